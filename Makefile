@@ -1,0 +1,56 @@
+# Every verb sets up what it needs. A fresh machine has Python 3.11 or newer, make and git.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check unit lint types layers format docs bench clean
+
+help:  ## show the verbs
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(STAMP)  ## create .venv with everything; leaves .venv/bin/halo
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one: make PYTHON=python3.12 setup"; exit 1; }
+	@command -v git >/dev/null || { echo "git is needed (it keeps the checkpoints): install it first"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+demo: setup  ## watch the agent repair a small project (scripted model: no key, no network)
+	@$(BIN)/halo demo -y
+
+test: setup  ## everything: lint, types, layers, all tests
+	@$(MAKE) --no-print-directory lint types layers
+	@$(BIN)/python -m pytest -n 2
+
+check: setup lint types layers unit  ## the everyday check, under a minute
+
+unit: setup
+	@$(BIN)/python -m pytest -n 2 --ignore tests/journeys --ignore tests/conformance
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+
+types: setup
+	@$(BIN)/mypy
+
+layers: setup
+	@$(BIN)/lint-imports --no-logo
+
+format: setup  ## let ruff put the code in form
+	@$(BIN)/ruff check --fix --quiet .
+	@$(BIN)/ruff format .
+
+docs: setup  ## regenerate the reference pages from the registries
+	@$(BIN)/python -m docs.generate
+
+bench: setup  ## measure what we claim about speed (see benchmarks/README.md)
+	@$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

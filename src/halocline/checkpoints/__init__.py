@@ -1,0 +1,1 @@
+"""How files were before."""

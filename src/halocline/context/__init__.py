@@ -1,0 +1,1 @@
+"""What the model gets to read."""

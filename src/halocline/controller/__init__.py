@@ -1,0 +1,1 @@
+"""Where rooms meet. Only `assembly` names concrete classes."""

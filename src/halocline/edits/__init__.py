@@ -1,0 +1,1 @@
+"""The edit engine: locate, plan, apply, report. Pure functions on text."""

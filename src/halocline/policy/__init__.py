@@ -1,0 +1,1 @@
+"""The one gate: may this be done? Pure decisions with reasons."""

@@ -1,0 +1,13 @@
+"""The door to large or binary content, kept by the hash of its bytes."""
+
+from typing import Protocol
+
+
+class Blobs(Protocol):
+    """Content-addressed storage. A reference is `sha256:` and 64 hexadecimal digits."""
+
+    def put(self, data: bytes) -> str:
+        """Keep the bytes and give their reference; the same bytes give the same one."""
+
+    def get(self, ref: str) -> bytes:
+        """The bytes. Raises KeyError when they are not here."""

@@ -1,0 +1,111 @@
+"""The doors to the machine the tools act on: files, commands, search."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from halocline.protocol.values import Value
+
+
+class FileInfo(Value, frozen=True):
+    """`size` is in bytes; `is_file` is true for regular files only."""
+
+    size: int
+    is_file: bool
+    is_dir: bool
+    modified_ns: int = 0
+
+
+class FileChangedOutside(Exception):
+    """The file no longer holds what the writer read."""
+
+
+class Files(Protocol):
+    """Files of the host. Failures are `OSError`s, translated by the tools."""
+
+    async def info(self, path: Path) -> FileInfo | None:
+        """None when nothing is there. Links are followed."""
+
+    async def read(self, path: Path, limit: int) -> bytes:
+        """The first `limit` bytes of a regular file. Raises OSError for devices, pipes and sockets."""
+
+    async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
+        """Replace the file in one step, keeping its permissions; parents are made.
+
+        `expected` is the content that must be there now (None: nothing). A failed write leaves bytes and
+        modification time as they were. A symbolic link stays one; its target is written.
+
+        Raises:
+            FileChangedOutside: the content is not what was expected.
+        """
+
+    async def list(self, path: Path) -> list[tuple[str, bool]]:
+        """Names directly in a folder, sorted, each with whether it is a folder."""
+
+
+class ShellCommand(Value, frozen=True):
+    """`timeout` is in seconds; None waits for ever. `budget` bounds the characters kept of the output."""
+
+    text: str
+    cwd: str
+    timeout: float | None = None
+    budget: int = 30_000
+
+
+class ShellResult(Value, frozen=True):
+    """How a command ended. `output` is standard output and error, interleaved, its middle cut when over budget.
+
+    `exit_code` is None when the command was stopped by the time limit; negative means it died of that signal.
+    `full` is a file that holds the whole output, when `output` does not.
+    """
+
+    exit_code: int | None
+    output: str
+    total_bytes: int
+    seconds: float
+    binary: bool = False
+    full: str = ""
+
+
+class Shell(Protocol):
+    """Runs commands, each as a process group of its own."""
+
+    async def run(self, command: ShellCommand, on_output: Callable[[str], None]) -> ShellResult:
+        """Run to the end. Cancellation and the time limit kill the whole group before this returns or raises."""
+
+    async def close(self) -> None:
+        """Kill whatever earlier commands left running."""
+
+
+class SearchQuery(Value, frozen=True):
+    """`regex` is in ripgrep's syntax; `glob` narrows the files; `limit` is in matches."""
+
+    path: str
+    regex: str
+    glob: str = ""
+    context: int = 1
+    limit: int = 300
+
+
+class Match(Value, frozen=True):
+    """One line of a result; `is_match` is false for a context line."""
+
+    path: str
+    line: int
+    text: str
+    is_match: bool = True
+
+
+class SearchResult(Value, frozen=True):
+    matches: tuple[Match, ...]
+    cut: bool = False
+
+
+class Search(Protocol):
+    """Finds text and files, honouring ignore files."""
+
+    async def search(self, query: SearchQuery) -> SearchResult:
+        """Raises ToolFailure when the expression is wrong."""
+
+    async def files(self, path: Path, limit: int) -> tuple[list[str], bool]:
+        """Paths of files below a folder, relative to it, nearest first; and whether the list was cut."""

@@ -1,0 +1,46 @@
+"""The door to a model: a request goes in, a stream of events comes out."""
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from halocline.ports.tool import ToolSpec
+from halocline.protocol.events import (
+    AssistantMessageCompleted,
+    StepRetried,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    UsageReported,
+)
+from halocline.protocol.messages import Message
+from halocline.protocol.values import Value
+
+ModelEvent = TextDelta | ThinkingDelta | ToolCallDelta | StepRetried | UsageReported | AssistantMessageCompleted
+
+
+class Request(Value, frozen=True):
+    """All a model is told. Every call in `messages` has its result directly after it."""
+
+    model: str
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    max_tokens: int | None = None
+
+
+class Model(Protocol):
+    """Something that answers requests.
+
+    Promises of `stream`: deltas, then at most one `UsageReported`, then exactly one `AssistantMessageCompleted`.
+    It raises only `ModelError` (and cancellation). Leaving the iterator early closes the connection. A call whose
+    arguments did not parse arrives with `malformed` set.
+    """
+
+    @property
+    def name(self) -> str:
+        """`provider/model`, as a person names it."""
+
+    def stream(self, request: Request) -> AsyncIterator[ModelEvent]: ...
+
+    async def close(self) -> None:
+        """Let go of connections."""

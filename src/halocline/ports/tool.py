@@ -1,0 +1,114 @@
+"""The shape of a tool, and what a tool may touch.
+
+A tool is one module of four parts: `Input` (what the model may send; its field texts are the schema), the spec,
+`summary` (what will be touched; pure, read by the policy and by people) and `run` (the deed). A tool that edits also
+has `preview`, which gives the diff a person approves. Tools never approve, count, measure, checkpoint or render.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
+
+from halocline.ports.blobs import Blobs
+from halocline.ports.host import Files, Search, Shell
+from halocline.protocol.events import Diff, DurableEvent, Location, Todo, ToolKind
+from halocline.protocol.messages import ResultPart, Text, ToolCall
+from halocline.protocol.values import JsonObject, Value
+
+I = TypeVar("I", bound=msgspec.Struct)  # noqa: E741
+
+
+class ToolSpec(Value, frozen=True):
+    """What the model is told of a tool."""
+
+    name: str
+    description: str
+    schema: JsonObject
+
+
+class Summary(Value, frozen=True):
+    """What a call will touch, before it happens.
+
+    `paths` are as the model wrote them; the policy resolves them. `command` is the exact text a shell would run.
+    `risky` is the model's own warning: it may raise a decision, never lower it.
+    """
+
+    title: str
+    kind: ToolKind
+    paths: tuple[str, ...] = ()
+    command: str = ""
+    locations: tuple[Location, ...] = ()
+    risky: bool = False
+
+
+class ToolOutput(Value, frozen=True):
+    """What a call gave. `events` are facts to be logged before the call's end (`FileChanged`, `TodosChanged`)."""
+
+    content: tuple[ResultPart, ...]
+    diffs: tuple[Diff, ...] = ()
+    events: tuple[DurableEvent, ...] = ()
+    ends_turn: bool = False
+
+    @classmethod
+    def of(cls, text: str) -> "ToolOutput":
+        return cls(content=(Text(text),))
+
+
+class Asker(Protocol):
+    """How a tool puts a question to the person."""
+
+    async def __call__(self, question: str, options: Sequence[str], call: str) -> str | None:
+        """The answer, or None when nobody can answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a running tool may use."""
+
+    call: str
+    workspace: Path
+    files: Files
+    shell: Shell
+    search: Search
+    blobs: Blobs
+    ask: Asker
+    progress: Callable[[str], None]
+    todos: tuple[Todo, ...] = ()
+
+    def path(self, text: str) -> Path:
+        """The absolute path for what the model wrote; no check is made here, the policy made it."""
+        return self.workspace / Path(text).expanduser()
+
+
+@dataclass(frozen=True, slots=True)
+class Tool(Generic[I]):
+    """One tool. `edits` says that it can change the workspace, so it runs alone and a checkpoint follows."""
+
+    spec: ToolSpec
+    kind: ToolKind
+    input: type[I]
+    summary: Callable[[I], Summary]
+    run: Callable[[I, ToolContext], Awaitable[ToolOutput]]
+    edits: bool = False
+    preview: Callable[[I, ToolContext], Awaitable[tuple[Diff, ...]]] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+
+AnyTool = Tool[Any]
+
+
+class Toolset(Protocol):
+    """The tools in force."""
+
+    def find(self, name: str) -> AnyTool | None: ...
+
+    def specs(self) -> tuple[ToolSpec, ...]: ...
+
+    def batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
+        """Neighbouring calls that may run together; a call that edits is always alone. Order is kept."""

@@ -1,0 +1,40 @@
+"""Events to log lines and back. A line is one JSON object; unknown fields are ignored, unknown types are kept."""
+
+import msgspec
+
+from halocline.protocol.events import Durable, DurableEvent, Transient, Unrecognised
+from halocline.protocol.values import Value
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[DurableEvent] = msgspec.json.Decoder(DurableEvent)
+
+
+class _Envelope(Value, frozen=True):
+    type: str
+    seq: int = 0
+    at: float = 0.0
+    task: str = ""
+
+
+_envelope = msgspec.json.Decoder(_Envelope)
+_known = frozenset(member.__struct_config__.tag for member in DurableEvent.__args__)
+
+
+def encode(event: Durable | Transient) -> bytes:
+    """One line, without its newline."""
+    return _encoder.encode(event)
+
+
+def decode(line: bytes) -> DurableEvent:
+    """Read one line.
+
+    Raises:
+        msgspec.DecodeError: the line is no JSON object, or is a known type with wrong fields.
+    """
+    try:
+        return _decoder.decode(line)
+    except msgspec.ValidationError:
+        envelope = _envelope.decode(line)
+        if envelope.type in _known:
+            raise
+        return Unrecognised(name=envelope.type, seq=envelope.seq, at=envelope.at, task=envelope.task)

@@ -1,0 +1,61 @@
+"""What is wished for: imperative values a surface sends. They are answered by events, not by return values."""
+
+from halocline.protocol.events import ApprovalMode, Choice, Mode
+from halocline.protocol.messages import UserPart
+from halocline.protocol.values import Tagged
+
+
+class Command(Tagged, frozen=True, kw_only=True):
+    """Sent to one task. `client` names who sent it."""
+
+    task: str
+    client: str = ""
+
+
+class SubmitPrompt(Command, frozen=True):
+    content: tuple[UserPart, ...]
+
+
+class Steer(Command, frozen=True):
+    """Text for the running turn; it is delivered once, before the next request."""
+
+    content: tuple[UserPart, ...]
+
+
+class Interrupt(Command, frozen=True):
+    """End the running turn now."""
+
+
+class ResolveApproval(Command, frozen=True):
+    """Decide about one request. `arguments` replaces the call's arguments (an edited command) on allow_once."""
+
+    request: str
+    decision: Choice
+    note: str = ""
+    arguments: dict[str, object] | None = None
+
+
+class AnswerQuestion(Command, frozen=True):
+    request: str
+    answer: str
+
+
+class SetMode(Command, frozen=True):
+    mode: Mode
+
+
+class SetPolicy(Command, frozen=True):
+    approval_mode: ApprovalMode
+
+
+class SetModel(Command, frozen=True):
+    model: str
+
+
+class CloseTask(Command, frozen=True):
+    """Let go of the task; it can be resumed."""
+
+
+AnyCommand = (
+    SubmitPrompt | Steer | Interrupt | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetModel | CloseTask
+)

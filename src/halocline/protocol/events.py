@@ -1,0 +1,355 @@
+"""What happened: past-tense facts, the only memory a task has.
+
+A *durable* event is written to the log and carries `seq` (from 1, without gaps), `at` (Unix seconds) and `task`.
+A *transient* event is only shown; it is never written and carries none of the three. Every event chooses one of the
+two by its base class. There is no event per tool, no snapshot in an event and no JSON inside a text field.
+"""
+
+from enum import StrEnum
+
+from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
+from halocline.protocol.values import Tagged, Value
+
+
+class Durable(Tagged, frozen=True, kw_only=True):
+    """An event that is written down."""
+
+    seq: int = 0
+    at: float = 0.0
+    task: str = ""
+
+
+class Transient(Tagged, frozen=True, kw_only=True):
+    """An event that is only shown."""
+
+
+class ToolKind(StrEnum):
+    """What sort of thing a tool does; ACP's kinds."""
+
+    READ = "read"
+    EDIT = "edit"
+    DELETE = "delete"
+    MOVE = "move"
+    SEARCH = "search"
+    EXECUTE = "execute"
+    THINK = "think"
+    FETCH = "fetch"
+    OTHER = "other"
+
+
+class CallStatus(StrEnum):
+    """How a tool call ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+
+
+class Mode(StrEnum):
+    """Plan reads and talks; act also changes things."""
+
+    PLAN = "plan"
+    ACT = "act"
+
+
+class ApprovalMode(StrEnum):
+    """How much is done without asking."""
+
+    ASK = "ask"
+    ACCEPT_EDITS = "accept-edits"
+    AUTO = "auto"
+    YOLO = "yolo"
+
+
+class Choice(StrEnum):
+    """What may be answered to an approval; ACP's words."""
+
+    ALLOW_ONCE = "allow_once"
+    ALLOW_ALWAYS = "allow_always"
+    REJECT_ONCE = "reject_once"
+    REJECT_ALWAYS = "reject_always"
+
+
+class Location(Value, frozen=True):
+    """A place in a file, for surfaces that can show it."""
+
+    path: str
+    line: int | None = None
+
+
+class Diff(Value, frozen=True):
+    """A change of one file as a unified diff, for the eye."""
+
+    path: str
+    text: str
+    added: int = 0
+    removed: int = 0
+
+
+class Grant(Value, frozen=True):
+    """Leave that was given for good, within this task: a tool kind with exactly this subject (a command, a path)."""
+
+    kind: ToolKind
+    subject: str = ""
+
+
+class TodoStatus(StrEnum):
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+
+
+class Todo(Value, frozen=True):
+    """One line of the to-do list."""
+
+    text: str
+    status: TodoStatus = TodoStatus.PENDING
+
+
+class TaskStarted(Durable, frozen=True):
+    """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte."""
+
+    workspace: str
+    model: str
+    mode: Mode
+    approval_mode: ApprovalMode
+    system_prompt: str
+    version: str
+    format: int = 1
+
+
+class LogRepaired(Durable, frozen=True):
+    """A torn last line was cut when the log was opened after a crash."""
+
+    bytes_cut: int
+
+
+class TurnStarted(Durable, frozen=True):
+    """A prompt was taken up."""
+
+    content: tuple[UserPart, ...]
+
+
+class SteeringReceived(Durable, frozen=True):
+    """Text that was sent while the turn ran."""
+
+    content: tuple[UserPart, ...]
+
+
+class TurnEnded(Durable, frozen=True):
+    """The turn is over. When a limit ended it, `limit` names which one; `text` says it in words."""
+
+    reason: StopReason
+    limit: str = ""
+    text: str = ""
+
+
+class StepStarted(Durable, frozen=True):
+    """One request to a model was made."""
+
+    model: str
+
+
+class StepRetried(Transient, frozen=True):
+    """The request failed and is made again after `wait` seconds; what was streamed so far is void."""
+
+    attempt: int
+    wait: float
+    cause: str
+
+
+class UsageReported(Durable, frozen=True):
+    """What the step took. `cost` is in US dollars; None when the price is unknown (never 0 for that)."""
+
+    usage: Usage
+    cost: float | None = None
+    window: int | None = None
+
+
+class TextDelta(Transient, frozen=True):
+    text: str
+
+
+class ThinkingDelta(Transient, frozen=True):
+    text: str
+
+
+class ToolCallDelta(Transient, frozen=True):
+    """A piece of a call that is still being written; for previews only."""
+
+    call: str
+    name: str
+    arguments: str
+
+
+class AssistantMessageCompleted(Durable, frozen=True):
+    """The whole reply of one step."""
+
+    message: AssistantMessage
+
+
+class ToolCallStarted(Durable, frozen=True):
+    """The call runs now: every gate is passed."""
+
+    call: str
+    name: str
+    title: str
+    kind: ToolKind
+    locations: tuple[Location, ...] = ()
+
+
+class ToolCallProgressed(Transient, frozen=True):
+    """New output of a running call."""
+
+    call: str
+    text: str
+
+
+class ToolCallEnded(Durable, frozen=True):
+    """The one end of a call. `diffs` are for the eye; `result` is what the model reads."""
+
+    call: str
+    name: str
+    status: CallStatus
+    result: ToolResult
+    diffs: tuple[Diff, ...] = ()
+    ends_turn: bool = False
+
+
+class ApprovalRequested(Durable, frozen=True):
+    """Somebody must decide about one call. `reason` says which rule asks; `grant` is what *always* would allow."""
+
+    request: str
+    call: str
+    name: str
+    title: str
+    kind: ToolKind
+    reason: str
+    options: tuple[Choice, ...]
+    detail: str = ""
+    diffs: tuple[Diff, ...] = ()
+    grant: Grant | None = None
+
+
+class ApprovalResolved(Durable, frozen=True):
+    """The decision. `by` is user, nobody (no one could answer) or interrupt."""
+
+    request: str
+    call: str
+    decision: Choice
+    by: str
+    note: str = ""
+    client: str = ""
+    grant: Grant | None = None
+
+
+class QuestionAsked(Durable, frozen=True):
+    """The agent (or a budget) asks the person something. `call` is empty when no tool call asks."""
+
+    request: str
+    question: str
+    options: tuple[str, ...] = ()
+    call: str = ""
+
+
+class QuestionAnswered(Durable, frozen=True):
+    """The answer; `by` is user, nobody or interrupt."""
+
+    request: str
+    answer: str
+    by: str
+    client: str = ""
+
+
+class TodosChanged(Durable, frozen=True):
+    todos: tuple[Todo, ...]
+
+
+class ModeChanged(Durable, frozen=True):
+    """Only a person's wish changes the mode."""
+
+    mode: Mode
+
+
+class ModelChanged(Durable, frozen=True):
+    model: str
+
+
+class PolicyChanged(Durable, frozen=True):
+    approval_mode: ApprovalMode
+
+
+class FileChanged(Durable, frozen=True):
+    """An edit tool wrote a file. `before` and `after` are blobs; None means the file did not (or does not) exist."""
+
+    path: str
+    before: str | None
+    after: str | None
+    cause: str
+
+
+class CheckpointTaken(Durable, frozen=True):
+    """The workspace's files were saved under `checkpoint`."""
+
+    checkpoint: str
+    label: str
+
+
+class CheckpointRestored(Durable, frozen=True):
+    """Files were put back to `checkpoint`; `undo` is the checkpoint of how they were before."""
+
+    checkpoint: str
+    undo: str
+    changed: tuple[str, ...] = ()
+
+
+class Noticed(Transient, frozen=True):
+    """Something the person should know and the task does not need."""
+
+    text: str
+
+
+class ErrorRaised(Durable, frozen=True):
+    """Something failed. `hint` says what to do next."""
+
+    code: str
+    text: str
+    hint: str = ""
+    retryable: bool = False
+
+
+class Unrecognised(Durable, frozen=True, tag="unrecognised"):
+    """A line of the log whose type this version does not know; kept so that `seq` has no gap."""
+
+    name: str
+
+
+DurableEvent = (
+    TaskStarted
+    | LogRepaired
+    | TurnStarted
+    | SteeringReceived
+    | TurnEnded
+    | StepStarted
+    | UsageReported
+    | AssistantMessageCompleted
+    | ToolCallStarted
+    | ToolCallEnded
+    | ApprovalRequested
+    | ApprovalResolved
+    | QuestionAsked
+    | QuestionAnswered
+    | TodosChanged
+    | ModeChanged
+    | ModelChanged
+    | PolicyChanged
+    | FileChanged
+    | CheckpointTaken
+    | CheckpointRestored
+    | ErrorRaised
+    | Unrecognised
+)
+TransientEvent = StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | ToolCallProgressed | Noticed
+Event = DurableEvent | TransientEvent

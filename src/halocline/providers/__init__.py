@@ -1,0 +1,1 @@
+"""The voices: one module per API family; vendors are rows of data."""

@@ -1,0 +1,1 @@
+"""What outlives a task: settings, secrets, history, blobs."""

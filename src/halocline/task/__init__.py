@@ -1,0 +1,1 @@
+"""One conversation: the loop, its log, its inbox."""

@@ -1,0 +1,1 @@
+"""The workshop: one module per tool, named as the model calls it."""
