@@ -18,7 +18,7 @@ from halocline.protocol.events import Diff, DurableEvent, Location, Todo, ToolKi
 from halocline.protocol.messages import ResultPart, Text, ToolCall
 from halocline.protocol.values import JsonObject, Value
 
-I = TypeVar("I", bound=msgspec.Struct)  # noqa: E741
+InputT = TypeVar("InputT", bound=msgspec.Struct)
 
 
 class ToolSpec(Value, frozen=True):
@@ -42,6 +42,11 @@ class Summary(Value, frozen=True):
     command: str = ""
     locations: tuple[Location, ...] = ()
     risky: bool = False
+
+    @property
+    def may_change(self) -> tuple[str, ...] | None:
+        """The only paths the call can change; None when it may be any, as with a command."""
+        return None if self.command else self.paths
 
 
 class ToolOutput(Value, frozen=True):
@@ -84,16 +89,16 @@ class ToolContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool(Generic[I]):
+class Tool(Generic[InputT]):
     """One tool. `edits` says that it can change the workspace, so it runs alone and a checkpoint follows."""
 
     spec: ToolSpec
     kind: ToolKind
-    input: type[I]
-    summary: Callable[[I], Summary]
-    run: Callable[[I, ToolContext], Awaitable[ToolOutput]]
+    input: type[InputT]
+    summary: Callable[[InputT], Summary]
+    run: Callable[[InputT, ToolContext], Awaitable[ToolOutput]]
     edits: bool = False
-    preview: Callable[[I, ToolContext], Awaitable[tuple[Diff, ...]]] | None = None
+    preview: Callable[[InputT, ToolContext], Awaitable[tuple[Diff, ...]]] | None = None
 
     @property
     def name(self) -> str:

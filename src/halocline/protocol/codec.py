@@ -5,6 +5,9 @@ import msgspec
 from halocline.protocol.events import Durable, DurableEvent, Transient, Unrecognised
 from halocline.protocol.values import Value
 
+LOG_NAME = "events.jsonl"
+"""The name of a log in its task's folder."""
+
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[DurableEvent] = msgspec.json.Decoder(DurableEvent)
 

@@ -5,7 +5,7 @@ touch `draft`, which every durable end of a reply clears. `loose_ends` says what
 approval and no question open; it serves the end of a turn and the reading of a log that a crash left behind.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -79,7 +79,9 @@ class State(Value, frozen=True):
     failures_in_row: int = 0
     same_call_in_row: int = 0
     last_outcome: tuple[str, str] = ("", "")
-    forgiven_at: int = 0
+    forgiven_steps: int = 0
+    forgiven_cost: float = 0.0
+    declined: bool = False
     nobody_answered: bool = False
     files_changed: frozenset[str] = frozenset()
     checkpoints: tuple[ev.CheckpointTaken, ...] = ()
@@ -115,6 +117,14 @@ def reduce(state: State, event: ev.Durable | ev.Transient) -> State:
     return step(state, event) if step else state
 
 
+def fold(events: Iterable[ev.Durable]) -> State:
+    """The state that a whole log gives."""
+    state = State()
+    for event in events:
+        state = reduce(state, event)
+    return state
+
+
 def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
     """What is missing for every approval, question and call to have its end, and for the draft to be kept."""
     ends: list[ev.DurableEvent] = []
@@ -130,6 +140,11 @@ def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
     ends += [ev.QuestionAnswered(request=asked.request, answer="", by="interrupt") for asked in state.questions]
     ends += [_cut_short(open_call) for open_call in state.open_calls]
     return tuple(ends)
+
+
+def signature(call: ToolCall) -> str:
+    """The same for calls that ask the same thing."""
+    return f"{call.name} {call.arguments} {call.malformed}"
 
 
 def draft_parts(state: State) -> tuple[AssistantPart, ...]:
@@ -181,7 +196,7 @@ def _turn_started(state: State, e: ev.TurnStarted) -> State:
         same_call_in_row=0,
         last_outcome=("", ""),
         nobody_answered=False,
-        forgiven_at=state.steps,
+        forgiven_steps=state.steps,
     )
 
 
@@ -214,7 +229,13 @@ def _usage(state: State, e: ev.UsageReported) -> State:
 
 def _completed(state: State, e: ev.AssistantMessageCompleted) -> State:
     opened = tuple(OpenCall(call) for call in e.message.tool_calls)
-    return replace(state, draft=None, messages=(*state.messages, e.message), open_calls=state.open_calls + opened)
+    return replace(
+        state,
+        draft=None,
+        declined=False,
+        messages=(*state.messages, e.message),
+        open_calls=state.open_calls + opened,
+    )
 
 
 def _call_started(state: State, e: ev.ToolCallStarted) -> State:
@@ -224,7 +245,8 @@ def _call_started(state: State, e: ev.ToolCallStarted) -> State:
 
 def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
     ended = next((o.call for o in state.open_calls if o.call.id == e.call), None)
-    outcome = (f"{ended.name}{ended.arguments}{ended.malformed}" if ended else "", e.result.text)
+    first = next((part.text for part in e.result.content if isinstance(part, Text)), "")
+    outcome = (signature(ended) if ended else "", first)
     failed = e.status is ev.CallStatus.FAILED
     turn = state.turn
     if turn is not None and e.ends_turn:
@@ -255,6 +277,7 @@ def _approval_resolved(state: State, e: ev.ApprovalResolved) -> State:
         approvals=tuple(a for a in state.approvals if a.request != e.request),
         grants=grants,
         refusals=refusals,
+        declined=state.declined or (e.by == "user" and e.decision in (ev.Choice.REJECT_ONCE, ev.Choice.REJECT_ALWAYS)),
         nobody_answered=state.nobody_answered or e.by == "nobody",
     )
 
@@ -270,7 +293,14 @@ def _question_answered(state: State, e: ev.QuestionAnswered) -> State:
         return state
     # A budget asked, and a person said to go on: the counters begin anew.
     turn = replace(state.turn, started_at=e.at) if state.turn else None
-    return replace(state, failures_in_row=0, same_call_in_row=0, forgiven_at=state.steps, turn=turn)
+    return replace(
+        state,
+        turn=turn,
+        failures_in_row=0,
+        same_call_in_row=0,
+        forgiven_steps=state.steps,
+        forgiven_cost=state.cost or 0.0,
+    )
 
 
 _STEPS: dict[type, Callable[[State, Any], State]] = {

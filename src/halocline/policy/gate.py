@@ -1,0 +1,162 @@
+"""The one gate: may this be done? A pure decision with the rule that made it and the reason.
+
+The first rule that speaks decides, and the order is from strict to lenient: what nothing may lift (own state, plan
+mode, a person's *never*), what a person allowed for good, places that need care, then the table of the approval mode.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from halocline.policy import commands
+from halocline.policy.paths import Place, Resolved, resolve
+from halocline.ports.tool import Summary
+from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
+from halocline.protocol.values import Value
+
+CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
+LOOKS = frozenset({ToolKind.READ, ToolKind.SEARCH})
+HARMLESS = frozenset({ToolKind.THINK, ToolKind.OTHER})
+
+
+class Verdict(StrEnum):
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class Decision(Value, frozen=True):
+    """`rule` names what decided; `reason` says it to a person; `grant` is what *always* would cover."""
+
+    verdict: Verdict
+    rule: str
+    reason: str
+    grant: Grant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Posture:
+    """Everything a decision depends on besides the call itself."""
+
+    workspace: Path
+    home: Path
+    mode: Mode
+    approval_mode: ApprovalMode
+    grants: frozenset[Grant] = frozenset()
+    refusals: frozenset[Grant] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One call, with its paths resolved."""
+
+    summary: Summary
+    paths: tuple[Resolved, ...]
+    grant: Grant
+    posture: Posture
+
+    def first(self, place: Place) -> Resolved | None:
+        return next((path for path in self.paths if path.place is place), None)
+
+
+Rule = Callable[[Question], Decision | None]
+
+
+def decide(summary: Summary, posture: Posture) -> Decision:
+    """Judge one call."""
+    paths = tuple(resolve(path, posture.workspace, posture.home) for path in summary.paths)
+    question = Question(summary, paths, _grant_for(summary, paths), posture)
+    for rule in RULES:
+        if decision := rule(question):
+            return decision
+    return Decision(Verdict.ASK, "unknown", "nothing allows it", question.grant)
+
+
+def _grant_for(summary: Summary, paths: tuple[Resolved, ...]) -> Grant:
+    """What *always* means: this exact command, edits in the project, or this exact path elsewhere."""
+    if summary.command:
+        return Grant(summary.kind, summary.command)
+    special = [path.path for path in paths if path.place is not Place.PROJECT]
+    return Grant(summary.kind, special[0] if special else "")
+
+
+def _own_state(q: Question) -> Decision | None:
+    if q.first(Place.OWN_STATE):
+        return Decision(Verdict.DENY, "own-state", "Halocline's own files are not touched by tools")
+    return None
+
+
+def _plan_mode(q: Question) -> Decision | None:
+    if q.posture.mode is Mode.PLAN and q.summary.kind in CHANGES | {ToolKind.EXECUTE}:
+        return Decision(Verdict.DENY, "plan-mode", "plan mode only reads; the person switches to act mode")
+    return None
+
+
+def _refused(q: Question) -> Decision | None:
+    if q.grant in q.posture.refusals:
+        return Decision(Verdict.DENY, "refused", "the person said never in this task")
+    return None
+
+
+def _yolo(q: Question) -> Decision | None:
+    if q.posture.approval_mode is ApprovalMode.YOLO:
+        return Decision(Verdict.ALLOW, "yolo", "yolo mode allows everything")
+    return None
+
+
+def _granted(q: Question) -> Decision | None:
+    if q.grant in q.posture.grants:
+        return Decision(Verdict.ALLOW, "granted", "the person said always in this task")
+    return None
+
+
+def _careful_place(q: Question) -> Decision | None:
+    if path := q.first(Place.SECRET):
+        return Decision(Verdict.ASK, "secret", f"{path.shown} may hold secrets", q.grant)
+    if path := q.first(Place.OUTSIDE):
+        return Decision(Verdict.ASK, "outside", f"{path.path} is outside the workspace", q.grant)
+    path = q.first(Place.RUNS_LATER)
+    if path and q.summary.kind in CHANGES:
+        return Decision(Verdict.ASK, "runs-later", f"{path.shown} is run or obeyed by other programs later", q.grant)
+    return None
+
+
+def _harmless(q: Question) -> Decision | None:
+    if q.summary.kind in LOOKS | HARMLESS:
+        return Decision(Verdict.ALLOW, "reads", "it changes nothing")
+    return None
+
+
+def _edits(q: Question) -> Decision | None:
+    if q.summary.kind not in CHANGES:
+        return None
+    if q.posture.approval_mode is ApprovalMode.ASK:
+        return Decision(Verdict.ASK, "mode-ask", "ask mode asks before every change", q.grant)
+    return Decision(Verdict.ALLOW, "mode-edits", f"{q.posture.approval_mode} mode allows edits in the workspace")
+
+
+def _executes(q: Question) -> Decision | None:
+    if q.summary.kind is not ToolKind.EXECUTE:
+        return None
+    mode = q.posture.approval_mode
+    if mode is not ApprovalMode.AUTO:
+        return Decision(Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before every command", q.grant)
+    if why := commands.risk(q.summary.command):
+        return Decision(Verdict.ASK, "risky-command", f"the command {why}", q.grant)
+    if q.summary.risky:
+        return Decision(Verdict.ASK, "model-warned", "the model itself calls it risky", q.grant)
+    return Decision(Verdict.ALLOW, "mode-auto", "auto mode allows ordinary commands")
+
+
+RULES: tuple[Rule, ...] = (
+    _own_state,
+    _plan_mode,
+    _refused,
+    _yolo,
+    _granted,
+    _careful_place,
+    _harmless,
+    _edits,
+    _executes,
+)

@@ -1,0 +1,77 @@
+"""Where a path really leads, and what kind of place that is. Links are resolved; whole components are compared."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+
+from halocline.protocol.values import Value
+
+RUNS_LATER = (
+    ".git",
+    ".hg",
+    ".husky",
+    ".githooks",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".github/workflows",
+    ".envrc",
+    ".halocline",
+    ".mcp.json",
+    ".gitmodules",
+)
+"""Places in a project whose content is executed, or obeyed, by some program later."""
+
+SECRET_NAMES = (".env", ".netrc", ".pgpass", ".npmrc", ".pypirc", "credentials", "id_rsa", "id_ed25519", "id_ecdsa")
+SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".keystore", ".kdbx")
+HARMLESS = (".env.example", ".env.sample", ".env.template")
+
+
+class Place(StrEnum):
+    """What kind of place a path leads to."""
+
+    PROJECT = "project"
+    OUTSIDE = "outside"
+    RUNS_LATER = "runs_later"
+    SECRET = "secret"
+    OWN_STATE = "own_state"
+
+
+class Resolved(Value, frozen=True):
+    """`path` is absolute with links resolved; `shown` is how a person reads it."""
+
+    path: str
+    shown: str
+    place: Place
+
+
+def resolve(text: str, workspace: Path, home: Path) -> Resolved:
+    """Judge a path as the model wrote it: relative to the workspace, absolute, or with `~`."""
+    real_workspace = os.path.realpath(workspace)
+    path = os.path.realpath(os.path.join(real_workspace, os.path.expanduser(text)))
+    inside = _within(path, real_workspace)
+    shown = os.path.relpath(path, real_workspace) if inside else path
+    return Resolved(path=path, shown=shown, place=_place(path, shown, inside, os.path.realpath(home)))
+
+
+def _place(path: str, shown: str, inside: bool, home: str) -> Place:
+    if _within(path, home):
+        return Place.OWN_STATE
+    if _is_secret(os.path.basename(path).lower()):
+        return Place.SECRET
+    if not inside:
+        return Place.OUTSIDE
+    folded = shown.lower()
+    if any(_within(folded, name) or f"/{name}/" in f"/{folded}/" for name in RUNS_LATER):
+        return Place.RUNS_LATER
+    return Place.PROJECT
+
+
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _is_secret(name: str) -> bool:
+    if name in HARMLESS:
+        return False
+    return name in SECRET_NAMES or name.startswith(".env.") or name.endswith(SECRET_ENDINGS)

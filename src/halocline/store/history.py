@@ -1,0 +1,126 @@
+"""The tasks on disk: listing, finding and deleting them. The logs are the truth; nothing is cached here."""
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from halocline.protocol import codec
+from halocline.protocol.errors import TaskNotFound, UsageError
+from halocline.protocol.events import TaskStarted, TurnEnded, TurnStarted
+from halocline.protocol.messages import Text
+from halocline.protocol.values import Value
+
+HEAD = 64 * 1024
+TAIL = 16 * 1024
+"""Bytes looked at on either end of a log for its line in a list."""
+ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+class TaskInfo(Value, frozen=True):
+    """One line of a list of tasks. `status` is the last stop reason, or `unfinished`."""
+
+    task: str
+    title: str
+    workspace: str
+    model: str
+    started_at: float
+    changed_at: float
+    status: str
+    size: int
+
+
+def new_task_id() -> str:
+    """A new name, sortable by time and short enough to type."""
+    return time.strftime("%y%m%d-%H%M%S-") + "".join(secrets.choice(ALPHABET) for _ in range(4))
+
+
+def tasks(folder: Path) -> list[TaskInfo]:
+    """All tasks, the newest change first. What cannot be read is left out."""
+    found = [info for entry in _folders(folder) if (info := _info(entry))]
+    return sorted(found, key=lambda info: info.changed_at, reverse=True)
+
+
+def find(folder: Path, name: str) -> str:
+    """The whole id for an id or an unambiguous beginning or end of one.
+
+    Raises:
+        TaskNotFound: nothing fits.
+        UsageError: more than one fits.
+    """
+    ids = [entry.name for entry in _folders(folder)]
+    if name in ids:
+        return name
+    fitting = [task for task in ids if name and (task.startswith(name) or task.endswith(name))]
+    if not fitting:
+        raise TaskNotFound(f"There is no task {name!r}.", "See them with: halo tasks list")
+    if len(fitting) > 1:
+        raise UsageError(f"{name!r} fits {len(fitting)} tasks: {', '.join(sorted(fitting)[:5])}.", "Give more of it.")
+    return fitting[0]
+
+
+def delete(folder: Path, task: str) -> None:
+    """Remove a task's log and lock. Its checkpoints and blobs may be shared and stay."""
+    shutil.rmtree(folder / task)
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False) and os.path.exists(os.path.join(entry.path, codec.LOG_NAME)):
+                yield Path(entry.path)
+
+
+def _info(folder: Path) -> TaskInfo | None:
+    path = folder / codec.LOG_NAME
+    try:
+        stat = path.stat()
+        with open(path, "rb") as file:
+            head = file.read(HEAD)
+            file.seek(max(0, stat.st_size - TAIL))
+            tail = file.read()
+        started = codec.decode(head.split(b"\n", 1)[0])
+    except (OSError, msgspec.DecodeError):
+        return None
+    if not isinstance(started, TaskStarted):
+        return None
+    return TaskInfo(
+        task=folder.name,
+        title=_title(head),
+        workspace=started.workspace,
+        model=started.model,
+        started_at=started.at,
+        changed_at=stat.st_mtime,
+        status=_status(tail),
+        size=stat.st_size,
+    )
+
+
+def _title(head: bytes) -> str:
+    for line in head.split(b"\n")[1:]:
+        if b'"type":"turn_started"' in line:
+            try:
+                event = codec.decode(line)
+            except msgspec.DecodeError:
+                return ""
+            if isinstance(event, TurnStarted):
+                words = "".join(part.text for part in event.content if isinstance(part, Text)).strip()
+                return words.split("\n", 1)[0][:120]
+    return ""
+
+
+def _status(tail: bytes) -> str:
+    for line in reversed(tail.split(b"\n")):
+        if b'"type":"turn_ended"' in line:
+            try:
+                event = codec.decode(line)
+            except msgspec.DecodeError:
+                continue
+            return event.reason.value if isinstance(event, TurnEnded) else ""
+        if b'"type":"turn_started"' in line or b'"type":"step_started"' in line:
+            return "unfinished"
+    return "unfinished"

@@ -1,0 +1,64 @@
+"""Where Halocline keeps things. `HALOCLINE_HOME` moves all of it."""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from halocline.protocol.codec import LOG_NAME
+from halocline.protocol.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The folder for everything that outlives a task; private to the user."""
+
+    root: Path
+
+    @classmethod
+    def of(cls, env: Mapping[str, str]) -> "Home":
+        """The home that the environment names. Raises UsageError when it cannot be made or written."""
+        root = Path(env.get("HALOCLINE_HOME") or Path.home() / ".halocline").expanduser().absolute()
+        home = cls(root)
+        try:
+            home.tasks.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise UsageError(
+                f"Cannot use {root} as Halocline's home: {error.strerror or error}.",
+                "Set HALOCLINE_HOME to a folder that you can write.",
+            ) from error
+        if not os.access(home.tasks, os.W_OK | os.X_OK):
+            raise UsageError(f"Halocline's home {root} cannot be written.", "Set HALOCLINE_HOME to another folder.")
+        return home
+
+    @property
+    def tasks(self) -> Path:
+        return self.root / "tasks"
+
+    @property
+    def blobs(self) -> Path:
+        return self.root / "blobs"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def settings(self) -> Path:
+        return self.root / "settings.toml"
+
+    @property
+    def prompt_history(self) -> Path:
+        return self.root / "prompt_history"
+
+    def task(self, task: str) -> Path:
+        return self.tasks / task
+
+    def log(self, task: str) -> Path:
+        return self.tasks / task / LOG_NAME
+
+    def checkpoints(self, workspace: Path) -> Path:
+        """One store for each workspace, named by the hash of its real path."""
+        digest = hashlib.sha256(os.path.realpath(workspace).encode("utf-8", "surrogateescape")).hexdigest()
+        return self.root / "checkpoints" / digest[:16]

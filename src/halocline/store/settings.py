@@ -1,0 +1,96 @@
+"""What a person set: `settings.toml`, then `HALOCLINE_*` variables, then flags (the surfaces' matter), the last one wins.
+
+A field here is a setting; its text is what the docs show. An unknown key is an error that names it.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from halocline.protocol.errors import SettingsError
+from halocline.protocol.events import ApprovalMode
+from halocline.protocol.values import Value
+
+
+class Price(Value, frozen=True, forbid_unknown_fields=True):
+    """US dollars per million tokens, for models whose price Halocline does not know."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+    window: int | None = None
+
+
+class Settings(Value, frozen=True, forbid_unknown_fields=True):
+    """All settings, with their defaults."""
+
+    model: Annotated[str, msgspec.Meta(description="The model to use, as `provider/model`.")] = ""
+    base_url: Annotated[str, msgspec.Meta(description="Where the model's server is, instead of the usual place.")] = ""
+    approval_mode: Annotated[
+        ApprovalMode, msgspec.Meta(description="How much is done without asking: ask, accept-edits, auto or yolo.")
+    ] = ApprovalMode.ASK
+    max_steps: Annotated[
+        int, msgspec.Meta(description="Steps (model requests) in one turn before it pauses or stops.", ge=1)
+    ] = 200
+    max_cost: Annotated[
+        float | None, msgspec.Meta(description="US dollars that one task may cost before it pauses or stops.", gt=0)
+    ] = None
+    time_limit: Annotated[
+        float | None, msgspec.Meta(description="Seconds one turn may take before it pauses or stops.", gt=0)
+    ] = None
+    max_failures: Annotated[
+        int, msgspec.Meta(description="Failed tool calls in a row before a turn pauses or stops.", ge=1)
+    ] = 3
+    max_tokens: Annotated[
+        int | None, msgspec.Meta(description="The longest reply to ask a model for, in tokens.", ge=1)
+    ] = None
+    checkpoints: Annotated[bool, msgspec.Meta(description="Save the workspace's files after each change.")] = True
+    prices: Annotated[
+        dict[str, Price], msgspec.Meta(description="Prices of further models, by `provider/model`.")
+    ] = {}
+
+
+VARIABLES = {
+    "HALOCLINE_MODEL": "model",
+    "HALOCLINE_BASE_URL": "base_url",
+    "HALOCLINE_APPROVAL_MODE": "approval_mode",
+    "HALOCLINE_MAX_STEPS": "max_steps",
+    "HALOCLINE_MAX_COST": "max_cost",
+    "HALOCLINE_TIME_LIMIT": "time_limit",
+    "HALOCLINE_CHECKPOINTS": "checkpoints",
+}
+"""Which environment variable sets which setting."""
+
+
+def load_settings(path: Path, env: Mapping[str, str]) -> Settings:
+    """The settings in force. Raises SettingsError naming the file or variable, the key and what is wrong."""
+    given = _from_file(path)
+    _convert(given, str(path))
+    named = {setting: env[name] for name, setting in VARIABLES.items() if env.get(name)}
+    for name, setting in VARIABLES.items():
+        if setting in named:
+            _convert({setting: named[setting]}, f"the variable {name}")
+    return _convert(given | named, str(path))
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"Cannot read {path}: {error}.", "Correct the file, or move it away.") from error
+
+
+def _convert(given: dict[str, Any], source: str) -> Settings:
+    try:
+        return msgspec.convert(given, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        known = ", ".join(field.name for field in msgspec.structs.fields(Settings))
+        raise SettingsError(f"Wrong setting in {source}: {error}.", f"The settings are: {known}.") from error

@@ -1,0 +1,75 @@
+"""Budgets and loops: one object that is asked before each step and answers go on, pause and ask, or stop.
+
+The judgement is a pure function of the state, so budgets survive a crash and a resume: they live in the log.
+"""
+
+import time
+from collections.abc import Callable
+
+from halocline.protocol.messages import ToolCall
+from halocline.protocol.state import State, signature
+from halocline.protocol.values import Value
+
+WARN_AT = 3
+STOP_AT = 5
+"""How many times in a row the same call may give the same result: a remark first, then a pause (TL-06)."""
+
+GO_ON = "Go on"
+STOP = "Stop here"
+
+
+class Limits(Value, frozen=True):
+    """`steps` and `seconds` are per turn, `cost` is US dollars per task, `failures` is in a row. None: no limit."""
+
+    steps: int | None = 200
+    cost: float | None = None
+    seconds: float | None = None
+    failures: int = 3
+
+
+class Verdict(Value, frozen=True):
+    """A limit is reached: which one, and what is said about it."""
+
+    limit: str
+    text: str
+
+
+class Governor:
+    def __init__(self, limits: Limits, *, clock: Callable[[], float] = time.time) -> None:
+        self.limits = limits
+        self._clock = clock
+
+    def verdict(self, state: State) -> Verdict | None:
+        """What stands in the way of another step, or None."""
+        return judge(state, self.limits, self._clock())
+
+    def seconds_left(self, state: State) -> float | None:
+        """Time until the time limit of the running turn; None when there is none."""
+        if self.limits.seconds is None or state.turn is None:
+            return None
+        return max(0.0, self.limits.seconds - (self._clock() - state.turn.started_at))
+
+
+def judge(state: State, limits: Limits, now: float) -> Verdict | None:
+    """The first limit that is reached."""
+    steps = state.steps - state.forgiven_steps
+    if limits.steps is not None and steps >= limits.steps:
+        return Verdict("steps", f"The limit of {limits.steps} steps is reached.")
+    spent = (state.cost or 0.0) - state.forgiven_cost
+    if limits.cost is not None and spent >= limits.cost:
+        return Verdict("cost", f"The limit of ${limits.cost:.2f} is reached (${spent:.4f} spent).")
+    if limits.seconds is not None and state.turn is not None and now - state.turn.started_at >= limits.seconds:
+        return Verdict("time", f"The limit of {limits.seconds:g} seconds is reached.")
+    if state.failures_in_row >= limits.failures:
+        return Verdict("failures", f"{state.failures_in_row} tool calls in a row failed.")
+    if state.same_call_in_row >= STOP_AT:
+        return Verdict("repetition", f"The same call gave the same result {state.same_call_in_row} times in a row.")
+    return None
+
+
+def remark(state: State, call: ToolCall, result: str) -> str:
+    """What the model is told when it repeats itself; empty when it does not."""
+    count = state.same_call_in_row + 1
+    if (signature(call), result) != state.last_outcome or count < WARN_AT:
+        return ""
+    return f"You have made this same call {count} times in a row with the same result. Change your approach."

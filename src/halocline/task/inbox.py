@@ -1,0 +1,124 @@
+"""What people send to a running task, and the waiting for it.
+
+Prompts queue; steering is taken once; decisions and answers are bound to the id of what was asked, so a stale one is
+dropped. Nothing here is remembered: what mattered is in the log.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from halocline.protocol.commands import AnswerQuestion, ResolveApproval
+from halocline.protocol.messages import UserPart
+
+Content = tuple[UserPart, ...]
+T = TypeVar("T")
+
+
+class Interrupted(Exception):
+    """The turn was asked to end. `limit` names the budget that asked, when it was not a person."""
+
+    def __init__(self, limit: str = "") -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+class Inbox:
+    """One task's inbox. `attended` says that somebody can answer approvals and questions."""
+
+    def __init__(self, *, attended: bool) -> None:
+        self.attended = attended
+        self._prompts: asyncio.Queue[Content | None] = asyncio.Queue()
+        self._steering: deque[Content] = deque()
+        self._decisions: dict[str, asyncio.Future[ResolveApproval]] = {}
+        self._answers: dict[str, asyncio.Future[AnswerQuestion]] = {}
+        self._turn: asyncio.Task[object] | None = None
+        self._why: Interrupted | None = None
+
+    def prompt(self, content: Content) -> None:
+        self._prompts.put_nowait(content)
+
+    def steer(self, content: Content) -> None:
+        self._steering.append(content)
+
+    def close(self) -> None:
+        """No more prompts: `prompts` ends after those that wait."""
+        self._prompts.put_nowait(None)
+
+    async def prompts(self) -> AsyncIterator[Content]:
+        while (content := await self._prompts.get()) is not None:
+            yield content
+
+    def steering(self) -> Content:
+        """All text sent since the last look, joined; empty when there is none."""
+        parts = tuple(part for content in self._steering for part in content)
+        self._steering.clear()
+        return parts
+
+    def interrupt(self, limit: str = "") -> None:
+        """End the running turn; without one, nothing happens."""
+        if self._turn is not None and self._why is None:
+            self._why = Interrupted(limit)
+            self._turn.cancel()
+
+    @asynccontextmanager
+    async def interruptible(self, seconds: float | None = None) -> AsyncIterator[None]:
+        """Make `interrupt` reach the body, and end it after `seconds`. Raises Interrupted."""
+        turn = asyncio.current_task()
+        assert turn is not None
+        self._turn = turn
+        self._forget_interrupt()
+        timer = asyncio.get_running_loop().call_later(seconds, self.interrupt, "time") if seconds is not None else None
+        try:
+            yield
+            await asyncio.sleep(0)  # an interrupt during the last line arrives here
+        except asyncio.CancelledError:
+            if self._why is None:
+                raise
+            turn.uncancel()
+            raise self._why from None
+        finally:
+            self._turn = None
+            if timer is not None:
+                timer.cancel()
+
+    def _forget_interrupt(self) -> None:
+        self._why = None
+
+    async def decision(self, request: str) -> ResolveApproval | None:
+        """Wait for somebody's decision; None at once when nobody can give one."""
+        if not self.attended:
+            return None
+        return await _answer_to(request, self._decisions)
+
+    async def answer(self, request: str) -> AnswerQuestion | None:
+        """Wait for somebody's answer; None at once when nobody can give one."""
+        if not self.attended:
+            return None
+        return await _answer_to(request, self._answers)
+
+    def resolve(self, command: ResolveApproval) -> bool:
+        """Pass a decision on. False when nothing waits for it (already answered, or never asked)."""
+        return _settle(self._decisions, command.request, command)
+
+    def reply(self, command: AnswerQuestion) -> bool:
+        """Pass an answer on. False when nothing waits for it."""
+        return _settle(self._answers, command.request, command)
+
+
+async def _answer_to(request: str, waiting: dict[str, asyncio.Future[T]]) -> T:
+    waiting[request] = asyncio.get_running_loop().create_future()
+    try:
+        return await waiting[request]
+    finally:
+        del waiting[request]
+
+
+def _settle(waiting: dict[str, asyncio.Future[T]], request: str, value: T) -> bool:
+    future = waiting.get(request)
+    if future is None or future.done():
+        return False
+    future.set_result(value)
+    return True

@@ -1,0 +1,286 @@
+"""The append-only log of one task: one JSON object a line, `seq` from 1, one writer.
+
+A line is flushed when it is written, so a killed process loses nothing that was shown; `sync` makes it survive a power
+cut too. A torn last line is cut when the log is opened for writing. Readers in this process get the past from disk and
+then the live tail, without a gap; readers in another process follow the file.
+"""
+
+import asyncio
+import fcntl
+import os
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.protocol import codec
+from halocline.protocol.errors import HaloclineError, LogDamaged, TaskBusy
+from halocline.protocol.events import (
+    Durable,
+    DurableEvent,
+    LogRepaired,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallProgressed,
+    Transient,
+)
+
+LOCK_NAME = "lock"
+FOLLOW_EVERY = 0.05
+"""Seconds between looks at a log that another process writes."""
+QUEUE_LIMIT = 2_000
+"""Events a subscriber may lag behind before it is sent back to the disk."""
+
+D = TypeVar("D", bound=Durable)
+E = TypeVar("E", bound=Durable | Transient)
+
+
+class LogUnwritable(HaloclineError):
+    """The log cannot be written, so the task cannot go on; what was shown before is safe."""
+
+    code = "log_unwritable"
+
+
+class Log:
+    """The one writer of a task's log."""
+
+    def __init__(self, folder: Path, task: str, *, clock: Callable[[], float] = time.time) -> None:
+        """Take the writer's lock.
+
+        Raises:
+            TaskBusy: another process (or another Log of this one) holds it.
+        """
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.path = folder / codec.LOG_NAME
+        self.task = task
+        self.seq = 0
+        self._clock = clock
+        self._lock = _take_lock(folder / LOCK_NAME, task)
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        self._synced = 0
+        self._subscribers: set[Subscription] = set()
+
+    def load(self) -> list[DurableEvent]:
+        """Everything written so far. A torn last line is cut from the file, and the cut is recorded as an event."""
+        data = self.path.read_bytes()
+        whole, torn = _whole_lines(data)
+        events = list(_decode(data[:whole], self.path))
+        self.seq = events[-1].seq if events else 0
+        if torn:
+            os.ftruncate(self._file, whole)
+            events.append(self.append(LogRepaired(bytes_cut=torn)))
+        return events
+
+    def append(self, event: D) -> D:
+        """Number, date and write one event, then show it. Raises LogUnwritable; the file then ends as before."""
+        stamped = replace(event, seq=self.seq + 1, at=round(self._clock(), 3), task=self.task)
+        self._write(codec.encode(stamped) + b"\n")
+        self.seq += 1
+        return self.show(stamped)
+
+    def show(self, event: E) -> E:
+        """Pass an event to the live subscribers."""
+        for subscriber in self._subscribers:
+            subscriber.push(event)
+        return event
+
+    async def sync(self) -> None:
+        """Make everything written so far survive a power cut."""
+        if self._synced < self.seq:
+            seq = self.seq
+            await asyncio.to_thread(os.fdatasync, self._file)
+            self._synced = seq
+
+    async def events(self, after: int = 0) -> AsyncIterator[Durable | Transient]:
+        """The past after `after` from disk, then the live tail, until the log is closed."""
+        subscriber = Subscription()
+        self._subscribers.add(subscriber)
+        try:
+            while not subscriber.at_end:
+                subscriber.behind = False
+                for past in read(self.path, after):
+                    after = past.seq
+                    yield past
+                async for event in subscriber.live():
+                    if isinstance(event, Durable):
+                        if event.seq <= after:
+                            continue
+                        after = event.seq
+                    yield event
+        finally:
+            self._subscribers.discard(subscriber)
+
+    def finish(self) -> None:
+        """Let the live readers end: nothing more will be written."""
+        for subscriber in self._subscribers:
+            subscriber.close()
+
+    def close(self) -> None:
+        """Let the readers end and give the lock back."""
+        self.finish()
+        os.close(self._file)
+        os.close(self._lock)
+
+    def _write(self, line: bytes) -> None:
+        size = os.fstat(self._file).st_size
+        try:
+            written = os.write(self._file, line)
+            if written < len(line):
+                raise OSError("the disk took only part of a line")
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._file, size)
+            raise LogUnwritable(
+                f"Cannot write the task's log {self.path}: {error}.",
+                f"Everything up to event {self.seq} is safe. Make room or repair the disk, "
+                f"then go on with: halo -r {self.task}",
+            ) from error
+
+
+class Subscription:
+    """One live reader: a bounded queue in which neighbouring deltas join."""
+
+    def __init__(self) -> None:
+        self.behind = False
+        self._closed = False
+        self._queue: deque[Durable | Transient] = deque()
+        self._wake = asyncio.Event()
+
+    @property
+    def at_end(self) -> bool:
+        """Everything was passed on and nothing more will come."""
+        return self._closed and not self.behind and not self._queue
+
+    def push(self, event: Durable | Transient) -> None:
+        if self.behind:
+            return
+        if isinstance(event, Transient) and self._queue and (joined := _join(self._queue[-1], event)):
+            self._queue[-1] = joined
+            return
+        self._queue.append(event)
+        if len(self._queue) > QUEUE_LIMIT:
+            self._queue.clear()
+            self.behind = True
+        self._wake.set()
+
+    def close(self) -> None:
+        self._closed = True
+        self._wake.set()
+
+    async def live(self) -> AsyncIterator[Durable | Transient]:
+        """Events as they come; ends when the reader fell behind (read the disk again) or the log was closed."""
+        while True:
+            while self._queue:
+                yield self._queue.popleft()
+            if self.behind or self._closed:
+                return
+            self._wake.clear()
+            await self._wake.wait()
+
+
+def read(path: Path, after: int = 0) -> Iterator[DurableEvent]:
+    """The events of a log after `after`; a last line that is not whole yet is left out.
+
+    Raises:
+        LogDamaged: a line that is not the last one cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return
+    whole, _ = _whole_lines(data)
+    for event in _decode(data[:whole], path):
+        if event.seq > after:
+            yield event
+
+
+async def follow(path: Path, after: int = 0) -> AsyncIterator[DurableEvent]:
+    """Past and future events of a log that another process writes; goes on until it is cancelled."""
+    offset = 0
+    while True:
+        with open(path, "rb") as file:
+            file.seek(offset)
+            data = file.read()
+        whole, _ = _whole_lines(data)
+        offset += whole
+        for event in _decode(data[:whole], path):
+            if event.seq > after:
+                after = event.seq
+                yield event
+        await asyncio.sleep(FOLLOW_EVERY)
+
+
+def owner(folder: Path) -> str | None:
+    """Who writes this task's log now (`pid start-token`), or None when nobody does."""
+    try:
+        file = os.open(folder / LOCK_NAME, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return os.read(file, 100).decode().strip()
+    else:
+        return None
+    finally:
+        os.close(file)
+
+
+def _take_lock(path: Path, task: str) -> int:
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.read(file, 100).decode().split(" ")[0] or "unknown"
+        os.close(file)
+        raise TaskBusy(
+            f"Task {task} is open in another process (pid {holder}).",
+            f"Close it there, or watch it from here with: halo tasks show {task} --follow",
+        ) from None
+    os.ftruncate(file, 0)
+    os.write(file, f"{os.getpid()} {_start_token(os.getpid())}\n".encode())
+    return file
+
+
+def _start_token(pid: int) -> str:
+    """When the process started, in clock ticks since boot, so that a recycled pid is told apart; `0` if unknown."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return "0"
+    return stat.rsplit(")", 1)[1].split()[19]
+
+
+def _whole_lines(data: bytes) -> tuple[int, int]:
+    """How many bytes are whole lines, and how many follow them."""
+    whole = data.rfind(b"\n") + 1
+    return whole, len(data) - whole
+
+
+def _decode(data: bytes, path: Path) -> Iterator[DurableEvent]:
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line:
+            continue
+        try:
+            yield codec.decode(line)
+        except msgspec.DecodeError as error:
+            raise LogDamaged(
+                f"Line {number} of {path} cannot be read: {error}.",
+                "The lines before it are intact. Put the damaged line aside to go on from there.",
+            ) from error
+
+
+def _join(last: Durable | Transient, new: Transient) -> Transient | None:
+    match last, new:
+        case (TextDelta(text=a), TextDelta(text=b)):
+            return TextDelta(a + b)
+        case (ThinkingDelta(text=a), ThinkingDelta(text=b)):
+            return ThinkingDelta(a + b)
+        case (ToolCallProgressed(call=c, text=a), ToolCallProgressed(call=d, text=b)) if c == d:
+            return ToolCallProgressed(c, a + b)
+    return None

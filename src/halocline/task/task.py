@@ -1,0 +1,145 @@
+"""The loop. One conversation: prompts go in, events come out, the log is the only memory.
+
+What must stay true: state changes only in `emit`; every call has one end; every turn has one end with a reason.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from halocline.context.manager import Context
+from halocline.ports.checkpoints import Checkpoints
+from halocline.ports.model import Model
+from halocline.ports.tool import Toolset
+from halocline.protocol.errors import ModelError
+from halocline.protocol.events import (
+    Durable,
+    ErrorRaised,
+    SteeringReceived,
+    StepStarted,
+    Transient,
+    TurnEnded,
+    TurnStarted,
+)
+from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall
+from halocline.protocol.state import State, loose_ends, reduce
+from halocline.task.governor import GO_ON, STOP, Governor, Verdict
+from halocline.task.inbox import Content, Inbox, Interrupted
+from halocline.task.log import Log
+from halocline.task.tool_calls import Machine, ToolCalls
+
+
+@dataclass(slots=True)
+class Task:
+    """One conversation. Wired by `controller.assembly`."""
+
+    log: Log
+    state: State
+    inbox: Inbox
+    model: Model
+    context: Context
+    toolset: Toolset
+    checkpoints: Checkpoints
+    governor: Governor
+    machine: Machine
+    home: Path
+    tool_calls: ToolCalls = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tool_calls = ToolCalls(
+            log=self.log,
+            emit=self.emit,
+            state=lambda: self.state,
+            toolset=self.toolset,
+            inbox=self.inbox,
+            machine=self.machine,
+            checkpoints=self.checkpoints,
+            home=self.home,
+        )
+
+    async def run(self) -> None:
+        """Serve prompts, one turn each, until the inbox closes."""
+        self.checkpoints.begin(self.emit)
+        async for prompt in self.inbox.prompts():
+            await self.turn(prompt)
+
+    async def turn(self, prompt: Content) -> None:
+        """Answer one prompt, and always say why the answer ended."""
+        self.emit(TurnStarted(content=prompt))
+        try:
+            async with self.inbox.interruptible(self.deadline()):
+                end = await self.steps()
+        except Interrupted as why:
+            end = _interrupted(why)
+        except ModelError as error:
+            end = TurnEnded(reason=StopReason.ERROR, text=error.text)
+            self.emit(_raised(error))
+        self.emit(*loose_ends(self.state))
+        await self.checkpoints.settle()
+        self.emit(end)
+        await self.log.sync()
+
+    async def steps(self) -> TurnEnded:
+        """Ask, act, ask again, until the model rests or a limit says stop."""
+        while not (verdict := self.governor.verdict(self.state)) or await self.goes_on(verdict):
+            message = await self.ask()
+            await self.act(message.tool_calls)
+            if steering := self.inbox.steering():
+                self.emit(SteeringReceived(content=steering))
+            elif self.state.turn_is_over or not message.tool_calls:
+                return TurnEnded(reason=message.stop_reason)
+        return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)
+
+    async def ask(self) -> AssistantMessage:
+        """Make one request, and pass the reply on as it is spoken."""
+        request = self.context.request(self.state, self.toolset)
+        self.emit(StepStarted(model=request.model))
+        async for event in self.model.stream(request):
+            self.emit(event)
+        return self.state.last_message
+
+    async def act(self, calls: Sequence[ToolCall]) -> None:
+        """Readers run together, writers one by one, and every call gets an answer."""
+        for batch in self.toolset.batches(calls):
+            ready = [run for call in batch if (run := await self.tool_calls.prepare(call))]
+            async with asyncio.TaskGroup() as group:
+                for run in ready:
+                    group.create_task(self.tool_calls.perform(run))
+            if any(run.tool.edits for run in ready):
+                self.checkpoints.take(ready[0].summary.title, ready[0].summary.may_change)
+
+    async def goes_on(self, verdict: Verdict) -> bool:
+        """At a limit: let a person decide. Words other than the options are guidance for the model."""
+        answer = await self.tool_calls.ask(f"{verdict.text} Go on?", (GO_ON, STOP), call="")
+        if answer is None or answer == STOP:
+            return False
+        if answer != GO_ON:
+            self.emit(SteeringReceived(content=(Text(answer),)))
+        return True
+
+    async def close(self) -> None:
+        """Let go of the machine, the model and the log. Nothing of the task runs any more."""
+        await self.machine.shell.close()
+        await self.model.close()
+        self.log.close()
+
+    def deadline(self) -> float | None:
+        """Seconds until the turn is cut off; with a person there, the limit asks between steps instead."""
+        return None if self.inbox.attended else self.governor.seconds_left(self.state)
+
+    def emit(self, *events: Durable | Transient) -> None:
+        """Write events down, then learn from them: the only place state changes."""
+        for event in events:
+            event = self.log.append(event) if isinstance(event, Durable) else self.log.show(event)
+            self.state = reduce(self.state, event)
+
+
+def _interrupted(why: Interrupted) -> TurnEnded:
+    if why.limit:
+        return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=why.limit, text="The time limit is reached.")
+    return TurnEnded(reason=StopReason.CANCELLED)
+
+
+def _raised(error: ModelError) -> ErrorRaised:
+    return ErrorRaised(code=error.code, text=error.text, hint=error.hint, retryable=error.retryable)

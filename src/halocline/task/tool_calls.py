@@ -1,0 +1,281 @@
+"""From what the model asked to what it hears back: every call gets exactly one end.
+
+`prepare` answers by itself whatever cannot run (unknown tool, bad arguments, denied, rejected, skipped) and gives
+nothing then. `perform` runs what may run and never raises except for cancellation and an unwritable log.
+"""
+
+import dataclasses
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.policy.gate import Decision, Posture, Verdict, decide
+from halocline.ports.blobs import Blobs
+from halocline.ports.checkpoints import Checkpoints
+from halocline.ports.host import Files, Search, Shell
+from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput, Toolset
+from halocline.protocol import events as ev
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.messages import ResultPart, Text, ToolCall, ToolResult
+from halocline.protocol.state import State
+from halocline.task.governor import remark
+from halocline.task.inbox import Inbox
+from halocline.task.log import Log
+
+OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
+ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
+
+NOT_EXECUTED = (
+    "Nothing was executed: the arguments of this call are not a complete JSON object{why}. "
+    "Send the whole call again{advice}. Received: {received}"
+)
+DENIED = "Not allowed: {reason} (rule {rule}). Nothing was run; go on without it."
+NOBODY = (
+    "Not done: this needs a person's approval ({reason}) and nobody can give it in this run. "
+    "Do not try to get around it. Do what you can without it, or finish and say what is left."
+)
+DECLINED = "The person declined this call; it was not run and nothing changed."
+SKIPPED = "Skipped, because the person declined an earlier call of this message."
+
+_log = logging.getLogger("halocline")
+
+
+class NotAdmitted(Exception):
+    """A gate was closed; `text` tells the model, `status` is how the call ends."""
+
+    def __init__(self, text: str, status: ev.CallStatus = ev.CallStatus.REJECTED) -> None:
+        super().__init__(text)
+        self.text = text
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What tools act on."""
+
+    files: Files
+    shell: Shell
+    search: Search
+    blobs: Blobs
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A call that passed every gate. `notes` are a person's words on the approval, for the model."""
+
+    call: ToolCall
+    tool: AnyTool
+    input: Any
+    summary: Summary
+    notes: tuple[str, ...] = ()
+
+
+class ToolCalls:
+    """The tool calls of one task."""
+
+    def __init__(
+        self,
+        *,
+        log: Log,
+        emit: Callable[..., None],
+        state: Callable[[], State],
+        toolset: Toolset,
+        inbox: Inbox,
+        machine: Machine,
+        checkpoints: Checkpoints,
+        home: Path,
+    ) -> None:
+        self._log = log
+        self._emit = emit
+        self._state = state
+        self._toolset = toolset
+        self._inbox = inbox
+        self._machine = machine
+        self._checkpoints = checkpoints
+        self._home = home
+
+    async def prepare(self, call: ToolCall) -> Run | None:
+        """Pass every gate, or end the call here."""
+        try:
+            if self._state().declined:
+                raise NotAdmitted(SKIPPED, ev.CallStatus.SKIPPED)
+            return await self._admit(self._understand(call))
+        except NotAdmitted as stopped:
+            self._end(call, stopped.status, stopped.text)
+        except ToolFailure as failure:
+            self._end(call, ev.CallStatus.FAILED, failure.text)
+        return None
+
+    async def perform(self, run: Run) -> None:
+        """Do it, and say how it ended."""
+        call, summary = run.call, run.summary
+        self._emit(ev.ToolCallStarted(call.id, call.name, summary.title, summary.kind, summary.locations))
+        try:
+            if run.tool.edits:
+                await self._checkpoints.barrier()
+                await self._log.sync()
+            output = await run.tool.run(run.input, self._context(call))
+        except ToolFailure as failure:
+            self._end(call, ev.CallStatus.FAILED, failure.text)
+        except Exception as bug:
+            # A tool's bug must not end the task: the trace goes to the program's log, one line to the model.
+            _log.exception("the tool %s broke on %s", call.name, call.arguments)
+            self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
+        else:
+            self._complete(run, output)
+
+    def _understand(self, call: ToolCall) -> Run:
+        tool = self._toolset.find(call.name)
+        if tool is None:
+            known = ", ".join(spec.name for spec in self._toolset.specs())
+            raise ToolFailure(f"There is no tool {call.name!r}. The tools are: {known}.")
+        if call.malformed:
+            raise ToolFailure(self._not_executed(call))
+        try:
+            given = msgspec.convert(call.arguments, tool.input, strict=False)
+        except msgspec.ValidationError as error:
+            raise ToolFailure(f"Wrong arguments for {call.name}: {error}. Nothing was run; send it again.") from error
+        return Run(call, tool, given, tool.summary(given))
+
+    def _not_executed(self, call: ToolCall) -> str:
+        cut = self._state().last_message.stop_reason.value == "max_tokens"
+        return NOT_EXECUTED.format(
+            why=" (the reply was cut off by the output limit)" if cut else "",
+            advice=", in smaller pieces: several short edits instead of one long one" if cut else "",
+            received=call.malformed[:200] + ("…" if len(call.malformed) > 200 else ""),
+        )
+
+    async def _admit(self, run: Run) -> Run:
+        decision = self._judge(run)
+        return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
+
+    def _judge(self, run: Run) -> Decision:
+        decision = decide(run.summary, self._posture())
+        if decision.verdict is Verdict.DENY:
+            raise NotAdmitted(DENIED.format(reason=decision.reason, rule=decision.rule))
+        return decision
+
+    async def _approve(self, run: Run, decision: Decision) -> Run:
+        diffs = await run.tool.preview(run.input, self._context(run.call)) if run.tool.preview else ()
+        request = f"r{self._state().seq + 1}"
+        self._emit(_asked(request, run, decision, diffs))
+        await self._log.sync()
+        answer = await self._inbox.decision(request)
+        if answer is None:
+            self._emit(_resolved(request, run, ev.Choice.REJECT_ONCE, by="nobody"))
+            raise NotAdmitted(NOBODY.format(reason=decision.reason))
+        self._emit(_resolved(request, run, answer.decision, "user", answer.note, answer.client, decision.grant))
+        if answer.decision not in ALLOWED:
+            raise NotAdmitted(DECLINED + (f' They said: "{answer.note}"' if answer.note else ""))
+        return self._approved(run, answer.note, answer.arguments)
+
+    def _approved(self, run: Run, note: str, arguments: dict[str, object] | None) -> Run:
+        notes = (f"The person said on approving: {note}",) if note else ()
+        if arguments is None:
+            return dataclasses.replace(run, notes=notes)
+        edited = self._understand(replace(run.call, arguments=arguments))
+        self._judge(edited)
+        changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
+        return dataclasses.replace(edited, notes=(changed, *notes))
+
+    def _complete(self, run: Run, output: ToolOutput) -> None:
+        content: tuple[ResultPart, ...] = output.content
+        first = next((part.text for part in content if isinstance(part, Text)), "")
+        words = [*run.notes, remark(self._state(), run.call, first)]
+        content += tuple(Text(word) for word in words if word)
+        self._emit(
+            *output.events,
+            ev.ToolCallEnded(
+                call=run.call.id,
+                name=run.call.name,
+                status=ev.CallStatus.COMPLETED,
+                result=ToolResult(run.call.id, content),
+                diffs=output.diffs,
+                ends_turn=output.ends_turn,
+            ),
+        )
+
+    def _end(self, call: ToolCall, status: ev.CallStatus, text: str) -> None:
+        words = [text, remark(self._state(), call, text)]
+        result = ToolResult(call.id, tuple(Text(word) for word in words if word), is_error=True)
+        self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result))
+
+    def _posture(self) -> Posture:
+        state = self._state()
+        return Posture(
+            workspace=Path(state.workspace),
+            home=self._home,
+            mode=state.mode,
+            approval_mode=state.approval_mode,
+            grants=state.grants,
+            refusals=state.refusals,
+        )
+
+    def _context(self, call: ToolCall) -> ToolContext:
+        state = self._state()
+        return ToolContext(
+            call=call.id,
+            workspace=Path(state.workspace),
+            files=self._machine.files,
+            shell=self._machine.shell,
+            search=self._machine.search,
+            blobs=self._machine.blobs,
+            ask=self.ask,
+            progress=partial(self._progress, call.id),
+            todos=state.todos,
+        )
+
+    def _progress(self, call: str, text: str) -> None:
+        self._emit(ev.ToolCallProgressed(call, text))
+
+    async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:
+        """Put a question to the person; None when nobody can answer."""
+        request = f"q{self._state().seq + 1}"
+        self._emit(ev.QuestionAsked(request=request, question=question, options=tuple(options), call=call))
+        await self._log.sync()
+        answer = await self._inbox.answer(request)
+        by, text, client = ("user", answer.answer, answer.client) if answer else ("nobody", "", "")
+        self._emit(ev.QuestionAnswered(request=request, answer=text, by=by, client=client))
+        return answer.answer if answer else None
+
+
+def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...]) -> ev.ApprovalRequested:
+    return ev.ApprovalRequested(
+        request=request,
+        call=run.call.id,
+        name=run.call.name,
+        title=run.summary.title,
+        kind=run.summary.kind,
+        reason=decision.reason,
+        options=OPTIONS,
+        detail=run.summary.command,
+        diffs=diffs,
+        grant=decision.grant,
+    )
+
+
+def _resolved(
+    request: str,
+    run: Run,
+    decision: ev.Choice,
+    by: str,
+    note: str = "",
+    client: str = "",
+    grant: ev.Grant | None = None,
+) -> ev.ApprovalResolved:
+    always = decision in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS)
+    return ev.ApprovalResolved(
+        request=request,
+        call=run.call.id,
+        decision=decision,
+        by=by,
+        note=note,
+        client=client,
+        grant=grant if always else None,
+    )

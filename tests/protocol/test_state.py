@@ -1,0 +1,182 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from halocline.protocol import events as ev
+from halocline.protocol.messages import (
+    AssistantMessage,
+    StopReason,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME, State, fold, loose_ends, reduce
+
+STARTED = ev.TaskStarted(
+    workspace="/w",
+    model="scripted/x",
+    mode=ev.Mode.ACT,
+    approval_mode=ev.ApprovalMode.ASK,
+    system_prompt="be good",
+    version="0",
+)
+PROMPT = ev.TurnStarted(content=(Text("fix it\nplease"),))
+CALLS = (ToolCall("a", "read_file", {"path": "x"}), ToolCall("b", "read_file", {"path": "y"}))
+REPLY = ev.AssistantMessageCompleted(message=AssistantMessage(content=(Text("ok"), *CALLS)))
+
+
+def numbered(*events):
+    return [replace(e, seq=n, at=float(n), task="t") for n, e in enumerate(events, 1)]
+
+
+def ended(call, status=ev.CallStatus.COMPLETED, text="done", ends_turn=False):
+    return ev.ToolCallEnded(
+        call=call, name="read_file", status=status, result=ToolResult(call, (Text(text),)), ends_turn=ends_turn
+    )
+
+
+def started(call):
+    return ev.ToolCallStarted(call=call, name="read_file", title="read", kind=ev.ToolKind.READ)
+
+
+def test_a_task_knows_what_its_first_event_said():
+    state = fold(numbered(STARTED))
+    assert (state.workspace, state.model, state.system_prompt) == ("/w", "scripted/x", "be good")
+
+
+def test_the_title_is_the_first_line_of_the_first_prompt():
+    assert fold(numbered(STARTED, PROMPT)).title == "fix it"
+
+
+def test_calls_are_open_until_they_end():
+    state = fold(numbered(STARTED, PROMPT, REPLY, ended("a")))
+    assert [o.call.id for o in state.open_calls] == ["b"]
+
+
+def test_a_call_that_was_running_has_an_unknown_outcome_and_one_that_was_not_never_ran():
+    state = fold(numbered(STARTED, PROMPT, REPLY, started("a")))
+    ends = loose_ends(state)
+    assert [(e.call, e.result.text) for e in ends] == [("a", UNKNOWN_OUTCOME), ("b", NOT_RUN)]
+
+
+def test_loose_ends_leave_nothing_open():
+    asked = ev.ApprovalRequested(
+        request="r", call="a", name="n", title="t", kind=ev.ToolKind.EDIT, reason="x", options=()
+    )
+    question = ev.QuestionAsked(request="q", question="?")
+    state = fold(numbered(STARTED, PROMPT, REPLY, asked, question))
+    for end in loose_ends(state):
+        state = reduce(state, end)
+    assert (state.open_calls, state.approvals, state.questions) == ((), (), ())
+    assert loose_ends(state) == ()
+
+
+def test_what_was_streamed_of_an_unfinished_reply_is_kept():
+    state = fold(numbered(STARTED, PROMPT, ev.StepStarted(model="m")))
+    for delta in (ev.ThinkingDelta("hm"), ev.TextDelta("Hel"), ev.TextDelta("lo")):
+        state = reduce(state, delta)
+    (end,) = loose_ends(state)
+    assert end.message.content == (Text("Hello"),)
+    assert end.message.interrupted
+
+
+def test_a_retry_voids_the_draft():
+    state = fold(numbered(STARTED, PROMPT, ev.StepStarted(model="m")))
+    state = reduce(reduce(state, ev.TextDelta("x")), ev.StepRetried(attempt=1, wait=0, cause="net"))
+    assert loose_ends(state) == ()
+
+
+def test_a_price_that_is_unknown_once_makes_the_total_unknown():
+    known = ev.UsageReported(usage=Usage(input=1, output=2), cost=0.5)
+    unknown = ev.UsageReported(usage=Usage(input=1), cost=None)
+    assert fold(numbered(known, known)).cost == 1.0
+    assert fold(numbered(known, unknown)).cost is None
+    assert fold(numbered(known, unknown)).usage == Usage(input=2, output=2)
+
+
+def test_failures_count_in_a_row_and_a_success_ends_the_row():
+    failed = ended("a", ev.CallStatus.FAILED)
+    assert fold(numbered(STARTED, PROMPT, REPLY, failed)).failures_in_row == 1
+    assert fold(numbered(STARTED, PROMPT, REPLY, failed, ended("b"))).failures_in_row == 0
+
+
+def test_a_rejection_is_no_failure():
+    assert fold(numbered(STARTED, PROMPT, REPLY, ended("a", ev.CallStatus.REJECTED))).failures_in_row == 0
+
+
+def test_the_same_call_with_the_same_result_counts_and_another_result_begins_anew():
+    step = (replace(REPLY, message=AssistantMessage(content=CALLS[:1])), ended("a"))
+    assert fold(numbered(STARTED, PROMPT, *step, *step, *step)).same_call_in_row == 3
+    assert fold(numbered(STARTED, PROMPT, *step, *step, step[0], ended("a", text="new"))).same_call_in_row == 1
+
+
+def test_only_a_person_who_says_always_gives_a_grant():
+    grant = ev.Grant(ev.ToolKind.EXECUTE, "make")
+    once = ev.ApprovalResolved(request="r", call="a", decision=ev.Choice.ALLOW_ONCE, by="user", grant=grant)
+    always = replace(once, decision=ev.Choice.ALLOW_ALWAYS)
+    assert fold(numbered(once)).grants == frozenset()
+    assert fold(numbered(always)).grants == {grant}
+
+
+def test_a_budget_that_a_person_extends_begins_anew():
+    step = ev.StepStarted(model="m")
+    asked = ev.QuestionAsked(request="q", question="Go on?")
+    answer = ev.QuestionAnswered(request="q", answer="Go on", by="user")
+    assert fold(numbered(STARTED, PROMPT, step, step, asked, answer)).forgiven_steps == 2
+    nobody = replace(answer, by="nobody", answer="")
+    assert fold(numbered(STARTED, PROMPT, step, step, asked, nobody)).forgiven_steps == 0
+
+
+def test_a_turn_is_over_when_a_call_ends_it_and_steering_reopens_it():
+    state = fold(numbered(STARTED, PROMPT, REPLY, ended("a", ends_turn=True)))
+    assert state.turn_is_over
+    assert not reduce(state, ev.SteeringReceived(content=(Text("wait"),), seq=9)).turn_is_over
+
+
+def test_a_state_without_a_reply_has_no_last_message():
+    with pytest.raises(LookupError):
+        _ = State().last_message
+
+
+DURABLE = st.sampled_from(
+    [
+        PROMPT,
+        REPLY,
+        started("a"),
+        ended("a"),
+        ended("b"),
+        ev.StepStarted(model="m"),
+        ev.TurnEnded(reason=StopReason.END_TURN),
+        ev.UsageReported(usage=Usage(input=3), cost=0.1),
+        ev.SteeringReceived(content=(Text("and"),)),
+    ]
+)
+TRANSIENT = st.sampled_from([ev.TextDelta("x"), ev.ThinkingDelta("y"), ev.Noticed("z")])
+
+
+@settings(max_examples=200)
+@given(st.lists(DURABLE | TRANSIENT, max_size=40))
+def test_folding_the_durable_events_rebuilds_the_state_but_for_the_draft(events):
+    live, durable = State(), []
+    for event in [STARTED, *events]:
+        if isinstance(event, ev.Durable):
+            event = replace(event, seq=len(durable) + 1, at=float(len(durable)), task="t")
+            durable.append(event)
+        live = reduce(live, event)
+    assert fold(durable) == replace(live, draft=None)
+
+
+@given(st.lists(DURABLE, max_size=30))
+def test_no_cut_of_a_log_leaves_an_open_call_after_its_loose_ends(events):
+    state = fold(numbered(STARTED, *events))
+    for end in loose_ends(state):
+        state = reduce(state, end)
+    assert state.open_calls == ()
+
+
+def test_messages_are_in_the_order_they_were_said():
+    state = fold(numbered(STARTED, PROMPT, REPLY, ended("a"), ended("b")))
+    assert [type(m) for m in state.messages] == [UserMessage, AssistantMessage, ToolResult, ToolResult]

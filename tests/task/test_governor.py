@@ -1,0 +1,44 @@
+import pytest
+from msgspec.structs import replace
+
+from halocline.protocol.messages import ToolCall
+from halocline.protocol.state import State, TurnState, signature
+from halocline.task.governor import STOP_AT, Governor, Limits, judge, remark
+
+STATE = State(turn=TurnState(started_at=100.0), steps=5, cost=0.5)
+
+
+@pytest.mark.parametrize(
+    ("limits", "changes", "limit"),
+    [
+        (Limits(), {}, None),
+        (Limits(steps=5), {}, "steps"),
+        (Limits(steps=5), {"forgiven_steps": 1}, None),
+        (Limits(cost=0.5), {}, "cost"),
+        (Limits(cost=0.5), {"forgiven_cost": 0.1}, None),
+        (Limits(cost=0.5), {"cost": None}, None),
+        (Limits(seconds=10), {}, "time"),
+        (Limits(seconds=11), {}, None),
+        (Limits(), {"failures_in_row": 3}, "failures"),
+        (Limits(failures=4), {"failures_in_row": 3}, None),
+        (Limits(), {"same_call_in_row": STOP_AT}, "repetition"),
+        (Limits(), {"same_call_in_row": STOP_AT - 1}, None),
+    ],
+)
+def test_the_first_limit_that_is_reached_is_named(limits, changes, limit):
+    verdict = judge(replace(STATE, **changes), limits, now=110.0)
+    assert (verdict.limit if verdict else None) == limit
+
+
+def test_the_time_left_is_counted_from_the_start_of_the_turn():
+    governor = Governor(Limits(seconds=30), clock=lambda: 112.0)
+    assert governor.seconds_left(STATE) == 18.0
+    assert Governor(Limits()).seconds_left(STATE) is None
+
+
+def test_the_third_same_call_with_the_same_result_is_remarked_on():
+    call = ToolCall("x", "read_file", {"path": "a"})
+    state = State(last_outcome=(signature(call), "text"), same_call_in_row=2)
+    assert "3 times" in remark(state, call, "text")
+    assert remark(state, call, "other text") == ""
+    assert remark(replace(state, same_call_in_row=1), call, "text") == ""

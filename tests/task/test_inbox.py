@@ -1,0 +1,98 @@
+import asyncio
+
+import pytest
+
+from halocline.protocol.commands import AnswerQuestion, ResolveApproval
+from halocline.protocol.events import Choice
+from halocline.protocol.messages import Text
+from halocline.task.inbox import Inbox, Interrupted
+
+YES = ResolveApproval(task="t", request="r1", decision=Choice.ALLOW_ONCE)
+
+
+async def test_prompts_come_in_order_until_the_inbox_closes():
+    inbox = Inbox(attended=True)
+    inbox.prompt((Text("a"),))
+    inbox.prompt((Text("b"),))
+    inbox.close()
+    assert [content async for content in inbox.prompts()] == [(Text("a"),), (Text("b"),)]
+
+
+def test_steering_is_taken_once():
+    inbox = Inbox(attended=True)
+    inbox.steer((Text("a"),))
+    inbox.steer((Text("b"),))
+    assert inbox.steering() == (Text("a"), Text("b"))
+    assert inbox.steering() == ()
+
+
+async def test_nobody_to_ask_is_an_answer_at_once():
+    inbox = Inbox(attended=False)
+    assert await inbox.decision("r1") is None
+    assert await inbox.answer("q1") is None
+
+
+async def test_a_decision_reaches_the_one_who_waits_for_it_and_only_once():
+    inbox = Inbox(attended=True)
+    waiting = asyncio.create_task(inbox.decision("r1"))
+    await asyncio.sleep(0)
+    assert inbox.resolve(YES)
+    assert not inbox.resolve(YES)
+    assert await waiting == YES
+
+
+async def test_a_stale_answer_is_dropped():
+    inbox = Inbox(attended=True)
+    assert not inbox.resolve(YES)
+    assert not inbox.reply(AnswerQuestion(task="t", request="q9", answer="x"))
+
+
+async def test_an_interrupt_ends_what_waits():
+    inbox = Inbox(attended=True)
+
+    async def turn():
+        async with inbox.interruptible():
+            await asyncio.sleep(60)
+
+    running = asyncio.create_task(turn())
+    await asyncio.sleep(0)
+    inbox.interrupt()
+    with pytest.raises(Interrupted):
+        await running
+
+
+async def test_an_interrupt_during_the_last_line_does_not_leak_into_what_follows():
+    inbox = Inbox(attended=True)
+    with pytest.raises(Interrupted):
+        async with inbox.interruptible():
+            inbox.interrupt()
+    await asyncio.sleep(0)
+
+
+async def test_an_interrupt_without_a_turn_is_nothing():
+    inbox = Inbox(attended=True)
+    inbox.interrupt()
+    async with inbox.interruptible():
+        await asyncio.sleep(0)
+
+
+async def test_cancellation_from_outside_stays_a_cancellation():
+    inbox = Inbox(attended=True)
+
+    async def turn():
+        async with inbox.interruptible():
+            await asyncio.sleep(60)
+
+    running = asyncio.create_task(turn())
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def test_the_time_limit_interrupts_and_says_that_it_was_time():
+    inbox = Inbox(attended=False)
+    with pytest.raises(Interrupted) as why:
+        async with inbox.interruptible(0.001):
+            await asyncio.sleep(60)
+    assert why.value.limit == "time"

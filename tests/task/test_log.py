@@ -1,0 +1,178 @@
+import asyncio
+import os
+import subprocess
+import sys
+
+import pytest
+
+from halocline.protocol.codec import LOG_NAME
+from halocline.protocol.errors import LogDamaged, TaskBusy
+from halocline.protocol.events import LogRepaired, ModeChanged, ModelChanged, Mode, Noticed, TextDelta
+from halocline.task.log import QUEUE_LIMIT, Log, follow, owner, read
+
+
+@pytest.fixture
+def log(tmp_path):
+    log = Log(tmp_path / "t", "t", clock=lambda: 5.0)
+    yield log
+    log.close()
+
+
+def changed(n=0):
+    return ModelChanged(model=f"m{n}")
+
+
+def test_events_are_numbered_from_one_and_dated(log):
+    first, second = log.append(changed()), log.append(changed())
+    assert (first.seq, second.seq, first.at, first.task) == (1, 2, 5.0, "t")
+
+
+def test_what_was_appended_is_on_disk_at_once(log):
+    event = log.append(changed())
+    assert list(read(log.path)) == [event]
+
+
+def test_a_transient_event_is_never_written(log):
+    log.show(Noticed("hello"))
+    assert log.path.read_bytes() == b""
+
+
+def test_a_torn_last_line_is_cut_and_the_cut_is_recorded(tmp_path):
+    log = Log(tmp_path, "t")
+    kept = log.append(changed())
+    log.close()
+    with open(log.path, "ab") as file:
+        file.write(b'{"type":"mode_ch')
+    log = Log(tmp_path, "t")
+    events = log.load()
+    assert events[0] == kept
+    assert isinstance(events[1], LogRepaired)
+    assert events[1].bytes_cut == 16
+    assert list(read(log.path)) == events
+    log.close()
+
+
+def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(log):
+    log.append(changed())
+    with open(log.path, "ab") as file:
+        file.write(b"garbage\n")
+    log.append(changed())
+    with pytest.raises(LogDamaged, match="Line 2"):
+        list(read(log.path))
+
+
+def test_a_second_writer_is_refused_and_told_who_writes(log):
+    with pytest.raises(TaskBusy, match=str(os.getpid())):
+        Log(log.path.parent, "t")
+
+
+def test_the_lock_names_the_writer_and_is_free_after_it(tmp_path):
+    log = Log(tmp_path, "t")
+    pid, token = owner(tmp_path).split()
+    assert pid == str(os.getpid())
+    assert token.isdecimal()
+    log.close()
+    assert owner(tmp_path) is None
+
+
+def test_a_killed_writer_frees_the_lock_and_loses_nothing(tmp_path):
+    program = (
+        "import sys,os,signal;from pathlib import Path;from halocline.task.log import Log;"
+        "from halocline.protocol.events import ModelChanged;"
+        f"log=Log(Path({str(tmp_path)!r}),'t');"
+        "[print(log.append(ModelChanged(model='m')).seq,flush=True) for _ in range(20)];"
+        "os.kill(os.getpid(),signal.SIGKILL)"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=False).stdout.split()
+    log = Log(tmp_path, "t")
+    assert [e.seq for e in log.load()] == [int(seq) for seq in shown] == list(range(1, 21))
+    log.close()
+
+
+async def test_past_and_live_join_without_a_gap(log):
+    for n in range(5):
+        log.append(changed(n))
+    seen = []
+
+    async def listen():
+        async for event in log.events(after=2):
+            seen.append(event.seq)
+            if len(seen) == 3:
+                log.append(changed(6))
+            if event.seq == 7:
+                return
+
+    listener = asyncio.create_task(listen())
+    await asyncio.sleep(0)
+    log.append(changed(7))
+    await listener
+    assert seen == [3, 4, 5, 6, 7]
+
+
+async def test_a_reader_that_falls_behind_reads_the_disk_again_and_misses_no_durable_event(log):
+    seen = []
+
+    async def listen():
+        async for event in log.events():
+            if isinstance(event, ModelChanged):
+                seen.append(event.seq)
+
+    listener = asyncio.create_task(listen())
+    await asyncio.sleep(0)
+    for n in range(QUEUE_LIMIT * 2):
+        log.append(changed(n))
+    log.finish()
+    await listener
+    assert seen == list(range(1, QUEUE_LIMIT * 2 + 1))
+
+
+async def test_neighbouring_deltas_join_for_a_slow_reader(log):
+    events = log.events()
+    waiting = asyncio.create_task(anext(events))
+    await asyncio.sleep(0)
+    for text in ("a", "b", "c"):
+        log.show(TextDelta(text))
+    assert await waiting == TextDelta("abc")
+    await events.aclose()
+
+
+async def test_another_process_can_follow_a_log(tmp_path):
+    program = (
+        "import time;from pathlib import Path;from halocline.task.log import Log;"
+        "from halocline.protocol.events import ModelChanged;"
+        f"log=Log(Path({str(tmp_path)!r}),'t');log.append(ModelChanged(model='a'));input();"
+        "log.append(ModelChanged(model='b'));input()"
+    )
+    writer = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdin=asyncio.subprocess.PIPE)
+    while not list(read(tmp_path / LOG_NAME)):
+        await asyncio.sleep(0.01)
+    events = follow(tmp_path / LOG_NAME)
+    assert (await anext(events)).model == "a"
+    writer.stdin.write(b"\n")
+    assert (await anext(events)).model == "b"
+    await events.aclose()
+    writer.stdin.write(b"\n")
+    await writer.communicate()
+
+
+def test_a_log_that_cannot_be_written_says_so_and_keeps_whole_lines(tmp_path):
+    program = (
+        "import resource;from pathlib import Path;from halocline.task.log import Log,LogUnwritable;"
+        "from halocline.protocol.events import ModelChanged;import signal;"
+        "signal.signal(signal.SIGXFSZ,signal.SIG_IGN);"
+        f"log=Log(Path({str(tmp_path)!r}),'t');log.append(ModelChanged(model='m'));"
+        "resource.setrlimit(resource.RLIMIT_FSIZE,(200,200))\n"
+        "try: log.append(ModelChanged(model='m'*300))\n"
+        "except LogUnwritable as error: print(error.hint)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "event 1 is safe" in done.stdout
+    assert [e.seq for e in read(tmp_path / LOG_NAME)] == [1]
+
+
+
+async def test_sync_is_done_once_for_what_is_new(log):
+    log.append(ModeChanged(mode=Mode.PLAN))
+    await log.sync()
+    await log.sync()
+    assert list(read(log.path))[0].mode is Mode.PLAN
