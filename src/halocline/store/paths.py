@@ -1,6 +1,5 @@
 """Where Halocline keeps things. `HALOCLINE_HOME` moves all of it."""
 
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,6 +40,10 @@ class Home:
         return self.root / "blobs"
 
     @property
+    def checkpoints(self) -> Path:
+        return self.root / "checkpoints"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 
@@ -57,8 +60,3 @@ class Home:
 
     def log(self, task: str) -> Path:
         return self.tasks / task / LOG_NAME
-
-    def checkpoints(self, workspace: Path) -> Path:
-        """One store for each workspace, named by the hash of its real path."""
-        digest = hashlib.sha256(os.path.realpath(workspace).encode("utf-8", "surrogateescape")).hexdigest()
-        return self.root / "checkpoints" / digest[:16]

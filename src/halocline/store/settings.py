@@ -1,4 +1,4 @@
-"""What a person set: `settings.toml`, then `HALOCLINE_*` variables, then flags (the surfaces' matter), the last one wins.
+"""What a person set: `settings.toml`, then `HALOCLINE_*` variables, then flags (the surfaces' matter); the last wins.
 
 A field here is a setting; its text is what the docs show. An unknown key is an error that names it.
 """
@@ -24,33 +24,30 @@ class Price(Value, frozen=True, forbid_unknown_fields=True):
     window: int | None = None
 
 
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Amount = Annotated[float, msgspec.Meta(gt=0)]
+Says = msgspec.Meta
+
+
 class Settings(Value, frozen=True, forbid_unknown_fields=True):
     """All settings, with their defaults."""
 
-    model: Annotated[str, msgspec.Meta(description="The model to use, as `provider/model`.")] = ""
-    base_url: Annotated[str, msgspec.Meta(description="Where the model's server is, instead of the usual place.")] = ""
+    model: Annotated[str, Says(description="The model to use, as `provider/model`.")] = ""
+    base_url: Annotated[str, Says(description="Where the model's server is, instead of the usual place.")] = ""
     approval_mode: Annotated[
-        ApprovalMode, msgspec.Meta(description="How much is done without asking: ask, accept-edits, auto or yolo.")
+        ApprovalMode, Says(description="How much is done without asking: ask, accept-edits, auto or yolo.")
     ] = ApprovalMode.ASK
-    max_steps: Annotated[
-        int, msgspec.Meta(description="Steps (model requests) in one turn before it pauses or stops.", ge=1)
-    ] = 200
+    max_steps: Annotated[Count, Says(description="Steps (model requests) of one turn before it pauses or stops.")] = 200
     max_cost: Annotated[
-        float | None, msgspec.Meta(description="US dollars that one task may cost before it pauses or stops.", gt=0)
+        Amount | None, Says(description="US dollars that one task may cost before it pauses or stops.")
     ] = None
-    time_limit: Annotated[
-        float | None, msgspec.Meta(description="Seconds one turn may take before it pauses or stops.", gt=0)
-    ] = None
-    max_failures: Annotated[
-        int, msgspec.Meta(description="Failed tool calls in a row before a turn pauses or stops.", ge=1)
-    ] = 3
-    max_tokens: Annotated[
-        int | None, msgspec.Meta(description="The longest reply to ask a model for, in tokens.", ge=1)
-    ] = None
-    checkpoints: Annotated[bool, msgspec.Meta(description="Save the workspace's files after each change.")] = True
-    prices: Annotated[
-        dict[str, Price], msgspec.Meta(description="Prices of further models, by `provider/model`.")
-    ] = {}
+    time_limit: Annotated[Amount | None, Says(description="Seconds one turn may take before it pauses or stops.")] = (
+        None
+    )
+    max_failures: Annotated[Count, Says(description="Failed tool calls in a row before a turn pauses or stops.")] = 3
+    max_tokens: Annotated[Count | None, Says(description="The longest reply to ask a model for, in tokens.")] = None
+    checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
+    prices: Annotated[dict[str, Price], Says(description="Prices of further models, by `provider/model`.")] = {}
 
 
 VARIABLES = {

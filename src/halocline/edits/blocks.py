@@ -1,0 +1,139 @@
+"""SEARCH/REPLACE blocks: the text a model writes, parsed. Lenient where the meaning is plain, a named error elsewhere.
+
+    ------- SEARCH
+    lines to find
+    =======
+    lines to put there
+    +++++++ REPLACE
+
+`<<<<<<< SEARCH` and `>>>>>>> REPLACE` mean the same; markers have three or more symbols and may end in `>`. Content
+that looks like a marker stays content when it has another number of symbols than the block's first line.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from halocline.edits.text import EditError, to_lf
+
+_MARKER = re.compile(r"(?:([-<]{3,}) SEARCH>?|(={3,})>?|([+>]{3,}) REPLACE>?)[ \t]*")
+_CUT_END = re.compile(r"[+>]{3,}(?: ?R?E?P?L?A?C?)[ \t]*")
+_ADVICE = (
+    "Send the blocks again in the described form. Where content itself has a line like a marker, write all three "
+    "markers of that block with another number of symbols, such as 9."
+)
+
+
+class MalformedBlocks(EditError):
+    """The markers do not make whole blocks."""
+
+    code = "malformed_blocks"
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, _ADVICE)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One replacement, as lines without endings. `number` counts from 1."""
+
+    number: int
+    search: tuple[str, ...]
+    replace: tuple[str, ...]
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing to search for."""
+        return not "".join(self.search).strip()
+
+
+class _Kind(Enum):
+    START = 1
+    DIVIDER = 2
+    END = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Marker:
+    """`line` counts from 0; `size` is the number of symbols."""
+
+    kind: _Kind
+    line: int
+    size: int
+
+
+def parse(diff: str) -> list[Block]:
+    """The blocks of a diff, in its order.
+
+    Raises:
+        MalformedBlocks: there is no block, or a marker is missing, doubled or in the wrong place.
+    """
+    lines = to_lf(diff).split("\n")
+    markers = [marker for i, line in enumerate(lines) if (marker := _marker(i, line))]
+    blocks: list[Block] = []
+    at = 0
+    while (start := _next_start(lines, at)) is not None:
+        block, at = _block(lines, markers, start, len(blocks) + 1)
+        blocks.append(block)
+    if not blocks:
+        raise MalformedBlocks("The diff has no block. A block begins with the line `------- SEARCH`.")
+    return blocks
+
+
+def _marker(i: int, line: str) -> _Marker | None:
+    found = _MARKER.fullmatch(line)
+    return _Marker(_Kind(found.lastindex), i, len(found[found.lastindex])) if found and found.lastindex else None
+
+
+def _next_start(lines: list[str], at: int) -> _Marker | None:
+    """The marker that opens the next block; only blank lines and code fences may stand before it."""
+    for i in range(at, len(lines)):
+        marker = _marker(i, lines[i])
+        if marker and marker.kind is _Kind.START:
+            return marker
+        if lines[i].strip() and not lines[i].startswith("```"):
+            raise MalformedBlocks(f"Line {i + 1} of the diff stands outside of any block: {lines[i][:80]!r}.")
+    return None
+
+
+def _block(lines: list[str], markers: list[_Marker], start: _Marker, number: int) -> tuple[Block, int]:
+    """The block that `start` opens, and the line after it."""
+    inside = _until_next_start(markers, start)
+    end = _end(lines, inside, start, number)
+    divider = _divider([m for m in inside if m.kind is _Kind.DIVIDER and m.line < end], start, number)
+    return Block(number, tuple(lines[start.line + 1 : divider]), tuple(lines[divider + 1 : end])), end + 1
+
+
+def _until_next_start(markers: list[_Marker], start: _Marker) -> list[_Marker]:
+    inside = []
+    for marker in markers:
+        if marker.line > start.line:
+            inside.append(marker)
+            if marker.kind is _Kind.START and marker.size == start.size:
+                break
+    return inside
+
+
+def _end(lines: list[str], inside: list[_Marker], start: _Marker, number: int) -> int:
+    """The line of the REPLACE marker; the end of the diff when the very last one was left out."""
+    ends = [m for m in inside if m.kind is _Kind.END]
+    if ends:
+        return next((m.line for m in ends if m.size == start.size), ends[0].line)
+    if inside and inside[-1].kind is _Kind.START and inside[-1].size == start.size:
+        raise MalformedBlocks(f"Block {number} has no REPLACE marker before the next SEARCH marker.")
+    last = len(lines) - 1 if lines[-1] == "" else len(lines)
+    if _CUT_END.fullmatch(lines[last - 1]):
+        raise MalformedBlocks(f"Block {number} ends in an unfinished REPLACE marker: {lines[last - 1]!r}.")
+    return last
+
+
+def _divider(dividers: list[_Marker], start: _Marker, number: int) -> int:
+    same = [m for m in dividers if m.size == start.size] or dividers
+    match same:
+        case [one]:
+            return one.line
+        case []:
+            raise MalformedBlocks(f"Block {number} has no line `=======` between its SEARCH and REPLACE parts.")
+        case _:
+            where = ", ".join(str(m.line + 1) for m in same)
+            raise MalformedBlocks(f"Block {number} has several dividers (lines {where} of the diff).")

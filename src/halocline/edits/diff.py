@@ -1,0 +1,96 @@
+"""A change as a unified diff, for the eye: counts are exact, the text is bounded."""
+
+from collections.abc import Iterator
+
+from halocline.edits.text import common_length
+from halocline.protocol.events import Diff
+
+Opcode = tuple[str, int, int, int, int]
+
+_CONTEXT = 3
+_ALIGNED = 3_000
+
+
+def unified(path: str, before: str | None, after: str | None, limit: int = 30_000) -> Diff:
+    """The diff from `before` to `after` (None: no such file), cut after about `limit` characters."""
+    old, new = _keep_ends(before or ""), _keep_ends(after or "")
+    body: list[str] = []
+    added = removed = 0
+    for hunk in _hunks(_opcodes(old, new)):
+        for line in _hunk_lines(hunk, old, new):
+            added += line.startswith("+")
+            removed += line.startswith("-")
+            body.append(line)
+    head = [f"--- {_name('a', path, before)}\n", f"+++ {_name('b', path, after)}\n"]
+    return Diff(path, _bounded(head + body, limit) if body else "", added, removed)
+
+
+def _name(side: str, path: str, content: str | None) -> str:
+    return "/dev/null" if content is None else f"{side}/{path}"
+
+
+def _keep_ends(text: str) -> list[str]:
+    lines = [f"{line}\n" for line in text.replace("\r\n", "\n").split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, f"{last}\n\\ No newline at end of file\n"] if last else lines
+
+
+def _opcodes(old: list[str], new: list[str]) -> list[Opcode]:
+    """The steps from old to new. Equal beginnings and ends are set apart first, so the costly part sees little."""
+    top = common_length(old, new)
+    bottom = common_length(old[top:][::-1], new[top:][::-1])
+    a, b = len(old) - bottom, len(new) - bottom
+    middle = [("replace", top, a, top, b)] if a > top or b > top else []
+    if 1 < a - top <= _ALIGNED and 1 < b - top <= _ALIGNED:
+        middle = _aligned(old[top:a], new[top:b], top)
+    return [("equal", 0, top, 0, top), *middle, ("equal", a, len(old), b, len(new))]
+
+
+def _aligned(old: list[str], new: list[str], top: int) -> list[Opcode]:
+    from difflib import SequenceMatcher  # heavy, and most edits never come here
+
+    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [(tag, a + top, b + top, c + top, d + top) for tag, a, b, c, d in codes]
+
+
+def _hunks(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:
+    """Changes that lie near each other, with the lines around them."""
+    hunk: list[Opcode] = []
+    for tag, a, b, c, d in opcodes:
+        if tag != "equal":
+            hunk.append((tag, a, b, c, d))
+            continue
+        if any(code[0] != "equal" for code in hunk) and b - a > 2 * _CONTEXT:
+            yield [*hunk, (tag, a, a + _CONTEXT, c, c + _CONTEXT)]
+            hunk = []
+        skipped = 0 if hunk else max(b - a - _CONTEXT, 0)
+        hunk.append((tag, a + skipped, b, c + skipped, d))
+    if any(code[0] != "equal" for code in hunk):
+        tag, a, b, c, d = hunk.pop()
+        keep = min(b - a, _CONTEXT)
+        yield [*hunk, (tag, a, a + keep, c, c + keep) if tag == "equal" else (tag, a, b, c, d)]
+
+
+def _hunk_lines(hunk: list[Opcode], old: list[str], new: list[str]) -> Iterator[str]:
+    yield f"@@ -{_span(hunk[0][1], hunk[-1][2])} +{_span(hunk[0][3], hunk[-1][4])} @@\n"
+    for tag, a, b, c, d in hunk:
+        if tag == "equal":
+            yield from (f" {line}" for line in old[a:b])
+        else:
+            yield from (f"-{line}" for line in old[a:b])
+            yield from (f"+{line}" for line in new[c:d])
+
+
+def _span(start: int, end: int) -> str:
+    """A range as unified diffs write it: from 1, the length left out when it is one, an empty one before its place."""
+    length = end - start
+    return str(start + 1) if length == 1 else f"{start + (length > 0)},{length}"
+
+
+def _bounded(lines: list[str], limit: int) -> str:
+    size = 0
+    for i, line in enumerate(lines):
+        size += len(line)
+        if size > limit:
+            return "".join(lines[:i]) + f"… {len(lines) - i} more lines of this diff are not shown\n"
+    return "".join(lines)

@@ -1,0 +1,152 @@
+"""Bytes to text and back without loss: encoding, byte order mark and line endings survive whatever is edited between.
+
+`decode` then `encode` gives the same bytes for every input that `decode` accepts. Line endings stay in `text` as the
+file has them; `view` is the same text with LF only, which is what models read and write, and `Offsets` leads back.
+"""
+
+import codecs
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from halocline.protocol.errors import ToolFailure
+
+CRLF, LF = "\r\n", "\n"
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_LEGACY = ("cp1252", "latin-1")
+
+
+class EditError(ToolFailure):
+    """An edit that cannot be made; nothing was changed. `text` says why, `hint` what to do instead."""
+
+    code = "edit_failed"
+
+
+class BinaryContent(EditError):
+    """The bytes hold NUL, so they are no text."""
+
+    code = "binary_content"
+
+
+class NotEncodable(EditError):
+    """The text has a character that the file's encoding lacks."""
+
+    code = "not_encodable"
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file's content: `text` without its byte order mark (`bom`), in `encoding`, with the endings it has."""
+
+    text: str
+    encoding: str = "utf-8"
+    bom: bytes = b""
+
+    @cached_property
+    def eol(self) -> str:
+        """The ending most lines have; LF when there is none or a tie."""
+        crlf = self.text.count(CRLF)
+        return CRLF if crlf > self.text.count(LF) - crlf else LF
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether both CRLF and LF end lines."""
+        return 0 < self.text.count(CRLF) < self.text.count(LF)
+
+    @property
+    def final_newline(self) -> bool:
+        return self.text.endswith(LF)
+
+    @cached_property
+    def view(self) -> str:
+        """The text with every CRLF as LF."""
+        return self.text.replace(CRLF, LF)
+
+    def with_view(self, view: str) -> "TextFile":
+        """The same kind of file with other content; its lines get the dominant ending."""
+        text = to_lf(view).removeprefix("\ufeff")
+        return replace(self, text=text.replace(LF, self.eol))
+
+
+class Offsets:
+    """Positions in a view to positions in the text it was made from."""
+
+    def __init__(self, text: str) -> None:
+        self._shrunk = [found.start() - i for i, found in enumerate(re.finditer(CRLF, text))]
+
+    def original(self, position: int) -> int:
+        """Where `position` of the view lies in the text; at a line's end, before the whole ending."""
+        return position + bisect_left(self._shrunk, position)
+
+
+def to_lf(text: str) -> str:
+    """What was written with CRLF, with LF."""
+    return text.replace(CRLF, LF)
+
+
+def counted(lines: int) -> str:
+    """`1 line`, `2 lines`."""
+    return f"{lines} line{'' if lines == 1 else 's'}"
+
+
+def lines_of(view: str) -> list[str]:
+    """The lines without their endings; a final newline ends the last line and adds none."""
+    lines = view.split(LF)
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def common_length(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many items (characters, lines) both begin with."""
+    pairs = zip(left, right, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
+
+
+def decode(data: bytes) -> TextFile:
+    """Read bytes as UTF-8, as UTF-16 when a byte order mark says so, else as Windows-1252 or Latin-1.
+
+    Raises:
+        BinaryContent: the content has NUL characters.
+    """
+    file = _marked(data) or _unmarked(data)
+    if "\0" in file.text:
+        raise BinaryContent(f"This is binary data ({len(data):,} bytes), not text.")
+    return file
+
+
+def encode(file: TextFile) -> bytes:
+    """The bytes of the file.
+
+    Raises:
+        NotEncodable: a character does not exist in the file's encoding.
+    """
+    try:
+        return file.bom + file.text.encode(file.encoding)
+    except UnicodeEncodeError as error:
+        culprit = file.text[error.start]
+        raise NotEncodable(
+            f"The file is encoded as {file.encoding}, which cannot hold {culprit!r} (U+{ord(culprit):04X}).",
+            "Use characters of that encoding.",
+        ) from None
+
+
+def _marked(data: bytes) -> TextFile | None:
+    for bom, encoding in _MARKS:
+        if data.startswith(bom) and (text := _strictly(data[len(bom) :], encoding)) is not None:
+            return TextFile(text, encoding, bom)
+    return None
+
+
+def _unmarked(data: bytes) -> TextFile:
+    for encoding in ("utf-8", *_LEGACY):
+        if (text := _strictly(data, encoding)) is not None:
+            return TextFile(text, encoding)
+    raise AssertionError("Latin-1 decodes every byte")
+
+
+def _strictly(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None

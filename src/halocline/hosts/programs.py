@@ -1,0 +1,32 @@
+"""Where the programs we start are."""
+
+import os
+from collections.abc import Iterable
+
+from halocline.protocol.errors import ToolFailure
+
+
+def find_program(name: str, folders: Iterable[str] | None = None) -> str | None:
+    """The first executable file of that name in the folders, by default those of PATH."""
+    for folder in os.get_exec_path() if folders is None else folders:
+        candidate = os.path.join(folder, name)
+        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+            return candidate
+    return None
+
+
+def ripgrep() -> str:
+    """The `rg` that was installed along, else the one on PATH.
+
+    Raises:
+        ToolFailure: there is none.
+    """
+    from sysconfig import get_path  # costs a millisecond, and only searches need it
+
+    program = find_program("rg", [get_path("scripts")]) or find_program("rg")
+    if program is None:
+        raise ToolFailure(
+            "ripgrep (`rg`) is not installed, so searching is not possible. Use execute_command instead.",
+            "Reinstall Halocline, or install ripgrep.",
+        )
+    return program

@@ -1,0 +1,42 @@
+"""ask_followup_question: what only the person can decide."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol.events import ToolKind
+from halocline.tools.schema import schema_of
+
+NOBODY = (
+    "Nobody can answer now. Choose what serves the task best and is easiest to undo, go on, and say in your result "
+    "what you assumed."
+)
+
+
+class Input(msgspec.Struct):
+    question: Annotated[str, Meta(description="One clear question.")]
+    options: Annotated[list[str], Meta(description="Up to 5 answers to choose from.")] = []
+
+
+def summary(input: Input) -> Summary:
+    return Summary(title=input.question, kind=ToolKind.OTHER)
+
+
+async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    answer = await ctx.ask(input.question, input.options, ctx.call)
+    return ToolOutput.of(NOBODY if answer is None else answer)
+
+
+TOOL: Tool[Input] = Tool(
+    spec=ToolSpec(
+        "ask_followup_question",
+        "Ask the user something that only they can decide. Find out by other tools what can be found out.",
+        schema_of(Input),
+    ),
+    kind=ToolKind.OTHER,
+    input=Input,
+    summary=summary,
+    run=run,
+)

@@ -1,0 +1,36 @@
+"""attempt_completion: the task is done; the result ends the turn."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol.events import ToolKind
+from halocline.protocol.messages import Text
+from halocline.tools.schema import schema_of
+
+
+class Input(msgspec.Struct):
+    result: Annotated[str, Meta(description="What was done and how it was checked; Markdown.")]
+
+
+def summary(input: Input) -> Summary:
+    return Summary(title="Finish", kind=ToolKind.OTHER)
+
+
+async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    return ToolOutput(content=(Text(input.result),), ends_turn=True)
+
+
+TOOL: Tool[Input] = Tool(
+    spec=ToolSpec(
+        "attempt_completion",
+        "Say that the task is finished. Use it alone, once you saw that your changes work; never end with a question.",
+        schema_of(Input),
+    ),
+    kind=ToolKind.OTHER,
+    input=Input,
+    summary=summary,
+    run=run,
+)

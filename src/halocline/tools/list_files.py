@@ -1,0 +1,67 @@
+"""list_files: what a folder holds, nearest first, bounded."""
+
+from pathlib import Path, PurePosixPath
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import ToolKind
+from halocline.tools.places import existing, explained, printable, shown
+from halocline.tools.schema import schema_of
+
+LIMIT = 200
+_FILES_SEEN = 10_000
+
+
+class Input(msgspec.Struct):
+    path: Annotated[str, Meta(description="Folder; `.` is the workspace.")] = "."
+    recursive: Annotated[bool, Meta(description="Also what is below, without ignored and hidden files.")] = False
+
+
+def summary(input: Input) -> Summary:
+    return Summary(title=f"List {input.path}", kind=ToolKind.READ, paths=(input.path,))
+
+
+async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    path, info = await existing(input.path, ctx)
+    if not info.is_dir:
+        raise ToolFailure(f"{shown(path, ctx)} is a file. Use read_file to see its text.")
+    with explained(path, ctx):
+        names, cut = await (_below if input.recursive else _inside)(path, ctx)
+    if not names:
+        return ToolOutput.of("[the folder is empty]")
+    lines = [printable(name) for name in names[:LIMIT]]
+    if len(names) > LIMIT:
+        total = f"over {len(names):,}" if cut else f"{len(names):,}"
+        lines.append(f"[{LIMIT} of {total} entries; list a folder below to see more]")
+    return ToolOutput.of("\n".join(lines))
+
+
+async def _inside(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
+    return [name + "/" * is_dir for name, is_dir in await ctx.files.list(path)], False
+
+
+async def _below(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
+    """Files and the folders that lead to them, breadth first."""
+    if path in (Path(path.anchor), Path.home()):
+        raise ToolFailure(f"{path} is too large to list with everything below. List it without recursive.")
+    files, cut = await ctx.search.files(path, _FILES_SEEN)
+    folders = {f"{folder}/" for file in files for folder in PurePosixPath(file).parents if folder.name}
+    return sorted([*files, *folders], key=lambda name: (name.rstrip("/").count("/"), name)), cut
+
+
+TOOL: Tool[Input] = Tool(
+    spec=ToolSpec(
+        "list_files",
+        f"List a folder: names, folders ending in `/`, at most {LIMIT}, nearest first. "
+        "To find where something is written use search_files.",
+        schema_of(Input),
+    ),
+    kind=ToolKind.READ,
+    input=Input,
+    summary=summary,
+    run=run,
+)

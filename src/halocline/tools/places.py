@@ -1,0 +1,79 @@
+"""Places in the workspace: how a tool finds what the model named, and how it names it back."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from halocline.ports.host import FileInfo
+from halocline.ports.tool import ToolContext
+from halocline.protocol.errors import ToolFailure
+
+
+def shown(path: Path, ctx: ToolContext) -> str:
+    """The path as models and people read it: relative inside the workspace, else whole."""
+    if path == ctx.workspace:
+        return "."
+    return path.relative_to(ctx.workspace).as_posix() if path.is_relative_to(ctx.workspace) else path.as_posix()
+
+
+def printable(name: str) -> str:
+    """A file name that cannot break a line or an encoder."""
+    text = os.fsencode(name).decode("utf-8", "replace")
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def placed(text: str, ctx: ToolContext) -> Path:
+    """The absolute path for what the model wrote, without `..`, so that one file has one name."""
+    path = ctx.path(text)
+    return Path(os.path.realpath(path.parent), path.name) if ".." in path.parts else path
+
+
+async def existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
+    """What the model named. A name that differs only in invisible ways (blanks, composed accents) is taken for it.
+
+    Raises:
+        ToolFailure: nothing is there; similar names are in the text.
+    """
+    path = placed(text, ctx)
+    with explained(path, ctx):
+        if found := await ctx.files.info(path):
+            return path, found
+        names = await _names(path.parent, ctx)
+        for name in names:
+            if _plain(name) == _plain(path.name) and (found := await ctx.files.info(path.with_name(name))):
+                return path.with_name(name), found
+    raise ToolFailure(f"There is no {shown(path, ctx)}.{_similar(path, names, ctx)}")
+
+
+@contextmanager
+def explained(path: Path, ctx: ToolContext) -> Iterator[None]:
+    """Tells the model in one sentence what the system refused."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise ToolFailure(f"{printable(shown(path, ctx))} is not accessible: {why}.") from error
+
+
+async def _names(folder: Path, ctx: ToolContext) -> list[str]:
+    try:
+        return [name for name, _ in await ctx.files.list(folder)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _plain(name: str) -> str:
+    """The name with composed accents and with every kind of blank as a space."""
+    import unicodedata  # only needed for a wrong name
+
+    return "".join(" " if c.isspace() else c for c in unicodedata.normalize("NFC", name))
+
+
+def _similar(path: Path, names: list[str], ctx: ToolContext) -> str:
+    from difflib import get_close_matches  # heavy, and only needed for a wrong name
+
+    close = get_close_matches(path.name, names, n=3, cutoff=0.6)
+    if not close:
+        return f" Use list_files to see what {shown(path.parent, ctx)} holds." if names else ""
+    return " Did you mean " + " or ".join(shown(path.with_name(name), ctx) for name in close) + "?"

@@ -1,0 +1,38 @@
+"""The schema of a tool's input as models read it: one plain object, no references, titles or defaults."""
+
+import msgspec
+
+from halocline.protocol.values import JsonObject
+
+_DROPPED = frozenset({"title", "default"})
+
+
+def schema_of(kind: type[msgspec.Struct]) -> JsonObject:
+    """JSON schema of a struct; `msgspec.Meta(description=…)` gives field texts, a default makes a field optional."""
+    (top,), definitions = msgspec.json.schema_components([kind])
+    schema = _flat(top, definitions)
+    schema.pop("description", None)
+    return schema
+
+
+def _flat(schema: JsonObject, definitions: JsonObject) -> JsonObject:
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        schema = _without_docstring(definitions[name]) | {k: v for k, v in schema.items() if k != "$ref"}
+    if "anyOf" in schema:
+        (kind,) = [one for one in schema["anyOf"] if one != {"type": "null"}]
+        schema = kind | {k: v for k, v in schema.items() if k != "anyOf"}
+    flat = {key: value for key, value in schema.items() if key not in _DROPPED}
+    if "enum" in flat:
+        flat["type"] = "string"
+    if not flat.get("required"):
+        flat.pop("required", None)
+    if "properties" in flat:
+        flat["properties"] = {name: _flat(field, definitions) for name, field in flat["properties"].items()}
+    if "items" in flat:
+        flat["items"] = _flat(flat["items"], definitions)
+    return flat
+
+
+def _without_docstring(schema: JsonObject) -> JsonObject:
+    return {key: value for key, value in schema.items() if key != "description"}

@@ -1,0 +1,38 @@
+"""update_todos: the plan as a list that the person sees."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol.events import Todo, TodosChanged, TodoStatus, ToolKind
+from halocline.protocol.messages import Text
+from halocline.tools.schema import schema_of
+
+
+class Input(msgspec.Struct):
+    todos: Annotated[list[Todo], Meta(description="The whole list, in order.")]
+
+
+def summary(input: Input) -> Summary:
+    return Summary(title="Update the to-do list", kind=ToolKind.THINK)
+
+
+async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    done = sum(todo.status is TodoStatus.COMPLETED for todo in input.todos)
+    text = f"{done} of {len(input.todos)} done."
+    return ToolOutput(content=(Text(text),), events=(TodosChanged(todos=tuple(input.todos)),))
+
+
+TOOL: Tool[Input] = Tool(
+    spec=ToolSpec(
+        "update_todos",
+        "Keep a to-do list for work of three or more steps. Send the whole list each time; one item in_progress.",
+        schema_of(Input),
+    ),
+    kind=ToolKind.THINK,
+    input=Input,
+    summary=summary,
+    run=run,
+)

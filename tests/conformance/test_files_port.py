@@ -1,0 +1,92 @@
+from pathlib import Path
+
+import pytest
+
+from halocline.hosts.files import LocalFiles
+from halocline.ports.host import FileChangedOutside, Files
+from halocline.testing.memory_host import MemoryFiles
+
+
+@pytest.fixture(params=[LocalFiles, MemoryFiles])
+def files(request: pytest.FixtureRequest) -> Files:
+    return request.param()
+
+
+async def test_nothing_is_there_at_first(files: Files, tmp_path: Path):
+    assert await files.info(tmp_path / "a") is None
+
+
+async def test_what_was_written_is_read(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "a", b"one", None)
+    assert await files.read(tmp_path / "a", 100) == b"one"
+
+
+async def test_reading_stops_at_the_limit(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "a", b"0123456789", None)
+    assert await files.read(tmp_path / "a", 4) == b"0123"
+
+
+async def test_parents_are_made_and_listed(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "b" / "c", b"", None)
+    await files.write(tmp_path / "a", b"", None)
+    assert await files.list(tmp_path) == [("a", False), ("b", True)]
+    assert await files.list(tmp_path / "b") == [("c", False)]
+
+
+async def test_files_and_folders_are_told_apart(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "b" / "c", b"123", None)
+    file, folder = await files.info(tmp_path / "b" / "c"), await files.info(tmp_path / "b")
+    assert file is not None
+    assert (file.size, file.is_file, file.is_dir) == (3, True, False)
+    assert folder is not None
+    assert (folder.is_file, folder.is_dir) == (False, True)
+
+
+async def test_nothing_is_there_below_a_file(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "a", b"", None)
+    assert await files.info(tmp_path / "a" / "b") is None
+
+
+@pytest.mark.parametrize("expected", [None, b"other", b""])
+async def test_a_write_over_what_was_not_expected_changes_nothing(files: Files, tmp_path: Path, expected: bytes | None):
+    await files.write(tmp_path / "a", b"mine", None)
+    before = await files.info(tmp_path / "a")
+    with pytest.raises(FileChangedOutside):
+        await files.write(tmp_path / "a", b"new", expected)
+    assert await files.read(tmp_path / "a", 100) == b"mine"
+    assert await files.info(tmp_path / "a") == before
+    assert await files.list(tmp_path) == [("a", False)]
+
+
+async def test_a_write_expecting_a_file_that_is_gone_makes_none(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "b", b"", None)
+    with pytest.raises(FileChangedOutside):
+        await files.write(tmp_path / "a", b"new", b"old")
+    assert await files.list(tmp_path) == [("b", False)]
+
+
+async def test_an_expected_file_is_replaced(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "a", b"old", None)
+    await files.write(tmp_path / "a", b"new", b"old")
+    assert await files.read(tmp_path / "a", 100) == b"new"
+
+
+async def test_a_folder_is_neither_read_nor_written(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "b" / "c", b"", None)
+    with pytest.raises(OSError):
+        await files.read(tmp_path / "b", 10)
+    with pytest.raises(OSError):
+        await files.write(tmp_path / "b", b"", None)
+
+
+async def test_a_file_cannot_be_a_parent(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "a", b"", None)
+    with pytest.raises(OSError):
+        await files.write(tmp_path / "a" / "b", b"", None)
+
+
+async def test_a_missing_file_or_folder_is_an_os_error(files: Files, tmp_path: Path):
+    with pytest.raises(FileNotFoundError):
+        await files.read(tmp_path / "a", 10)
+    with pytest.raises(FileNotFoundError):
+        await files.list(tmp_path / "a")

@@ -1,0 +1,71 @@
+import pytest
+
+from halocline.edits.blocks import Block, MalformedBlocks, parse
+
+ONE = Block(1, ("old",), ("new",))
+
+
+@pytest.mark.parametrize(
+    "diff",
+    [
+        "------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n",
+        "------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE",
+        "<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE",
+        "<<<<<<< SEARCH>\nold\n=======>\nnew\n>>>>>>> REPLACE>",
+        "--- SEARCH\nold\n===\nnew\n+++ REPLACE",
+        "--------- SEARCH\nold\n=========\nnew\n+++++++++ REPLACE",
+        "------- SEARCH\nold\n=====\nnew\n++++++ REPLACE",
+        "------- SEARCH  \nold\n======= \nnew\n+++++++ REPLACE\t",
+        "------- SEARCH\r\nold\r\n=======\r\nnew\r\n+++++++ REPLACE\r\n",
+        "------- SEARCH\nold\n=======\nnew\n",
+        "------- SEARCH\nold\n=======\nnew",
+        "```\n------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n```",
+        "\n\n------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n\n",
+    ],
+)
+def test_one_block_is_read_in_every_accepted_spelling(diff: str):
+    assert parse(diff) == [ONE]
+
+
+def test_several_blocks_are_numbered_in_order():
+    diff = (
+        "------- SEARCH\na\n=======\nb\n+++++++ REPLACE\n\n"
+        "<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n------- SEARCH\n\n=======\n"
+    )
+    assert parse(diff) == [Block(1, ("a",), ("b",)), Block(2, (), ()), Block(3, ("",), ())]
+
+
+@pytest.mark.parametrize(
+    ("search", "replace"),
+    [
+        (("Title", "====="), ("Other", "=====")),
+        (("<<<<<<< HEAD", "a", "=====", "b", ">>>>>>> branch"), ("a",)),
+        (("--- SEARCH", "x", "===", "y", "+++ REPLACE"), ("z",)),
+        (("old",), ("--- SEARCH", "===", "+++ REPLACE")),
+    ],
+)
+def test_marker_like_lines_of_another_length_are_content(search: tuple[str, ...], replace: tuple[str, ...]):
+    diff = "\n".join(["------- SEARCH", *search, "=======", *replace, "+++++++ REPLACE"])
+    assert parse(diff) == [Block(1, search, replace)]
+
+
+@pytest.mark.parametrize(
+    ("diff", "message"),
+    [
+        ("", "no block"),
+        ("just words", "outside of any block"),
+        ("<<<<<<<SEARCH\na\n=======\nb\n>>>>>>> REPLACE", "outside of any block"),
+        ("------- SEARCH\na\nb\n+++++++ REPLACE", "no line `=======`"),
+        ("------- SEARCH\na\n", "no line `=======`"),
+        ("------- SEARCH\na\n=======\nb\n=======\nc\n+++++++ REPLACE", "several dividers"),
+        ("------- SEARCH\na\n------- SEARCH\nb\n=======\nc\n+++++++ REPLACE", "no REPLACE marker before"),
+        ("------- SEARCH\na\n=======\nb\n------- SEARCH\nc\n=======\nd\n+++++++ REPLACE", "no REPLACE marker before"),
+        ("------- SEARCH\na\n=======\nb\n+++++++ REPLACE\nstray", "Line 6 of the diff stands outside"),
+        ("------- SEARCH\na\n=======\nb\n+++++++ REPLACE\n=======\n", "Line 6 of the diff stands outside"),
+        ("------- SEARCH\na\n=======\nb\n+++++++", "unfinished REPLACE marker"),
+        ("------- SEARCH\na\n=======\nb\n+++++++ REPL", "unfinished REPLACE marker"),
+    ],
+)
+def test_every_malformation_has_its_own_words(diff: str, message: str):
+    with pytest.raises(MalformedBlocks, match=message):
+        parse(diff)

@@ -1,0 +1,53 @@
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halocline.edits.diff import unified
+
+LINES = st.lists(st.sampled_from(["a", "b", "", "c d"]), max_size=25).map("\n".join)
+
+
+def test_a_new_file_is_all_additions():
+    diff = unified("a.txt", None, "x\ny\n")
+    assert diff.text == "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,2 @@\n+x\n+y\n"
+    assert (diff.added, diff.removed) == (2, 0)
+
+
+def test_nothing_changed_gives_no_text():
+    assert unified("a", "x\n", "x\n").text == ""
+
+
+def test_far_changes_stand_in_hunks_of_their_own():
+    lines = [f"line {i}" for i in range(1, 41)]
+    new = [*lines]
+    new[1], new[35] = "second", "thirty-sixth"
+    diff = unified("a", "\n".join(lines), "\n".join(new))
+    assert [line for line in diff.text.split("\n") if line.startswith("@@")] == ["@@ -1,5 +1,5 @@", "@@ -33,7 +33,7 @@"]
+
+
+@given(LINES, LINES)
+@settings(max_examples=40)
+def test_git_applies_the_diff(tmp_path_factory: pytest.TempPathFactory, before: str, after: str):
+    folder: Path = tmp_path_factory.mktemp("diff")
+    (folder / "f").write_text(before)
+    diff = unified("f", before, after)
+    if diff.text:
+        command = ["git", "apply", "--unidiff-zero", "--whitespace=nowarn", "-"]
+        subprocess.run(command, cwd=folder, input=diff.text.encode(), check=True)
+    assert (folder / "f").read_text() == after
+
+
+def test_a_long_diff_is_cut_but_counted():
+    diff = unified("a", "", "".join(f"{i}\n" for i in range(10_000)), limit=1_000)
+    assert len(diff.text) < 1_100
+    assert diff.text.endswith("more lines of this diff are not shown\n")
+    assert diff.added == 10_000
+
+
+def test_a_total_rewrite_of_a_large_file_is_not_aligned():
+    before, after = ("".join(f"{word} {i}\n" for i in range(20_000)) for word in ("old", "new"))
+    diff = unified("a", before, after)
+    assert (diff.added, diff.removed) == (20_000, 20_000)

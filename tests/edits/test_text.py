@@ -1,0 +1,88 @@
+import codecs
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from halocline.edits.text import BinaryContent, NotEncodable, Offsets, TextFile, decode, encode, lines_of
+
+
+@given(st.binary())
+def test_any_bytes_that_decode_encode_to_themselves(data: bytes):
+    data = data.replace(b"\0", b"")
+    try:
+        file = decode(data)
+    except BinaryContent:
+        return
+    assert encode(file) == data
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding", "text"),
+    [
+        (b"", "utf-8", ""),
+        ("grün\n".encode(), "utf-8", "grün\n"),
+        (codecs.BOM_UTF8 + b"a", "utf-8", "a"),
+        (codecs.BOM_UTF16_LE + "aβ\n".encode("utf-16-le"), "utf-16-le", "aβ\n"),
+        (codecs.BOM_UTF16_BE + "aβ\n".encode("utf-16-be"), "utf-16-be", "aβ\n"),
+        (b"caf\xe9 \x93ok\x94", "cp1252", "café “ok”"),
+        (b"\xe9\x81", "latin-1", "é\x81"),
+    ],
+)
+def test_the_encoding_is_recognised(data: bytes, encoding: str, text: str):
+    file = decode(data)
+    assert (file.encoding, file.text) == (encoding, text)
+    assert encode(file) == data
+
+
+@pytest.mark.parametrize("data", [b"\x7fELF\0\0", b"a\0b", codecs.BOM_UTF32_LE + "a".encode("utf-32-le")])
+def test_nul_makes_content_binary(data: bytes):
+    with pytest.raises(BinaryContent, match="binary data"):
+        decode(data)
+
+
+def test_a_character_the_encoding_lacks_is_named():
+    with pytest.raises(NotEncodable, match=r"cp1252.*'→'.*U\+2192"):
+        encode(TextFile("→", "cp1252"))
+
+
+@pytest.mark.parametrize(
+    ("text", "eol", "mixed", "final"),
+    [
+        ("", "\n", False, False),
+        ("a", "\n", False, False),
+        ("a\nb\n", "\n", False, True),
+        ("a\r\nb\r\n", "\r\n", False, True),
+        ("a\r\nb\r\nc\n", "\r\n", True, True),
+        ("a\r\nb\nc", "\n", True, False),
+        ("a\rb", "\n", False, False),
+    ],
+)
+def test_line_endings_are_recognised(text: str, eol: str, mixed: bool, final: bool):
+    file = TextFile(text)
+    assert (file.eol, file.is_mixed, file.final_newline) == (eol, mixed, final)
+
+
+def test_new_content_takes_the_endings_and_the_mark_of_the_file():
+    file = decode(codecs.BOM_UTF8 + b"a\r\n")
+    assert encode(file.with_view("b\nc\n")) == codecs.BOM_UTF8 + b"b\r\nc\r\n"
+
+
+def test_a_byte_order_mark_is_never_doubled():
+    file = decode(codecs.BOM_UTF8 + b"a\n")
+    assert encode(file.with_view("\ufeffb\n")) == codecs.BOM_UTF8 + b"b\n"
+
+
+@given(st.text(alphabet="ab\r\n"))
+def test_positions_in_the_view_lead_back_to_the_text(text: str):
+    file, offsets = TextFile(text), Offsets(text)
+    starts = [offsets.original(i) for i in range(len(file.view) + 1)]
+    pieces = [text[a:b] for a, b in pairwise(starts)]
+    assert "".join(pieces) == text
+    assert all(piece in (char, "\r\n") for piece, char in zip(pieces, file.view, strict=True))
+
+
+@pytest.mark.parametrize(("view", "lines"), [("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\n\n", ["a", ""])])
+def test_a_final_newline_adds_no_line(view: str, lines: list[str]):
+    assert lines_of(view) == lines

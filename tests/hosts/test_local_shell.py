@@ -1,0 +1,204 @@
+import asyncio
+import os
+import resource
+import shlex
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from halocline.hosts.job import exit_by_pidfd, exit_by_thread
+from halocline.hosts.shell import LocalShell
+from halocline.ports.host import ShellCommand, ShellResult
+from halocline.protocol.errors import ToolFailure
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+async def shell(tmp_path: Path) -> AsyncIterator[LocalShell]:
+    shell = LocalShell(tmp_path / "outputs", hidden=frozenset({"SECRET_KEY"}))
+    yield shell
+    await shell.close()
+
+
+class Runner:
+    """Runs commands in a folder; `heard` is what came while they ran."""
+
+    def __init__(self, shell: LocalShell, folder: Path) -> None:
+        self.shell = shell
+        self.folder = folder
+        self.heard: list[str] = []
+        self.spoke = asyncio.Event()
+
+    async def __call__(self, text: str, timeout: float | None = 20, budget: int = 30_000) -> ShellResult:
+        return await self.shell.run(ShellCommand(text, str(self.folder), timeout, budget), self._hear)
+
+    def _hear(self, text: str) -> None:
+        self.heard.append(text)
+        self.spoke.set()
+
+
+@pytest.fixture
+def run(shell: LocalShell, tmp_path: Path) -> Runner:
+    return Runner(shell, tmp_path)
+
+
+def runs(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be collected does not."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return bool(state.strip()) and not state.startswith("Z")
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "output"),
+    [
+        ("true", 0, ""),
+        ("echo out; echo err >&2; echo out", 0, "out\nerr\nout\n"),
+        ("exit 3", 3, ""),
+        ("no-such-program-here 2>/dev/null", 127, ""),
+        ("kill -SEGV $$", -11, ""),
+        ("printf 'caf\\xe9\\n'", 0, "caf\ufffd\n"),
+        ("printf '1%%\\r100%%\\n'", 0, "100%\n"),
+        ("printf '\\033[31mred\\033[0m'", 0, "red"),
+        ("read line; echo $?", 0, "1\n"),
+        ("git config core.pager; echo $PAGER $TERM $GIT_TERMINAL_PROMPT", 0, "cat dumb 0\n"),
+        ("[[ -t 0 || -t 1 ]] || echo no terminal", 0, "no terminal\n"),
+    ],
+)
+async def test_a_command_gives_its_output_and_its_end(run: Runner, command: str, code: int, output: str):
+    result = await run(command)
+    assert (result.exit_code, result.output, result.full) == (code, output, "")
+
+
+async def test_secrets_are_not_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECRET_KEY", "s3cret")
+    monkeypatch.setenv("PLAIN", "seen")
+    run = Runner(LocalShell(tmp_path, frozenset({"SECRET_KEY"})), tmp_path)
+    assert (await run('echo "$PLAIN$SECRET_KEY"')).output == "seen\n"
+
+
+async def test_output_is_heard_while_the_command_runs(run: Runner):
+    running = asyncio.create_task(run("echo ready; read < wait"))
+    os.mkfifo(run.folder / "wait")
+    await run.spoke.wait()
+    assert run.heard == ["ready\n"]
+    await asyncio.to_thread((run.folder / "wait").write_text, "go\n")
+    assert (await running).output == "ready\n"
+
+
+async def test_binary_output_is_named_not_shown(run: Runner):
+    result = await run("head -c 5000 /dev/zero")
+    assert result.binary
+    assert result.output.startswith("[binary output, 5,000 bytes, not shown")
+
+
+async def test_output_over_budget_is_cut_in_the_middle_and_kept_whole(run: Runner):
+    result = await run("seq 100000", budget=1_000)
+    assert result.output.startswith("1\n2\n3\n")
+    assert result.output.endswith("99999\n100000\n")
+    assert result.full in result.output
+    kept = await asyncio.to_thread(Path(result.full).read_text)
+    assert kept == "".join(f"{i}\n" for i in range(1, 100_001))
+
+
+async def test_200_megabytes_pass_through_little_memory(tmp_path: Path):
+    run = Runner(LocalShell(tmp_path / "outputs", spool_cap=MIB), tmp_path)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    result = await run("head -c 209715200 /dev/zero | tr '\\0' a")
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert result.total_bytes == 200 * MIB
+    assert len(result.output) < 31_000
+    assert os.stat(result.full).st_size == MIB
+    assert grown < 32 * 1024
+
+
+@pytest.mark.parametrize("command", ["sleep 60", "sleep 60; true", "echo $$; cat < /dev/zero > /dev/null | sleep 60"])
+async def test_the_time_limit_ends_a_command(run: Runner, command: str):
+    result = await run(command, timeout=0.1)
+    assert result.exit_code is None
+
+
+async def test_output_before_the_time_limit_is_kept(run: Runner):
+    result = await run("echo early; sleep 60", timeout=0.5)
+    assert result.output == "early\n"
+
+
+async def test_children_die_with_the_time_limit(run: Runner):
+    result = await run("sleep 60 & echo $!; sleep 60 & echo $!; wait", timeout=0.5)
+    assert [runs(int(pid)) for pid in result.output.split()] == [False, False]
+
+
+async def cancelled_when_ready(run: Runner, command: str) -> list[int]:
+    """Cancels a command after it printed process ids on one line, and gives these."""
+    running = asyncio.create_task(run(command, timeout=None))
+    await run.spoke.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    return [int(pid) for pid in "".join(run.heard).split()]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 60 & echo $$ $!; wait",
+        "trap '' TERM; sleep 60 & echo $$ $!; wait; sleep 60",
+        "(trap '' TERM; sleep 60; sleep 60) & echo $$ $!; wait",
+    ],
+)
+async def test_cancelling_kills_the_whole_group(run: Runner, command: str):
+    pids = await cancelled_when_ready(run, command)
+    assert [runs(pid) for pid in pids] == [False, False]
+
+
+async def test_cancelling_twice_still_kills_the_whole_group(run: Runner):
+    running = asyncio.create_task(run("trap '' TERM; echo $$; while :; do sleep 60; done", timeout=None))
+    await run.spoke.wait()
+    running.cancel()
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await run.shell.close()
+    assert not runs(int(run.heard[0]))
+
+
+async def test_a_background_child_is_not_waited_for_and_lives_until_close(run: Runner):
+    result = await run("sleep 60 & echo $!")
+    child = int(result.output)
+    assert result.exit_code == 0
+    assert runs(child)
+    await run.shell.close()
+    assert not runs(child)
+
+
+async def test_a_background_child_may_go_on_printing(run: Runner):
+    script = "import sys, time\nfor i in range(3): print(i, flush=True); time.sleep(0.15)\nopen('done', 'w')"
+    os.mkfifo(run.folder / "end")
+    await run(f"({sys.executable} -c {shlex.quote(script)}; echo > end) &")
+    await asyncio.to_thread((run.folder / "end").read_text)
+    assert (run.folder / "done").exists()
+
+
+async def test_a_command_in_a_folder_that_is_gone_says_so(run: Runner):
+    run.folder /= "gone"
+    with pytest.raises(ToolFailure, match=r"The folder .*/gone is gone"):
+        await run("true")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"), [("echo \0", "cannot be given to a shell"), ("true " + "x" * MIB, "put it into a file")]
+)
+async def test_a_command_that_cannot_be_started_is_a_failure(run: Runner, command: str, message: str):
+    with pytest.raises(ToolFailure, match=message):
+        await run(command)
+
+
+@pytest.mark.parametrize("watch", [exit_by_pidfd, exit_by_thread])
+@pytest.mark.parametrize(("command", "code"), [("exit 7", 7), ("kill -KILL $$", -9)])
+async def test_both_ways_to_watch_an_exit_agree(watch, command: str, code: int):
+    process = await asyncio.to_thread(subprocess.Popen, ["sh", "-c", command])
+    assert await watch(process) == code

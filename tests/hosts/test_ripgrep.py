@@ -1,0 +1,126 @@
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from halocline.hosts.programs import find_program
+from halocline.hosts.ripgrep import Ripgrep
+from halocline.ports.host import Match, SearchQuery
+from halocline.protocol.errors import ToolFailure
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text("import os\n\ndef alpha():\n    return 1\n")
+    (tmp_path / "b.txt").write_text("alpha\r\nbeta\r\n")
+    (tmp_path / ".gitignore").write_text("built/\n")
+    (tmp_path / "built").mkdir()
+    (tmp_path / "built" / "c.py").write_text("alpha\n")
+    return tmp_path
+
+
+async def matches(project: Path, regex: str, glob: str = "", context: int = 0, limit: int = 300) -> list[Match]:
+    result = await Ripgrep().search(SearchQuery(str(project), regex, glob, context, limit))
+    return list(result.matches)
+
+
+async def test_matches_come_by_file_and_line_without_ignored_files(project: Path):
+    assert await matches(project, "alpha") == [
+        Match(str(project / "b.txt"), 1, "alpha"),
+        Match(str(project / "src" / "a.py"), 3, "def alpha():"),
+    ]
+
+
+async def test_a_glob_narrows_the_files(project: Path):
+    assert [match.line for match in await matches(project, "alpha", "*.py")] == [3]
+
+
+async def test_context_lines_are_marked(project: Path):
+    found = await matches(project, "def", context=1)
+    assert [(match.line, match.is_match) for match in found] == [(2, False), (3, True), (4, False)]
+
+
+async def test_the_end_of_a_line_is_found_in_files_with_crlf(project: Path):
+    assert len(await matches(project, "^alpha$", "*.txt")) == 1
+
+
+async def test_nothing_found_is_no_failure(project: Path):
+    assert await matches(project, "zzz") == []
+
+
+async def test_more_matches_than_the_limit_are_cut(project: Path):
+    (project / "many.txt").write_text("hit\n" * 1_000)
+    result = await Ripgrep().search(SearchQuery(str(project), "hit", limit=10, context=0))
+    assert len(result.matches) == 10
+    assert result.cut
+
+
+async def test_a_wrong_expression_is_a_failure_in_ripgreps_words(project: Path):
+    with pytest.raises(ToolFailure, match="unclosed group"):
+        await matches(project, "(a")
+
+
+@pytest.mark.parametrize("regex", ["-x", "--files", "-e"])
+async def test_an_expression_is_never_an_option(project: Path, regex: str):
+    assert await matches(project, regex) == []
+
+
+async def test_text_that_is_not_utf8_is_shown_with_replacements(project: Path):
+    (project / "latin.txt").write_bytes(b"caf\xe9 alpha\n")
+    assert (await matches(project, "alpha", "latin.txt"))[0].text == "caf\ufffd alpha"
+
+
+@pytest.mark.parametrize(("length", "lines"), [(10_000, 1), (3_000_000, 0)])
+async def test_a_very_long_line_is_cut_or_left_out(project: Path, length: int, lines: int):
+    (project / "long.txt").write_text("needle" + "x" * length + "\nlast\n")
+    found = await matches(project, "needle", "long.txt")
+    assert len(found) == lines
+    assert all(len(match.text) < 600 for match in found)
+
+
+async def test_files_come_nearest_first(project: Path):
+    (project / "z.txt").touch()
+    assert await Ripgrep().files(project, 10) == (["b.txt", "z.txt", "src/a.py"], False)
+    assert await Ripgrep().files(project, 2) == (["b.txt", "z.txt"], True)
+
+
+async def test_odd_file_names_are_kept_apart(tmp_path: Path):
+    names = ["-n", "line\nbreak", "blank ", os.fsdecode(b"\xff")]
+    for name in names:
+        (tmp_path / name).touch()
+    found, _ = await Ripgrep().files(tmp_path, 10)
+    assert sorted(found) == sorted(names)
+
+
+async def test_a_settings_file_of_the_user_has_no_say(project: Path, monkeypatch: pytest.MonkeyPatch):
+    (project / "rc").write_text("--ignore-case\n")
+    monkeypatch.setenv("RIPGREP_CONFIG_PATH", str(project / "rc"))
+    assert await matches(project, "ALPHA") == []
+
+
+async def test_a_search_ends_at_its_time_limit(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ToolFailure, match=r"took over 0\.05 s"):
+        await Ripgrep(time_limit=0.05).search(SearchQuery(str(tmp_path / "pipe"), "x"))
+
+
+async def test_a_cancelled_search_ends(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    search = asyncio.create_task(Ripgrep().search(SearchQuery(str(tmp_path / "pipe"), "x")))
+    await asyncio.sleep(0)
+    search.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await search
+
+
+def test_a_program_is_found_in_the_first_folder_that_has_it(tmp_path: Path):
+    for folder in ("a", "b", "c"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "a" / "tool").touch()
+    for folder in ("b", "c"):
+        (tmp_path / folder / "tool").touch(mode=0o755)
+    folders = [str(tmp_path / name) for name in ("missing", "a", "b", "c")]
+    assert find_program("tool", folders) == str(tmp_path / "b" / "tool")
+    assert find_program("other", folders) is None

@@ -1,0 +1,63 @@
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from halocline.hosts.files import LocalFiles
+from halocline.hosts.ripgrep import Ripgrep
+from halocline.hosts.shell import LocalShell
+from halocline.ports.tool import ToolContext, ToolOutput
+from halocline.store.blobs import DiskBlobs
+from halocline.tools.toolset import Tools
+
+Call = Callable[..., Awaitable[ToolOutput]]
+
+
+async def nobody(question: str, options: Sequence[str], call: str) -> str | None:
+    return None
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+async def context(workspace: Path, tmp_path: Path) -> AsyncIterator[ToolContext]:
+    shell = LocalShell(tmp_path / "outputs")
+    yield ToolContext(
+        call="call-1",
+        workspace=workspace,
+        files=LocalFiles(),
+        shell=shell,
+        search=Ripgrep(),
+        blobs=DiskBlobs(tmp_path / "blobs"),
+        ask=nobody,
+        progress=lambda text: None,
+    )
+    await shell.close()
+
+
+@pytest.fixture
+def call(context: ToolContext) -> Call:
+    """Runs a tool by its name with arguments as a model sends them."""
+
+    async def run(name: str, **arguments: object) -> ToolOutput:
+        tool = Tools().find(name)
+        assert tool is not None
+        return await tool.run(msgspec.convert(arguments, tool.input, strict=False), context)
+
+    return run
+
+
+@pytest.fixture
+def say(call: Call) -> Callable[..., Awaitable[str]]:
+    """The same, giving only the text the model reads."""
+
+    async def run(name: str, **arguments: object) -> str:
+        return "".join(part.text for part in (await call(name, **arguments)).content if hasattr(part, "text"))
+
+    return run

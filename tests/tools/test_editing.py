@@ -1,0 +1,151 @@
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from halocline.ports.tool import ToolContext
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import FileChanged
+from halocline.tools import changes, replace_in_file, write_to_file
+
+
+def block(search: str, replace: str) -> str:
+    return f"------- SEARCH\n{search}\n=======\n{replace}\n+++++++ REPLACE\n"
+
+
+async def test_a_new_file_is_made_with_its_folders(call, say, workspace: Path, context: ToolContext):
+    output = await call("write_to_file", path="a/b/c.py", content="one\ntwo\n")
+    assert output.content[0].text == "Created a/b/c.py (2 lines)."
+    assert (workspace / "a" / "b" / "c.py").read_text() == "one\ntwo\n"
+    (changed,) = output.events
+    assert isinstance(changed, FileChanged)
+    assert (changed.path, changed.before, changed.cause) == ("a/b/c.py", None, "call-1")
+    assert context.blobs.get(changed.after) == b"one\ntwo\n"
+    assert output.diffs[0].text == "--- /dev/null\n+++ b/a/b/c.py\n@@ -0,0 +1,2 @@\n+one\n+two\n"
+
+
+async def test_an_overwritten_file_keeps_its_endings_and_both_versions(call, workspace: Path, context: ToolContext):
+    (workspace / "a").write_bytes(b"\xef\xbb\xbfone\r\n")
+    output = await call("write_to_file", path="a", content="1\n2\n")
+    assert output.content[0].text == "Overwrote a (2 lines, 1 before)."
+    assert (workspace / "a").read_bytes() == b"\xef\xbb\xbf1\r\n2\r\n"
+    assert context.blobs.get(output.events[0].before) == b"\xef\xbb\xbfone\r\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "written"),
+    [
+        ("a.py", "```python\nx = 1\n```", "x = 1\n"),
+        ("a.py", "```\nx = 1\n```\n", "x = 1\n"),
+        ("a.md", "```python\nx = 1\n```", "```python\nx = 1\n```"),
+        ("a.py", "```python\nx = 1\n", "```python\nx = 1\n"),
+        ("a.py", "x\n```\ny\n```\n", "x\n```\ny\n```\n"),
+        ("a.py", "", ""),
+        ("a.bat", "one\r\ntwo\r\n", "one\r\ntwo\r\n"),
+    ],
+)
+async def test_only_a_fence_around_the_whole_content_is_stripped(say, workspace: Path, path, content, written):
+    await say("write_to_file", path=path, content=content)
+    assert (workspace / path).read_bytes().decode() == written
+
+
+async def test_text_the_old_encoding_lacks_makes_the_file_utf8_and_says_so(say, workspace: Path):
+    (workspace / "a").write_bytes(b"caf\xe9\n")
+    assert "is UTF-8 now" in await say("write_to_file", path="a", content="→\n")
+    assert (workspace / "a").read_text("utf-8") == "→\n"
+
+
+async def test_the_same_content_again_writes_nothing(call, workspace: Path):
+    (workspace / "a").write_text("same\n")
+    os.utime(workspace / "a", ns=(1, 2))
+    output = await call("write_to_file", path="a", content="same\n")
+    assert "nothing was written" in output.content[0].text
+    assert (output.events, output.diffs) == ((), ())
+    assert (workspace / "a").stat().st_mtime_ns == 2
+
+
+async def test_blocks_are_applied_and_their_lines_reported(call, workspace: Path):
+    (workspace / "a").write_text("one\ntwo\nthree\n")
+    output = await call("replace_in_file", path="a", diff=block("one", "1\n1.5") + block("three", "3"))
+    assert (workspace / "a").read_text() == "1\n1.5\ntwo\n3\n"
+    assert output.content[0].text == "Edited a:\nblock 1: lines 1-2 (exact)\nblock 2: lines 4-4 (exact)"
+    assert (output.diffs[0].added, output.diffs[0].removed) == (3, 2)
+
+
+async def test_an_empty_search_makes_a_new_file(say, workspace: Path):
+    text = await say("replace_in_file", path="new/a", diff="------- SEARCH\n=======\none\n+++++++ REPLACE")
+    assert text.startswith("Created new/a:")
+    assert (workspace / "new" / "a").read_text() == "one\n"
+
+
+@pytest.mark.parametrize(
+    ("diff", "message"),
+    [
+        (block("one", "1") + block("nowhere", "x"), "Block 2 failed"),
+        ("no blocks", "outside of any block"),
+        ("", "no block"),
+        (block("é", "→"), "cannot hold '→'"),
+    ],
+)
+async def test_a_failed_edit_leaves_bytes_and_time_and_says_what_to_do(say, workspace: Path, diff: str, message: str):
+    file = workspace / "a"
+    file.write_bytes(b"one\n\xe9\n")
+    os.utime(file, ns=(1_000, 2_000))
+    with pytest.raises(ToolFailure, match=rf"(?s){message}.*a is unchanged\. \w+"):
+        await say("replace_in_file", path="a", diff=diff)
+    assert file.read_bytes() == b"one\n\xe9\n"
+    assert file.stat().st_mtime_ns == 2_000
+    assert os.listdir(workspace) == ["a"]
+
+
+async def test_blocks_for_a_missing_file_name_the_similar_one(say, workspace: Path):
+    (workspace / "main.py").write_text("x\n")
+    with pytest.raises(ToolFailure, match=r"Did you mean main\.py"):
+        await say("replace_in_file", path="mian.py", diff=block("x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("write_to_file", {"content": "x"}), ("replace_in_file", {"diff": block("x", "y")})]
+)
+async def test_folders_and_binary_files_are_not_edited(say, workspace: Path, name: str, arguments: dict[str, str]):
+    (workspace / "folder").mkdir()
+    (workspace / "binary").write_bytes(b"\0\1")
+    with pytest.raises(ToolFailure, match="a folder"):
+        await say(name, path="folder", **arguments)
+    with pytest.raises(ToolFailure, match="binary file of 2 bytes and is unchanged"):
+        await say(name, path="binary", **arguments)
+
+
+async def test_a_file_changed_meanwhile_is_not_overwritten(workspace: Path, context: ToolContext):
+    (workspace / "a").write_text("mine\n")
+    was = await changes.original("a", context)
+    (workspace / "a").write_text("somebody's\n")
+    with pytest.raises(ToolFailure, match="Read it again"):
+        await changes.commit(changes.Change(was, was.file.with_view("new\n"), ""), context)
+    assert (workspace / "a").read_text() == "somebody's\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        (write_to_file.TOOL, {"path": "a", "content": "two\n"}),
+        (replace_in_file.TOOL, {"path": "a", "diff": block("one", "two")}),
+    ],
+)
+async def test_a_preview_shows_the_diff_and_changes_nothing(workspace: Path, context: ToolContext, tool, arguments):
+    (workspace / "a").write_text("one\n")
+    (diff,) = await tool.preview(msgspec.convert(arguments, tool.input), context)
+    assert diff.text == "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n"
+    assert (workspace / "a").read_text() == "one\n"
+
+
+async def test_a_path_by_way_of_the_parent_has_one_name(call, workspace: Path):
+    (workspace / "src").mkdir()
+    output = await call("write_to_file", path="src/../a", content="x\n")
+    assert output.events[0].path == "a"
+
+
+async def test_a_path_outside_the_workspace_is_named_whole(call, workspace: Path, tmp_path: Path):
+    output = await call("write_to_file", path=str(tmp_path / "outside"), content="x\n")
+    assert output.events[0].path == str(tmp_path / "outside")

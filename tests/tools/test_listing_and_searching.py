@@ -1,0 +1,88 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from halocline.protocol.errors import ToolFailure
+
+
+@pytest.fixture
+def project(workspace: Path) -> Path:
+    for name, text in {"b.py": "alpha\n", "src/a.py": "x\nalpha\ny\nz\nz\nalpha\n", ".hidden/c": "alpha\n"}.items():
+        (workspace / name).parent.mkdir(exist_ok=True)
+        (workspace / name).write_text(text)
+    return workspace
+
+
+async def test_a_folder_lists_everything_directly_in_it(say, project: Path):
+    assert await say("list_files") == ".hidden/\nb.py\nsrc/"
+    assert await say("list_files", path="src") == "a.py"
+
+
+async def test_a_recursive_list_goes_breadth_first_without_hidden_files(say, project: Path):
+    assert await say("list_files", path=".", recursive="true") == "b.py\nsrc/\nsrc/a.py"
+
+
+@pytest.mark.parametrize("recursive", [True, False])
+async def test_a_long_list_is_cut_and_says_so(say, workspace: Path, recursive: bool):
+    for i in range(250):
+        (workspace / f"f{i:03}").touch()
+    lines = (await say("list_files", path=".", recursive=recursive)).split("\n")
+    assert lines[199] == "f199"
+    assert lines[200:] == ["[200 of 250 entries; list a folder below to see more]"]
+
+
+async def test_an_empty_folder_is_said_to_be_empty(say):
+    assert await say("list_files") == "[the folder is empty]"
+
+
+async def test_a_file_is_not_listed(say, project: Path):
+    with pytest.raises(ToolFailure, match="Use read_file"):
+        await say("list_files", path="b.py")
+
+
+@pytest.mark.parametrize("path", ["/", "~"])
+async def test_the_whole_machine_is_not_listed_with_everything_below(say, path: str):
+    with pytest.raises(ToolFailure, match="too large"):
+        await say("list_files", path=path, recursive=True)
+
+
+async def test_odd_names_cannot_break_the_list(say, workspace: Path):
+    for name in ["line\nbreak", os.fsdecode(b"\xff")]:
+        (workspace / name).touch()
+    assert await say("list_files") == "line\\nbreak\n\ufffd"
+
+
+async def test_matches_are_grouped_by_file_with_context(say, project: Path):
+    text = await say("search_files", regex="alpha")
+    assert text == "b.py\n1: alpha\nsrc/a.py\n1- x\n2: alpha\n3- y\n--\n5- z\n6: alpha"
+
+
+async def test_one_file_can_be_searched(say, project: Path):
+    assert await say("search_files", path="b.py", regex="ALPHA|(?i)Alpha") == "b.py\n1: alpha"
+
+
+async def test_a_pattern_narrows_the_search(say, project: Path):
+    assert await say("search_files", regex="alpha", file_pattern="src/*.py") != ""
+    assert (await say("search_files", regex="alpha", file_pattern="*.md")).startswith("[no match in .;")
+
+
+async def test_more_matches_than_can_be_shown_are_said_to_exist(say, workspace: Path):
+    (workspace / "a").write_text("hit\n" * 1_000)
+    text = await say("search_files", regex="hit")
+    assert text.count("hit") == 300
+    assert text.endswith("[there are more matches; narrow the regex, path or file_pattern]")
+
+
+async def test_long_results_are_cut(say, workspace: Path):
+    (workspace / "a").write_text(("hit" + "\u00e9" * 490 + "\n" + "x" * 490 + "\n") * 300)
+    text = await say("search_files", regex="hit")
+    assert 240_000 < len(text) < 250_200
+    assert text.endswith("[there are more matches; narrow the regex, path or file_pattern]")
+
+
+async def test_a_wrong_expression_and_a_missing_folder_are_failures(say):
+    with pytest.raises(ToolFailure, match="unclosed group"):
+        await say("search_files", regex="(")
+    with pytest.raises(ToolFailure, match=r"There is no lib\."):
+        await say("search_files", regex="x", path="lib")

@@ -1,0 +1,101 @@
+import codecs
+from pathlib import Path
+
+import pytest
+
+from halocline.protocol.errors import ToolFailure
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"", "[the file is empty]"),
+        (b"one\ntwo\n", "1 | one\n2 | two\n[2 lines]"),
+        (b"one\ntwo", "1 | one\n2 | two\n[2 lines]"),
+        (b"one\r\ntwo\r\n", "1 | one\n2 | two\n[2 lines]"),
+        (b"\n\n", "1 | \n2 | \n[2 lines]"),
+        (codecs.BOM_UTF8 + b"one", "1 | one\n[1 line]"),
+        (b"caf\xe9\n", "1 | café\n[1 line; encoding cp1252]"),
+        (codecs.BOM_UTF16_LE + "β".encode("utf-16-le"), "1 | β\n[1 line; encoding utf-16-le]"),
+    ],
+)
+async def test_a_file_is_shown_with_line_numbers(say, workspace: Path, data: bytes, text: str):
+    (workspace / "a").write_bytes(data)
+    assert await say("read_file", path="a") == text
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "first", "last", "footer"),
+    [
+        (None, None, 1, 1000, "[lines 1-1000 of 1200; read on with start_line=1001]"),
+        (1001, None, 1001, 1200, "[lines 1001-1200 of 1200]"),
+        (5, 7, 5, 7, "[lines 5-7 of 1200; read on with start_line=8]"),
+        (7, 5, 5, 7, "[lines 5-7 of 1200; read on with start_line=8]"),
+        ("5", "7", 5, 7, "[lines 5-7 of 1200; read on with start_line=8]"),
+        (None, 3, 1, 3, "[lines 1-3 of 1200; read on with start_line=4]"),
+        (0, 2, 1, 2, "[lines 1-2 of 1200; read on with start_line=3]"),
+        (-5, 9_999, 1, 1200, "[1200 lines]"),
+        (5_000, None, 1200, 1200, "[lines 1200-1200 of 1200]"),
+    ],
+)
+async def test_a_window_is_clamped_and_says_how_to_read_on(say, workspace: Path, start, end, first, last, footer):
+    (workspace / "a").write_text("".join(f"line {i}\n" for i in range(1, 1201)))
+    lines = (await say("read_file", path="a", start_line=start, end_line=end)).split("\n")
+    assert lines[0] == f"{first} | line {first}"
+    assert lines[-2] == f"{last} | line {last}"
+    assert lines[-1] == footer
+
+
+async def test_the_footer_counts_only_lines_that_were_shown(say, workspace: Path):
+    (workspace / "a").write_text(("x" * 1_500 + "\n") * 900)
+    text = await say("read_file", path="a")
+    assert len(text) < 401_000
+    shown = text.count("\n")
+    assert text.endswith(f"[lines 1-{shown} of 900; read on with start_line={shown + 1}]")
+
+
+async def test_a_long_line_is_cut_and_says_so(say, workspace: Path):
+    (workspace / "a").write_text("x" * 1_000_000)
+    assert "x … [998,000 more characters]" in await say("read_file", path="a")
+
+
+async def test_a_missing_file_comes_with_similar_names(say, workspace: Path):
+    (workspace / "src").mkdir()
+    (workspace / "src" / "settings.py").touch()
+    with pytest.raises(ToolFailure, match=r"no src/setting\.py\. Did you mean src/settings\.py\?"):
+        await say("read_file", path="src/setting.py")
+
+
+async def test_a_file_in_a_missing_folder_is_missing(say):
+    with pytest.raises(ToolFailure, match=r"There is no nowhere/a\.py\."):
+        await say("read_file", path="nowhere/a.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("cafe\u0301.txt", "caf\u00e9.txt"),
+        ("caf\u00e9.txt", "cafe\u0301.txt"),
+        ("at 9\u202fPM.txt", "at 9 PM.txt"),
+        ("a\u00a0b", "a b"),
+    ],
+)
+async def test_a_name_that_only_looks_the_same_is_found(say, workspace: Path, name: str, asked: str):
+    (workspace / name).write_text("found\n")
+    assert await say("read_file", path=asked) == "1 | found\n[1 line]"
+
+
+async def test_a_folder_a_binary_file_and_a_giant_are_refused_with_advice(say, workspace: Path):
+    (workspace / "folder").mkdir()
+    (workspace / "binary").write_bytes(b"\x7fELF\0")
+    with (workspace / "giant").open("wb") as giant:
+        giant.truncate(2 << 30)
+    for name, advice in [("folder", "Use list_files"), ("binary", "binary file of 5 bytes"), ("giant", "search_files")]:
+        with pytest.raises(ToolFailure, match=advice):
+            await say("read_file", path=name)
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 300])
+async def test_an_impossible_path_is_a_failure(say, path: str):
+    with pytest.raises(ToolFailure, match="not accessible"):
+        await say("read_file", path=path)

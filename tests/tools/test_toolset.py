@@ -1,0 +1,64 @@
+import json
+
+import msgspec
+import pytest
+
+from halocline.ports.tool import AnyTool
+from halocline.protocol.messages import ToolCall
+from halocline.tools.toolset import ALL, Tools
+
+
+def named(names: str) -> list[ToolCall]:
+    return [ToolCall(str(i), name) for i, name in enumerate(names.split())]
+
+
+@pytest.mark.parametrize(
+    ("calls", "batches"),
+    [
+        ("", []),
+        ("read_file list_files search_files", ["read_file list_files search_files"]),
+        ("read_file write_to_file read_file", ["read_file", "write_to_file", "read_file"]),
+        ("execute_command execute_command", ["execute_command", "execute_command"]),
+        ("read_file unknown read_file read_file", ["read_file", "unknown", "read_file read_file"]),
+    ],
+)
+def test_neighbouring_calls_that_change_nothing_run_together(calls: str, batches: list[str]):
+    assert [" ".join(call.name for call in batch) for batch in Tools().batches(named(calls))] == batches
+
+
+def test_a_tool_is_found_by_its_name_only():
+    tools = Tools()
+    assert [tools.find(tool.name) for tool in ALL] == list(ALL)
+    assert tools.find("Read_File") is None
+
+
+def test_all_specs_together_stay_within_1500_tokens():
+    specs = [{"name": s.name, "description": s.description, "input_schema": s.schema} for s in Tools().specs()]
+    assert len(json.dumps(specs, separators=(",", ":"), ensure_ascii=False)) / 4 <= 1_500
+
+
+@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
+def test_a_schema_is_one_plain_object(tool: AnyTool):
+    schema = tool.spec.schema
+    text = json.dumps(schema)
+    assert schema["type"] == "object"
+    assert not [word for word in ("$ref", "$defs", '"title"', "anyOf", '"default"', "null") if word in text]
+    assert all(field.get("description") for field in schema["properties"].values())
+    assert set(schema.get("required", ())) <= set(schema["properties"])
+
+
+@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
+def test_a_tool_is_whole(tool: AnyTool):
+    assert tool.input.__module__ == f"halocline.tools.{tool.name}"
+    assert (tool.preview is not None) == (tool.kind == "edit")
+
+
+@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
+def test_unknown_arguments_are_ignored_and_missing_ones_named(tool: AnyTool):
+    required = tool.spec.schema.get("required", [])
+    whole = {name: [] if name == "todos" else "x" for name in required}
+    input = msgspec.convert({**whole, "surprise": 1}, tool.input, strict=False)
+    assert tool.summary(input).title
+    for name in required:
+        with pytest.raises(msgspec.ValidationError, match=name):
+            msgspec.convert({k: v for k, v in whole.items() if k != name}, tool.input, strict=False)
