@@ -1,0 +1,193 @@
+"""What is known about vendors and models: data, and small lookups. A vendor that speaks a known family is a row.
+
+Prices are US dollars per million tokens, sizes are tokens; both as published by the vendors in autumn 2026.
+"""
+
+from typing import Literal
+
+from halocline.protocol.errors import UsageError
+from halocline.protocol.messages import Usage
+from halocline.protocol.values import Value
+
+Family = Literal["anthropic", "openai_chat", "scripted"]
+
+
+class Vendor(Value, frozen=True):
+    """Where a provider is and how it differs from its family.
+
+    `max_tokens_field` and `reasoning_field` name fields of the request: how the reply's length is bounded, and where
+    the server wants its own reasoning back (empty: nowhere). `local` servers need no key and cost nothing.
+    """
+
+    name: str
+    title: str
+    family: Family
+    base_url: str = ""
+    key_variable: str = ""
+    base_url_variable: str = ""
+    default_model: str = ""
+    local: bool = False
+    max_tokens_field: str = "max_tokens"
+    reasoning_field: str = ""
+    usage_on_request: bool = True
+
+
+class Prices(Value, frozen=True):
+    """Dollars per million tokens. Reasoning is billed as output."""
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+
+
+class ModelInfo(Value, frozen=True):
+    """What is known of one model; None means unknown. `long` are the prices from `long_from` input tokens on."""
+
+    window: int | None = None
+    max_output: int | None = None
+    prices: Prices | None = None
+    long: Prices | None = None
+    long_from: int = 0
+
+
+VENDORS = {
+    vendor.name: vendor
+    for vendor in (
+        Vendor(
+            "anthropic",
+            "Anthropic",
+            "anthropic",
+            base_url="https://api.anthropic.com",
+            key_variable="ANTHROPIC_API_KEY",
+            base_url_variable="ANTHROPIC_BASE_URL",
+            default_model="claude-sonnet-5-5",
+        ),
+        Vendor(
+            "openai",
+            "OpenAI",
+            "openai_chat",
+            base_url="https://api.openai.com/v1",
+            key_variable="OPENAI_API_KEY",
+            base_url_variable="OPENAI_BASE_URL",
+            default_model="gpt-5.6",
+            max_tokens_field="max_completion_tokens",
+        ),
+        Vendor(
+            "openrouter",
+            "OpenRouter",
+            "openai_chat",
+            base_url="https://openrouter.ai/api/v1",
+            key_variable="OPENROUTER_API_KEY",
+            default_model="openrouter/auto",
+            reasoning_field="reasoning",
+        ),
+        Vendor(
+            "deepseek",
+            "DeepSeek",
+            "openai_chat",
+            base_url="https://api.deepseek.com",
+            key_variable="DEEPSEEK_API_KEY",
+            default_model="deepseek-v4-pro",
+            reasoning_field="reasoning_content",
+        ),
+        Vendor(
+            "groq",
+            "Groq",
+            "openai_chat",
+            base_url="https://api.groq.com/openai/v1",
+            key_variable="GROQ_API_KEY",
+            default_model="openai/gpt-oss-120b",
+        ),
+        Vendor(
+            "mistral",
+            "Mistral",
+            "openai_chat",
+            base_url="https://api.mistral.ai/v1",
+            key_variable="MISTRAL_API_KEY",
+            default_model="mistral-medium-latest",
+            usage_on_request=False,
+        ),
+        Vendor(
+            "xai",
+            "xAI",
+            "openai_chat",
+            base_url="https://api.x.ai/v1",
+            key_variable="XAI_API_KEY",
+            default_model="grok-4.7",
+        ),
+        Vendor(
+            "together",
+            "Together AI",
+            "openai_chat",
+            base_url="https://api.together.ai/v1",
+            key_variable="TOGETHER_API_KEY",
+            default_model="zai-org/GLM-5.2",
+        ),
+        Vendor("ollama", "Ollama", "openai_chat", base_url="http://127.0.0.1:11434/v1", local=True),
+        Vendor("lmstudio", "LM Studio", "openai_chat", base_url="http://127.0.0.1:1234/v1", local=True),
+        Vendor("llamacpp", "llama.cpp", "openai_chat", base_url="http://127.0.0.1:8080/v1", local=True),
+        Vendor("scripted", "The scripted model", "scripted", local=True),
+    )
+}
+
+_FREE = Prices(0.0, 0.0, 0.0, 0.0)
+
+MODELS = {
+    "anthropic/claude-opus-5-5": ModelInfo(1_000_000, 128_000, Prices(4.0, 20.0, 0.2, 5.0)),
+    "anthropic/claude-opus-5": ModelInfo(1_000_000, 128_000, Prices(5.0, 25.0, 0.5, 6.25)),
+    "anthropic/claude-sonnet-5-5": ModelInfo(1_000_000, 128_000, Prices(2.0, 10.0, 0.1, 2.5)),
+    "anthropic/claude-sonnet-5": ModelInfo(1_000_000, 128_000, Prices(2.0, 10.0, 0.2, 2.5)),
+    "anthropic/claude-sonnet-4-6": ModelInfo(1_000_000, 64_000, Prices(3.0, 15.0, 0.3, 3.75)),
+    "anthropic/claude-haiku-4-5": ModelInfo(200_000, 64_000, Prices(1.0, 5.0, 0.1, 1.25)),
+    "openai/gpt-6-astra": ModelInfo(
+        1_050_000, 128_000, Prices(10.0, 50.0, 1.0, 12.5), Prices(20.0, 75.0, 2.0, 25.0), 272_000
+    ),
+    "openai/gpt-5.6": ModelInfo(1_050_000, 128_000, Prices(2.0, 10.0, 0.2, 2.5), Prices(4.0, 15.0, 0.4, 5.0), 272_000),
+    "openai/gpt-5-mini": ModelInfo(400_000, 128_000, Prices(0.25, 2.0, 0.025, 0.25)),
+    # DeepSeek asks half of this outside its peak hours.
+    "deepseek/deepseek-v4-pro": ModelInfo(1_048_576, 384_000, Prices(1.32, 3.96, 0.044, 1.32)),
+    "deepseek/deepseek-v4-flash": ModelInfo(1_000_000, 384_000, Prices(0.44, 1.32, 0.014, 0.44)),
+    "groq/openai/gpt-oss-120b": ModelInfo(131_072, 65_536, Prices(0.15, 0.6, 0.075, 0.15)),
+    "mistral/mistral-medium-latest": ModelInfo(256_000, 256_000, Prices(1.5, 7.5, 1.5, 1.5)),
+    "xai/grok-4.7": ModelInfo(500_000, 500_000, Prices(2.0, 6.0, 0.5, 2.0), Prices(4.0, 12.0, 1.0, 4.0), 200_000),
+}
+
+
+def vendor(name: str) -> Vendor:
+    """Raises UsageError, listing the known ones, for an unknown name."""
+    if name in VENDORS:
+        return VENDORS[name]
+    raise UsageError(f"There is no provider {name!r}.", f"Known providers: {', '.join(VENDORS)}.")
+
+
+def model_info(vendor: Vendor, model: str) -> ModelInfo:
+    """What is known of a vendor's model; all None when nothing is. A dated name stands for its undated one."""
+    if vendor.local:
+        return ModelInfo(prices=_FREE)
+    known = MODELS.get(f"{vendor.name}/{model}")
+    undated, _, date = model.rpartition("-")
+    if known is None and len(date) == 8 and date.isdigit():
+        known = MODELS.get(f"{vendor.name}/{undated}")
+    return known or ModelInfo()
+
+
+def cost(info: ModelInfo, usage: Usage) -> float | None:
+    """Dollars for one request; None when the prices are unknown."""
+    prices = info.prices
+    if info.long is not None and usage.input + usage.cache_read + usage.cache_write > info.long_from:
+        prices = info.long
+    if prices is None:
+        return None
+    dollars = (
+        usage.input * prices.input
+        + usage.output * prices.output
+        + usage.cache_read * prices.cache_read
+        + usage.cache_write * prices.cache_write
+    )
+    return dollars / 1_000_000
+
+
+def default_models() -> dict[str, str]:
+    """Which model to take of each vendor, when the person named none. Local servers are asked what they have."""
+    return {vendor.name: vendor.default_model for vendor in VENDORS.values() if vendor.default_model}

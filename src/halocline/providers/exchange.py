@@ -1,0 +1,107 @@
+"""One request and its streamed reply, the same for every wire format: HTTP on one side, a translator on the other."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, closing
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from halocline.ports.model import ModelEvent
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.http import HttpClient, Response
+from halocline.providers.sse import EventParser
+
+T = TypeVar("T")
+
+_ERROR_LIMIT = 65_536
+_DRAIN_GRACE = 0.5
+
+
+class Translator(Protocol):
+    """Turns the data payloads of one stream into events. `ended` is true once the reply is known to be complete."""
+
+    ended: bool
+
+    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+        """Raises ModelError for an error in the stream, and for what cannot be read."""
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        """Usage and message. Raises ModelError when the reply is not complete or empty."""
+
+
+async def exchange(
+    client: HttpClient,
+    endpoint: Endpoint,
+    path: str,
+    headers: Mapping[str, str],
+    body: Sequence[bytes],
+    translator: Translator,
+) -> AsyncGenerator[ModelEvent, None]:
+    """Ask, and yield the reply as it comes. Leaving early closes the connection. Raises ModelError."""
+    response = await client.post(path, headers, body)
+    with closing(response):
+        await _check(response, endpoint)
+        parser = EventParser()
+        async with aclosing(response.body()) as chunks:
+            async for chunk in chunks:
+                for payload in parser.feed(chunk):
+                    for event in translator.feed(payload):
+                        yield event
+                if translator.ended:
+                    await response.drain(_DRAIN_GRACE)
+                    break
+    for event in translator.finish():
+        yield event
+
+
+async def _check(response: Response, endpoint: Endpoint) -> None:
+    """Raises ModelError unless the answer is the beginning of a stream."""
+    if response.status != 200:
+        from halocline.providers.failures import classify
+
+        raise classify(response.status, await response.read(_ERROR_LIMIT), response.headers, endpoint)
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind in ("application/json", "text/html"):
+        raise _not_a_stream(await response.read(_ERROR_LIMIT), kind, endpoint)
+
+
+def _not_a_stream(body: bytes, kind: str, endpoint: Endpoint) -> ModelError:
+    try:
+        document = msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        document = None
+    if isinstance(document, dict) and document.get("error"):
+        return failed_in_stream(document["error"], endpoint)
+    text = f"{endpoint.vendor.title} answered with {kind} instead of a stream."
+    return ModelError(ModelErrorKind.MALFORMED, text, "Check the base URL: it may be a web page, not the API.")
+
+
+def failed_in_stream(error: object, endpoint: Endpoint) -> ModelError:
+    """What an error object in a stream means."""
+    # Its table of wordings is only paid for when something failed.
+    from halocline.providers.failures import classify_in_stream
+
+    return classify_in_stream(error, endpoint)
+
+
+def unreadable(endpoint: Endpoint) -> ModelError:
+    """A payload is not what the wire format allows."""
+    text = f"{endpoint.vendor.title} sent something that is not part of its stream format."
+    return ModelError(ModelErrorKind.MALFORMED, text, "Try again; if it happens often, check the base URL.")
+
+
+def broken_off(endpoint: Endpoint) -> ModelError:
+    """The stream ended without its end."""
+    text = f"{endpoint.vendor.title} broke off before the reply was complete."
+    return ModelError(ModelErrorKind.NETWORK, text, "Try again; if it happens often, check the network or a proxy.")
+
+
+def decode_payload(decoder: msgspec.json.Decoder[T], payload: bytes, endpoint: Endpoint) -> T:
+    """Read one payload. Bytes that are not UTF-8 become replacement characters. Raises ModelError."""
+    try:
+        return decoder.decode(payload)
+    except UnicodeDecodeError:
+        return decode_payload(decoder, payload.decode("utf-8", "replace").encode(), endpoint)
+    except msgspec.DecodeError:
+        raise unreadable(endpoint) from None

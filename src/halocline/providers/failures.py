@@ -1,0 +1,208 @@
+"""What a server's refusal means: one table from status and wording to a `ModelError` that a person can act on.
+
+A refusal inside a stream that began well is given the status it would have had as an answer, and reads the same table.
+"""
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.providers.endpoint import Endpoint
+
+Kind = ModelErrorKind
+
+_SHOWN = 300
+_UNIX_TIME = 1_000_000_000
+
+
+def _words(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_BILLING = _words(
+    "insufficient_quota",
+    "exceeded your current quota",
+    "insufficient.(balance|credit|fund)",
+    "credit balance",
+    "spend(ing)?.?limit",
+)
+_RATE = _words(r"rate.?limit", r"(tokens|requests) per (minute|min|day|hour)", r"\bTPM\b", r"\bRPM\b")
+_CONTEXT = _words(
+    r"context.?(length|window|size)",
+    r"maximum context",
+    r"(prompt|input|request) is too (long|large)",
+    r"too many (input )?tokens",
+    r"exceeds? the (model'?s )?(maximum|available|limit)[^.]*(tokens|context)",
+    r"input length and .?max_tokens",
+    r"token (count|limit)[^.]*exceed",
+    r"reduce the length",
+)
+_OVERLOADED = _words("overloaded", "at capacity", "no healthy upstream")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """Holds for these statuses, and, when `words` is given, only if the body says so."""
+
+    kind: ModelErrorKind
+    statuses: range | frozenset[int]
+    words: re.Pattern[str] | None = None
+
+
+_ANY = range(100, 1000)
+
+_RULES = (
+    _Rule(Kind.QUOTA, frozenset({402})),
+    _Rule(Kind.QUOTA, frozenset({400, 403, 429}), _BILLING),
+    _Rule(Kind.AUTH, frozenset({401, 403})),
+    _Rule(Kind.RATE_LIMIT, frozenset({429})),
+    _Rule(Kind.RATE_LIMIT, frozenset({400, 413}), _RATE),
+    _Rule(Kind.CONTEXT_EXCEEDED, frozenset({413})),
+    _Rule(Kind.CONTEXT_EXCEEDED, frozenset({400, 422, 500}), _CONTEXT),
+    _Rule(Kind.NOT_FOUND, frozenset({404})),
+    _Rule(Kind.OVERLOADED, frozenset({503, 529})),
+    _Rule(Kind.OVERLOADED, range(500, 600), _OVERLOADED),
+    _Rule(Kind.SERVER, frozenset({408, 425})),
+    _Rule(Kind.SERVER, range(500, 600)),
+    _Rule(Kind.INVALID_REQUEST, _ANY),
+)
+
+_WHAT = {
+    Kind.AUTH: "{vendor} did not accept the key",
+    Kind.QUOTA: "{vendor} wants payment or a higher spending limit",
+    Kind.RATE_LIMIT: "{vendor} says that too much was asked in too short a time",
+    Kind.OVERLOADED: "{vendor} is overloaded",
+    Kind.SERVER: "{vendor} had an error of its own",
+    Kind.CONTEXT_EXCEEDED: "The conversation is longer than {model} can read",
+    Kind.NOT_FOUND: "{vendor} does not know {model} or this address",
+    Kind.INVALID_REQUEST: "{vendor} did not accept the request",
+}
+
+_HINTS = {
+    Kind.AUTH: "Check the key ({key}): it must be valid and allowed to use {model}.",
+    Kind.QUOTA: "Look at the balance and limits of the {vendor} account, or choose another provider with -m.",
+    Kind.RATE_LIMIT: "Wait a little, or choose another model with -m.",
+    Kind.OVERLOADED: "Try again in a minute, or choose another model with -m.",
+    Kind.SERVER: "Try again; if it happens often, choose another model with -m.",
+    Kind.CONTEXT_EXCEEDED: "Start a new task, or choose a model with a larger window with -m.",
+    Kind.NOT_FOUND: "Check the model's name given with -m, and the base URL.",
+    Kind.INVALID_REQUEST: "Check the model's name given with -m; what {vendor} said tells more.",
+}
+
+# Types and codes that servers put into the body, or into a stream, as statuses.
+_STATUSES = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "billing_error": 402,
+    "insufficient_quota": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "model_not_found": 404,
+    "request_too_large": 413,
+    "context_length_exceeded": 413,
+    "exceed_context_size_error": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "api_error": 500,
+    "server_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+def classify(status: int, body: bytes, headers: Mapping[str, str], endpoint: Endpoint) -> ModelError:
+    """What a refusal means. Header names are in lower case."""
+    said = body.decode("utf-8", "replace")
+    kind = next(rule.kind for rule in _RULES if status in rule.statuses and (not rule.words or rule.words.search(said)))
+    facts = {
+        "vendor": endpoint.vendor.title,
+        "model": endpoint.model,
+        "key": endpoint.vendor.key_variable or "none is set for this provider",
+    }
+    message = endpoint.without_key(_message(body))
+    what = _WHAT[kind].format(**facts)
+    return ModelError(
+        kind,
+        f"{what} (status {status}): {message}" if message else f"{what} (status {status}).",
+        _HINTS[kind].format(**facts),
+        status=status,
+        retry_after=retry_after(headers, time.time()),
+    )
+
+
+def classify_in_stream(error: Any, endpoint: Endpoint) -> ModelError:
+    """What an error object inside a stream means."""
+    fields = error if isinstance(error, dict) else {}
+    status = next((_status(fields.get(name)) for name in ("code", "type", "status") if _status(fields.get(name))), 500)
+    return classify(status, msgspec.json.encode({"error": error}), {}, endpoint)
+
+
+def _status(mark: Any) -> int:
+    """The status a type or code stands for; 0 when it stands for none."""
+    if isinstance(mark, int):
+        return mark if 400 <= mark < 600 else 0
+    text = str(mark)
+    return int(text) if text.isdigit() and len(text) == 3 else _STATUSES.get(text, 0)
+
+
+def _message(body: bytes) -> str:
+    """The server's own words, shortened, on one line."""
+    try:
+        words = _words_of(msgspec.json.decode(body))
+    except msgspec.DecodeError:
+        words = re.sub(r"<[^>]*>", " ", body.decode("utf-8", "replace"))
+    words = " ".join(words.split())
+    return words if len(words) <= _SHOWN else words[:_SHOWN] + "…"
+
+
+def _words_of(document: Any) -> str:
+    """The message inside one of the shapes in which servers send errors."""
+    while isinstance(document, list) and document:
+        document = document[0]
+    if not isinstance(document, dict):
+        return str(document)
+    for name in ("error", "message", "detail"):
+        if inner := document.get(name):
+            return _words_of(inner)
+    return str(document.get("code") or document.get("type") or "")
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """The seconds a server asks to wait. `now` is Unix time."""
+    if (wait := _number(headers.get("retry-after-ms", ""))) is not None:
+        return wait / 1000
+    asked = headers.get("retry-after", "")
+    if (wait := _number(asked)) is not None:
+        return wait
+    if asked and (moment := _http_date(asked)) is not None:
+        return max(0.0, moment - now)
+    for name in ("x-ratelimit-reset", "ratelimit-reset"):
+        if (reset := _number(headers.get(name, ""))) is not None:
+            return _until(reset, now)
+    return None
+
+
+def _until(reset: float, now: float) -> float:
+    """A reset is given in seconds from now, as Unix time, or as Unix time in milliseconds."""
+    if reset > _UNIX_TIME * 1000:
+        reset /= 1000
+    return max(0.0, reset - now) if reset > _UNIX_TIME else reset
+
+
+def _number(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"\d{1,15}(\.\d*)?", text.strip()) else None
+
+
+def _http_date(text: str) -> float | None:
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return parsedate_to_datetime(text).timestamp()
+    except ValueError:
+        return None

@@ -1,0 +1,122 @@
+"""What both wire formats share when a reply is put together: odd tool calls, and the reply's two last events.
+
+Arguments that are not one complete JSON object are never repaired: the call keeps the text as `malformed`.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import msgspec
+
+from halocline.ports.model import ModelEvent, Request
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import AssistantMessageCompleted, ToolCallDelta, UsageReported
+from halocline.protocol.messages import AssistantMessage, AssistantPart, StopReason, Text, ToolCall, Usage
+from halocline.protocol.values import JsonObject
+from halocline.providers.catalog import cost
+from halocline.providers.endpoint import Endpoint
+
+_CUT_BEFORE_ARGUMENTS = "(the reply was cut off before the arguments)"
+_NO_NAME = "unnamed"
+
+_decode_object = msgspec.json.Decoder(JsonObject).decode
+
+
+def parse_arguments(text: str) -> JsonObject | None:
+    """The arguments a model wrote; None when they are not one complete JSON object. No text at all means none."""
+    if not text.strip():
+        return {}
+    try:
+        return _decode_object(text)
+    except msgspec.DecodeError:
+        return None
+
+
+class CallIds:
+    """Sees to it that no two calls of a task have the same id, whatever the server sends."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._taken: set[str] | None = None
+
+    def claim(self, wanted: str) -> str:
+        """`wanted`, or a new id when it is empty or already used."""
+        if self._taken is None:
+            replies = (message for message in self._request.messages if isinstance(message, AssistantMessage))
+            self._taken = {call.id for reply in replies for call in reply.tool_calls}
+        chosen = wanted if wanted and wanted not in self._taken else f"call_{os.urandom(12).hex()}"
+        self._taken.add(chosen)
+        return chosen
+
+
+@dataclass(slots=True)
+class CallDraft:
+    """A call that is being written. `sent_id` is the server's, `id` ours: the same unless that one was taken."""
+
+    sent_id: str = ""
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    shown: int = 0
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.pieces)
+
+    def preview(self) -> tuple[ModelEvent, ...]:
+        """What was not shown yet, once it is known what the call is."""
+        fresh = "".join(self.pieces[self.shown :])
+        if not (fresh and self.id and self.name):
+            return ()
+        self.shown = len(self.pieces)
+        return (ToolCallDelta(call=self.id, name=self.name, arguments=fresh),)
+
+    def finish(self, ids: CallIds, cut: bool) -> ToolCall:
+        """The call. `cut` says that the reply ended within it, for all we know."""
+        text = self.arguments
+        arguments = parse_arguments(text)
+        malformed = text if arguments is None else ""
+        if cut and not text.strip():
+            malformed = _CUT_BEFORE_ARGUMENTS
+        make = partial(ToolCall, id=self.id or ids.claim(""), name=self.name or _NO_NAME)
+        return make(malformed=malformed) if malformed else make(arguments=arguments or {})
+
+
+def finish_calls(drafts: Sequence[CallDraft], ids: CallIds, stop: StopReason) -> list[ToolCall]:
+    """All calls of a reply, in order. Only the last one can have been cut by the token limit."""
+    cut = stop is StopReason.MAX_TOKENS
+    return [draft.finish(ids, cut and draft is drafts[-1]) for draft in drafts]
+
+
+def last_events(
+    endpoint: Endpoint,
+    parts: Iterable[AssistantPart],
+    stop: StopReason,
+    usage: Usage,
+    stated_cost: float | None = None,
+) -> tuple[ModelEvent, ...]:
+    """The usage and the whole message. A price the server states is taken when the catalogue has none.
+
+    Raises:
+        ModelError: the reply says nothing and calls nothing.
+    """
+    content = tuple(parts)
+    says = any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in content)
+    if not says and stop is not StopReason.REFUSAL:
+        raise _empty(endpoint, stop)
+    info = endpoint.info
+    price = cost(info, usage)
+    message = AssistantMessage(content=content, model=endpoint.name, stop_reason=stop)
+    return (
+        UsageReported(usage=usage, cost=stated_cost if price is None else price, window=info.window),
+        AssistantMessageCompleted(message=message),
+    )
+
+
+def _empty(endpoint: Endpoint, stop: StopReason) -> ModelError:
+    text = f"{endpoint.vendor.title} sent an empty reply."
+    if stop is StopReason.MAX_TOKENS:
+        text = f"{endpoint.vendor.title} used up the whole reply before saying anything."
+    return ModelError(ModelErrorKind.EMPTY, text, "Try again; if it happens often, choose another model with -m.")

@@ -1,0 +1,71 @@
+"""Asks again when a model failed in a way that may pass: three times, with growing waits."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import cast
+
+from halocline.ports.model import Model, ModelEvent, Request
+from halocline.protocol.errors import ModelError
+from halocline.protocol.events import StepRetried
+
+WAITS = (2.0, 4.0, 8.0)
+LONGEST_WAIT = 60.0
+_SPREAD = 0.25
+
+
+def _random() -> float:
+    from random import random
+
+    return random()
+
+
+class Retrying:
+    """A model that asks `model` again, up to once per wait.
+
+    Before each wait it yields `StepRetried`, which makes what was streamed so far void. Waits are in seconds, spread by
+    a quarter either way so that many clients do not come back at once; a server's own wish is the least that is waited,
+    up to a minute. Errors that asking again cannot mend (key, quota, context, request) are raised at once.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        waits: tuple[float, ...] = WAITS,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        random: Callable[[], float] = _random,
+    ) -> None:
+        self._model = model
+        self._waits = waits
+        self._sleep = sleep
+        self._random = random
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        for attempt, wait in enumerate((*self._waits, None), start=1):
+            try:
+                async with aclosing(self._ask(request)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except ModelError as error:
+                if wait is None or not error.retryable:
+                    raise
+                pause, cause = self._pause(wait, error), error.text
+            yield StepRetried(attempt=attempt, wait=pause, cause=cause)
+            await self._sleep(pause)
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        # Models are async generators: only those promise to close what is left early.
+        return cast(AsyncGenerator[ModelEvent, None], self._model.stream(request))
+
+    def _pause(self, wait: float, error: ModelError) -> float:
+        spread = wait * (1 + _SPREAD * (2 * self._random() - 1))
+        return round(max(spread, min(error.retry_after or 0.0, LONGEST_WAIT)), 2)

@@ -1,0 +1,65 @@
+"""Server-sent events, incrementally: bytes go in as the network cuts them, data payloads come out.
+
+Pure. Any cutting of the same bytes gives the same payloads. Event names, ids and comments are passed over: both wire
+formats we speak repeat the event's type inside its data.
+"""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class EventParser:
+    """Turns chunks of a stream into the data payloads of its events. An unfinished last event is dropped."""
+
+    __slots__ = ("_after_return", "_head", "_pending", "_started")
+
+    def __init__(self) -> None:
+        self._pending: list[bytes] = []
+        self._head = b""
+        self._started = False
+        self._after_return = False
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The payloads of the events that `chunk` completes."""
+        if not self._started:
+            chunk = self._without_bom(chunk)
+        if self._after_return or b"\r" in chunk:
+            chunk = self._with_plain_line_ends(chunk)
+        if not chunk:
+            return []
+        seam = self._pending[-1][-1:] + chunk if self._pending else chunk
+        self._pending.append(chunk)
+        return self._split() if b"\n\n" in seam else []
+
+    def _split(self) -> list[bytes]:
+        *blocks, rest = b"".join(self._pending).split(b"\n\n")
+        self._pending = [rest] if rest else []
+        return [data for block in blocks if (data := _data(block)) is not None]
+
+    def _without_bom(self, chunk: bytes) -> bytes:
+        chunk = self._head + chunk
+        if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
+            self._head = chunk
+            return b""
+        self._started, self._head = True, b""
+        return chunk.removeprefix(_BOM)
+
+    def _with_plain_line_ends(self, chunk: bytes) -> bytes:
+        if not chunk:
+            return chunk
+        # A line end may be cut between its two bytes; the first one already counted.
+        if self._after_return:
+            chunk = chunk.removeprefix(b"\n")
+        self._after_return = chunk.endswith(b"\r")
+        return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _data(block: bytes) -> bytes | None:
+    """The data lines of one event, joined; None when it has none."""
+    if block.startswith(b"data: ") and b"\n" not in block:
+        return block[6:]
+    lines = [_value(line) for line in block.split(b"\n") if line.startswith(b"data:") or line == b"data"]
+    return b"\n".join(lines) if lines else None
+
+
+def _value(line: bytes) -> bytes:
+    return line[5:].removeprefix(b" ")

@@ -1,0 +1,200 @@
+"""A real HTTP server on the loopback that answers as model vendors do, byte for byte, from a script of turns.
+
+    async with ModelServer([Turn(text="Hello.")]) as server:
+        model = OpenAIChat(Endpoint(vendor("openai"), "any", base_url=server.url("openai")), blobs)
+
+The n-th request gets the n-th turn, whichever vendor's way it is asked. It also starts from the command line, for use
+with any agent: `python -m halocline.testing.model_server script.toml --port 8000`.
+"""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import h11
+
+from halocline.protocol.errors import HaloclineError
+from halocline.providers.script import Call, Fault, Turn, load_turns
+from halocline.testing.server_connection import ClientGone, ReceivedRequest, ServerConnection
+from halocline.testing.wire_formats import AnthropicFormat, OpenAIFormat, WireFormat
+
+__all__ = ["Call", "Fault", "ModelServer", "ReceivedRequest", "Turn"]
+
+_FORMATS: Mapping[str, WireFormat] = {
+    "/v1/messages": AnthropicFormat(),
+    "/v1/chat/completions": OpenAIFormat(),
+}
+_AFTER_TEXT = frozenset({Fault.DISCONNECT, Fault.STREAM_ERROR, Fault.STALL})
+_MESSAGES = {
+    Fault.RATE_LIMIT: "Rate limit reached.",
+    Fault.OVERLOADED: "Overloaded",
+    Fault.SERVER: "The server had an error while processing your request.",
+    Fault.AUTH: "The API key is not valid.",
+    Fault.CONTEXT_EXCEEDED: "prompt is too long: 250000 tokens exceed this model's maximum context length.",
+}
+
+
+class ModelServer:
+    """Serves `turns`. `write_size` cuts all that is sent into writes of so many bytes; 0 leaves it whole.
+
+    `requests` holds what was received, `disconnects` counts clients that left before their answer was complete.
+    """
+
+    def __init__(self, turns: Sequence[Turn] = (), *, port: int = 0, write_size: int = 0) -> None:
+        self.requests: list[ReceivedRequest] = []
+        self.disconnects = 0
+        self.connections = 0
+        self._turns = list(turns)
+        self._answered = 0
+        self._port = port
+        self._write_size = write_size
+        self._server: asyncio.Server | None = None
+        self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._changed = asyncio.Condition()
+
+    async def __aenter__(self) -> "ModelServer":
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port)
+        self._port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None:
+            self._server.close()
+        # Handlers end by themselves when their connection does; asyncio would log cancelled ones as errors.
+        for writer in self._serving.values():
+            writer.transport.abort()
+        await asyncio.gather(*self._serving)
+        if self._server is not None:
+            await self._server.wait_closed()
+
+    def url(self, vendor: str) -> str:
+        """The base URL as clients of `vendor`'s wire format expect it: "anthropic" or anything else for OpenAI's."""
+        root = f"http://127.0.0.1:{self._port}"
+        return root if vendor == "anthropic" else f"{root}/v1"
+
+    async def disconnected(self, count: int = 1) -> None:
+        """Wait until so many clients left before their answer was complete."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self.disconnects >= count)
+
+    async def received(self, count: int = 1) -> None:
+        """Wait until so many requests have come."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.requests) >= count)
+
+    async def serve_forever(self) -> None:
+        if self._server is not None:
+            await self._server.serve_forever()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._serving[task] = writer
+            task.add_done_callback(self._serving.pop)
+        self.connections += 1
+        connection = ServerConnection(reader, writer, self.connections, self._write_size)
+        try:
+            while (request := await connection.request()) is not None:
+                await self._note(request)
+                await self._answer(request, connection)
+                connection.next()
+        except (ClientGone, ConnectionError, h11.RemoteProtocolError):
+            async with self._changed:
+                self.disconnects += 1
+                self._changed.notify_all()
+        finally:
+            writer.close()
+
+    async def _note(self, request: ReceivedRequest) -> None:
+        async with self._changed:
+            self.requests.append(request)
+            self._changed.notify_all()
+
+    async def _answer(self, request: ReceivedRequest, connection: ServerConnection) -> None:
+        wire = _FORMATS.get(request.path.partition("?")[0])
+        if request.method == "GET" and request.path == "/v1/models":
+            return await connection.send_document(
+                200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]}
+            )
+        if wire is None or request.method != "POST":
+            return await connection.send_document(404, {"error": {"type": "not_found_error", "message": request.path}})
+        if self._answered == len(self._turns):
+            count = len(self._turns)
+            return await connection.refuse(wire.refusal(None, f"The script is over: it has {count} turns."))
+        turn = self._turns[self._answered]
+        self._answered += 1
+        return await self._play(turn, wire, request, connection)
+
+    async def _play(self, turn: Turn, wire: WireFormat, request: ReceivedRequest, connection: ServerConnection) -> None:
+        if problem := turn.unmet(_newest_text(request.body)):
+            return await connection.refuse(wire.refusal(None, f"Turn {self._answered}: {problem}"))
+        await connection.pause(turn.delay)
+        if turn.fault is not None and turn.fault not in _AFTER_TEXT:
+            return await connection.refuse(wire.refusal(turn.fault, _MESSAGES[turn.fault]), turn.retry_after)
+        await connection.send_head(200, {"content-type": "text/event-stream; charset=utf-8"})
+        for piece in wire.stream(turn, request.body.get("model", ""), self._answered):
+            if piece.is_delta:
+                await connection.pause(turn.pace)
+            await connection.send(piece.data)
+        match turn.fault:
+            case Fault.DISCONNECT:
+                return connection.break_off()
+            case Fault.STREAM_ERROR:
+                await connection.send(wire.stream_error())
+            case Fault.STALL:
+                await connection.pause(turn.retry_after)
+                return connection.break_off()
+        return await connection.end()
+
+
+def _newest_text(body: Any) -> str:
+    """All text that the body's messages hold after the last reply."""
+    messages = body.get("messages", []) if isinstance(body, dict) else []
+    replies = [index for index, message in enumerate(messages) if message.get("role") == "assistant"]
+    return "\n".join(_texts(messages[replies[-1] + 1 if replies else 0 :]))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in value:
+                yield from _texts(item)
+        case dict():
+            for name in ("content", "text"):
+                yield from _texts(value.get(name))
+
+
+async def _serve(turns: Sequence[Turn], port: int) -> None:
+    async with ModelServer(turns, port=port) as server:
+        sys.stdout.write(f"{server.url('anthropic')}\n")
+        sys.stdout.flush()
+        await server.serve_forever()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve a script until interrupted. Prints the address; OpenAI's base URL is the same with /v1."""
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="python -m halocline.testing.model_server", description=main.__doc__)
+    parser.add_argument("script", type=Path)
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    options = parser.parse_args(arguments)
+    try:
+        asyncio.run(_serve(load_turns(options.script), options.port))
+    except HaloclineError as error:
+        sys.stderr.write(f"{error.text} {error.hint}\n")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,246 @@
+"""What every model promises, whoever fulfils it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+
+import pytest
+from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request, text_of, usage_of
+
+from halocline.ports.model import Model
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import (
+    AssistantMessageCompleted,
+    StepRetried,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    UsageReported,
+)
+from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
+from halocline.providers.anthropic import Anthropic
+from halocline.providers.openai_chat import OpenAIChat
+from halocline.providers.retry import Retrying
+from halocline.providers.scripted import Call, Fault, Scripted, Turn
+from halocline.testing.model_server import ModelServer
+
+Opened = Callable[[Sequence[Turn]], AsyncIterator[Model]]
+
+DELTAS = (TextDelta, ThinkingDelta, ToolCallDelta, StepRetried)
+
+
+@asynccontextmanager
+async def anthropic(turns: Sequence[Turn], write_size: int = 0) -> AsyncIterator[Model]:
+    async with ModelServer(turns, write_size=write_size) as server:
+        model = Anthropic(endpoint("anthropic", base_url=server.url("anthropic")), MemoryBlobs())
+        yield model
+        await model.close()
+
+
+@asynccontextmanager
+async def openai(turns: Sequence[Turn], write_size: int = 0) -> AsyncIterator[Model]:
+    async with ModelServer(turns, write_size=write_size) as server:
+        model = OpenAIChat(endpoint("openai", base_url=server.url("openai")), MemoryBlobs())
+        yield model
+        await model.close()
+
+
+@asynccontextmanager
+async def anthropic_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with anthropic(turns, write_size=5) as model:
+        yield model
+
+
+@asynccontextmanager
+async def openai_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with openai(turns, write_size=5) as model:
+        yield model
+
+
+@asynccontextmanager
+async def scripted(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    yield Scripted(turns)
+
+
+@asynccontextmanager
+async def retrying(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with openai(turns) as model:
+        yield Retrying(model, waits=())
+
+
+FULFILMENTS = (anthropic, openai, anthropic_in_small_pieces, openai_in_small_pieces, scripted, retrying)
+every_model = pytest.mark.parametrize("opened", FULFILMENTS, ids=lambda opened: opened.__name__)
+
+FULL = Turn(
+    thinking="Let me think about this.",
+    text="Grüße! I read two files, and then I say more than one delta holds.",
+    calls=(Call("read_file", {"path": "ä.py"}), Call("list_files", {})),
+    usage=Usage(input=100, output=20, cache_read=50, cache_write=10),
+)
+
+
+@every_model
+async def test_deltas_come_first_then_usage_then_the_message(opened: Opened) -> None:
+    async with opened([FULL]) as model:
+        events = await collected(model)
+    assert all(isinstance(event, DELTAS) for event in events[:-2])
+    assert isinstance(events[-2], UsageReported)
+    assert isinstance(events[-1], AssistantMessageCompleted)
+
+
+@every_model
+async def test_the_message_holds_what_was_streamed(opened: Opened) -> None:
+    async with opened([FULL]) as model:
+        events = await collected(model)
+    message = message_of(events)
+    thoughts = "".join(event.text for event in events if isinstance(event, ThinkingDelta))
+    assert (thoughts, text_of(events), message.text) == (FULL.thinking, FULL.text, FULL.text)
+    assert [(call.name, call.arguments) for call in message.tool_calls] == [
+        ("read_file", {"path": "ä.py"}),
+        ("list_files", {}),
+    ]
+    assert {event.call for event in events if isinstance(event, ToolCallDelta)} == {c.id for c in message.tool_calls}
+    assert message.stop_reason is StopReason.END_TURN
+
+
+@every_model
+async def test_usage_counts_every_token_once(opened: Opened) -> None:
+    async with opened([FULL]) as model:
+        assert usage_of(await collected(model)).usage == FULL.usage
+
+
+@every_model
+async def test_the_message_names_the_model(opened: Opened) -> None:
+    async with opened([FULL]) as model:
+        assert message_of(await collected(model)).model == model.name
+        assert "/" in model.name
+
+
+@every_model
+async def test_arguments_that_do_not_parse_arrive_as_they_are(opened: Opened) -> None:
+    async with opened([Turn(calls=(Call("read_file", raw='{"path": "a'),))]) as model:
+        (call,) = message_of(await collected(model)).tool_calls
+    assert (call.arguments, call.malformed) == ({}, '{"path": "a')
+
+
+@every_model
+@pytest.mark.parametrize("stop", [StopReason.MAX_TOKENS, StopReason.REFUSAL])
+async def test_the_stop_reason_is_kept(opened: Opened, stop: StopReason) -> None:
+    async with opened([Turn(text="So", stop=stop)]) as model:
+        assert message_of(await collected(model)).stop_reason is stop
+
+
+@every_model
+async def test_a_conversation_goes_on_with_calls_and_results(opened: Opened) -> None:
+    turns = [Turn(calls=(Call("read_file", {"path": "a"}),)), Turn(text="It says 42.", expect="forty-two")]
+    async with opened(turns) as model:
+        reply = message_of(await collected(model))
+        result = ToolResult(reply.tool_calls[0].id, (Text("forty-two"),))
+        assert message_of(await collected(model, request(HELLO, reply, result))).text == "It says 42."
+
+
+FAILURES = [
+    (Fault.RATE_LIMIT, ModelErrorKind.RATE_LIMIT),
+    (Fault.OVERLOADED, ModelErrorKind.OVERLOADED),
+    (Fault.SERVER, ModelErrorKind.SERVER),
+    (Fault.AUTH, ModelErrorKind.AUTH),
+    (Fault.CONTEXT_EXCEEDED, ModelErrorKind.CONTEXT_EXCEEDED),
+    (Fault.DISCONNECT, ModelErrorKind.NETWORK),
+]
+
+
+@every_model
+@pytest.mark.parametrize(("fault", "kind"), FAILURES)
+async def test_failures_have_their_kind_and_say_what_to_do(opened: Opened, fault: Fault, kind: ModelErrorKind) -> None:
+    async with opened([Turn(text="Hello you.", fault=fault, retry_after=7)]) as model:
+        with pytest.raises(ModelError) as caught:
+            await collected(model)
+    assert caught.value.kind is kind
+    assert caught.value.hint
+    assert "sk-secret" not in caught.value.text + caught.value.hint
+    if fault is Fault.RATE_LIMIT:
+        assert caught.value.retry_after == 7
+
+
+@every_model
+async def test_an_error_within_the_stream_is_retryable(opened: Opened) -> None:
+    async with opened([Turn(text="Hello you.", fault=Fault.STREAM_ERROR)]) as model:
+        with pytest.raises(ModelError) as caught:
+            await collected(model)
+    assert caught.value.retryable
+
+
+@every_model
+async def test_the_model_can_be_asked_again_after_a_failure(opened: Opened) -> None:
+    faults = [Turn(text="Hello you.", fault=fault) for fault, _ in FAILURES]
+    async with opened([*faults, Turn(text="Well.")]) as model:
+        for _ in faults:
+            with pytest.raises(ModelError):
+                await collected(model)
+        assert message_of(await collected(model)).text == "Well."
+
+
+@every_model
+async def test_leaving_early_leaves_the_model_usable(opened: Opened) -> None:
+    async with opened([Turn(text="word " * 100, pace=0.001), Turn(text="Next.")]) as model:
+        async with aclosing(model.stream(request())) as events:
+            assert isinstance(await anext(events), TextDelta)
+        asked = request(HELLO, AssistantMessage((Text("word"),), interrupted=True), HELLO)
+        assert message_of(await collected(model, asked)).text == "Next."
+
+
+@every_model
+async def test_cancellation_comes_through_as_itself(opened: Opened) -> None:
+    async with opened([Turn(text="HalfHalf", fault=Fault.STALL)]) as model:
+        heard = asyncio.Event()
+
+        async def listen() -> None:
+            async for _ in model.stream(request()):
+                heard.set()
+
+        task = asyncio.create_task(listen())
+        await heard.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+@pytest.mark.parametrize("family", ["anthropic", "openai"])
+async def test_leaving_early_makes_the_server_stop(family: str) -> None:
+    model_of = {"anthropic": Anthropic, "openai": OpenAIChat}[family]
+    async with ModelServer([Turn(text="HalfHalf", fault=Fault.STALL)]) as server:
+        model = model_of(endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        async with aclosing(model.stream(request())) as events:
+            await anext(events)
+        await server.disconnected()
+
+
+@pytest.mark.parametrize("family", ["anthropic", "openai"])
+async def test_steps_share_one_connection(family: str) -> None:
+    model_of = {"anthropic": Anthropic, "openai": OpenAIChat}[family]
+    async with ModelServer([Turn(text="One."), Turn(text="Two.")]) as server:
+        model = model_of(endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        await collected(model)
+        await collected(model)
+        await model.close()
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize("family", ["anthropic", "openai"])
+async def test_the_key_is_sent_where_the_vendor_looks_for_it(family: str) -> None:
+    model_of = {"anthropic": Anthropic, "openai": OpenAIChat}[family]
+    async with ModelServer([Turn(text="One.")]) as server:
+        model = model_of(endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        await collected(model)
+        await model.close()
+    headers = server.requests[0].headers
+    expected = {"anthropic": ("x-api-key", "sk-secret"), "openai": ("authorization", "Bearer sk-secret")}[family]
+    assert headers[expected[0]] == expected[1]
+
+
+async def test_retrying_hides_a_failure_that_passed() -> None:
+    async with openai([Turn(text="Hello you.", fault=Fault.DISCONNECT), Turn(text="Well.")]) as model:
+        events = await collected(Retrying(model, waits=(0.0,)))
+    assert sum(isinstance(event, StepRetried) for event in events) == 1
+    assert message_of(events) == AssistantMessage((Text("Well."),), model=model.name)
+    assert not any(isinstance(part, ToolCall) for part in message_of(events).content)

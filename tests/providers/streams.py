@@ -1,0 +1,71 @@
+"""What the provider tests share: a place for blobs, endpoints, and a stream run through a translator."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import TypeVar
+
+from halocline.ports.model import Model, ModelEvent, Request
+from halocline.protocol.events import AssistantMessageCompleted, TextDelta, UsageReported
+from halocline.protocol.messages import AssistantMessage, Message, Text, UserMessage
+from halocline.providers.catalog import vendor
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.exchange import Translator
+from halocline.providers.sse import EventParser
+
+E = TypeVar("E")
+
+HELLO = UserMessage((Text("Hello"),))
+
+
+class MemoryBlobs:
+    def __init__(self, **blobs: bytes) -> None:
+        self.blobs = blobs
+
+    def put(self, data: bytes) -> str:
+        ref = f"sha256:{len(self.blobs):064x}"
+        self.blobs[ref] = data
+        return ref
+
+    def get(self, ref: str) -> bytes:
+        return self.blobs[ref]
+
+
+def endpoint(
+    provider: str = "anthropic", model: str = "test-model", base_url: str = "", key: str = "sk-secret"
+) -> Endpoint:
+    return Endpoint(vendor(provider), model, key=key, base_url=base_url)
+
+
+def request(*messages: Message, **fields: object) -> Request:
+    return Request(model="", system="Be brief.", messages=messages or (HELLO,), **fields)
+
+
+def translated(translator: Translator, chunks: Iterable[bytes]) -> list[ModelEvent]:
+    """All events that a stream of these chunks gives."""
+    parser = EventParser()
+    events = [event for chunk in chunks for payload in parser.feed(chunk) for event in translator.feed(payload)]
+    return [*events, *translator.finish()]
+
+
+async def collected(model: Model, asked: Request | None = None) -> list[ModelEvent]:
+    return [event async for event in as_iterator(model, asked or request())]
+
+
+def as_iterator(model: Model, asked: Request) -> AsyncIterator[ModelEvent]:
+    return model.stream(asked)
+
+
+def only(kind: type[E], events: Sequence[object]) -> E:
+    (found,) = (event for event in events if isinstance(event, kind))
+    return found
+
+
+def message_of(events: Sequence[ModelEvent]) -> AssistantMessage:
+    return only(AssistantMessageCompleted, events).message
+
+
+def usage_of(events: Sequence[ModelEvent]) -> UsageReported:
+    return only(UsageReported, events)
+
+
+def text_of(events: Sequence[ModelEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))

@@ -1,0 +1,101 @@
+import pytest
+from tests.providers.streams import endpoint
+
+from halocline.protocol.errors import ModelErrorKind
+from halocline.providers.failures import classify, retry_after
+
+Kind = ModelErrorKind
+
+NOW = 1_800_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (401, '{"error":{"message":"Incorrect API key provided."}}', Kind.AUTH),
+        (403, '{"error":{"message":"Your account may not use this."}}', Kind.AUTH),
+        (402, "Payment required", Kind.QUOTA),
+        (429, '{"error":{"code":"insufficient_quota","message":"You exceeded your current quota."}}', Kind.QUOTA),
+        (400, '{"error":{"message":"Your credit balance is too low to access the API."}}', Kind.QUOTA),
+        (403, '{"error":{"message":"Monthly spending limit reached"}}', Kind.QUOTA),
+        (429, '{"error":{"message":"Rate limit reached for tokens per min. Add billing details."}}', Kind.RATE_LIMIT),
+        (429, '{"error":{"message":"This request exceeds the limit of 30000 tokens per minute"}}', Kind.RATE_LIMIT),
+        (413, '{"error":{"message":"Request too large: tokens per minute (TPM): limit 6000"}}', Kind.RATE_LIMIT),
+        (404, '{"error":{"message":"model not found"}}', Kind.NOT_FOUND),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum", Kind.CONTEXT_EXCEEDED),
+        (400, "This model's maximum context length is 8192 tokens.", Kind.CONTEXT_EXCEEDED),
+        (400, "the request exceeds the available context size", Kind.CONTEXT_EXCEEDED),
+        (400, "input length and `max_tokens` exceed context limit", Kind.CONTEXT_EXCEEDED),
+        (422, "Please reduce the length of the messages", Kind.CONTEXT_EXCEEDED),
+        (413, "request_too_large", Kind.CONTEXT_EXCEEDED),
+        (400, "max_tokens: 200000 > 64000, the maximum allowed number of output tokens", Kind.INVALID_REQUEST),
+        (400, "messages: roles must alternate", Kind.INVALID_REQUEST),
+        (422, "Extra inputs are not permitted", Kind.INVALID_REQUEST),
+        (302, "", Kind.INVALID_REQUEST),
+        (529, '{"error":{"type":"overloaded_error","message":"Overloaded"}}', Kind.OVERLOADED),
+        (503, "", Kind.OVERLOADED),
+        (500, "the model is overloaded", Kind.OVERLOADED),
+        (500, "", Kind.SERVER),
+        (502, "<html>Bad gateway</html>", Kind.SERVER),
+        (408, "", Kind.SERVER),
+        (599, "", Kind.SERVER),
+    ],
+)
+def test_status_and_wording_decide_the_kind(status: int, body: str, kind: ModelErrorKind) -> None:
+    error = classify(status, body.encode(), {}, endpoint())
+    assert error.kind is kind
+    assert error.status == status
+    assert error.hint
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        (b'{"error":{"message":"No such thing"}}', "No such thing"),
+        (b'{"error":"No such thing"}', "No such thing"),
+        (b'{"message":"No such thing"}', "No such thing"),
+        (b'{"detail":[{"message":"No such thing"}]}', "No such thing"),
+        (b'[{"error":{"message":"No such thing"}}]', "No such thing"),
+        (b"<html><body>No\n such <b>thing</b></body></html>", "No such thing"),
+    ],
+)
+def test_the_servers_own_words_are_found_in_any_shape(body: bytes, shown: str) -> None:
+    assert shown in classify(400, body, {}, endpoint()).text
+
+
+def test_long_words_are_shortened() -> None:
+    assert len(classify(400, b"x" * 10_000, {}, endpoint()).text) < 500
+
+
+def test_a_rejected_key_names_its_variable_and_never_shows_the_key() -> None:
+    error = classify(401, b'{"error":{"message":"Key sk-secret is wrong"}}', {}, endpoint(key="sk-secret"))
+    assert "ANTHROPIC_API_KEY" in error.hint
+    assert "sk-secret" not in error.text + error.hint + repr(error) + repr(endpoint())
+    assert "[key]" in error.text
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after": "Fri, 15 Jan 2027 08:00:30 GMT"}, 30.0),
+        ({"retry-after": "Fri, 15 Jan 2027 07:00:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"x-ratelimit-reset": "12"}, 12.0),
+        ({"x-ratelimit-reset": "1800000020"}, 20.0),
+        ({"x-ratelimit-reset": "1800000020000"}, 20.0),
+        ({"ratelimit-reset": "3"}, 3.0),
+        ({"ratelimit-reset": "1700000000"}, 0.0),
+    ],
+)
+def test_the_wait_a_server_asks_for_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers, NOW) == seconds
+
+
+def test_the_wait_is_part_of_the_error() -> None:
+    assert classify(429, b"", {"retry-after": "7"}, endpoint()).retry_after == 7.0

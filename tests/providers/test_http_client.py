@@ -1,0 +1,292 @@
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+
+import pytest
+
+from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
+from halocline.providers.http import HttpClient, get_json
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+STREAM_HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+EMPTY = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+
+@asynccontextmanager
+async def serving(handler: Handler) -> AsyncIterator[str]:
+    """A raw server that answers each connection with `handler`; gives its base URL."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.add(task)
+        try:
+            await handler(reader, writer)
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/base"
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await server.wait_closed()
+
+
+async def read_request(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = next(int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
+    return head, await reader.readexactly(length)
+
+
+async def post(client: HttpClient, *parts: bytes) -> bytes:
+    response = await client.post("/x", {"content-type": "text/plain"}, parts)
+    return await response.read(1_000_000)
+
+
+async def test_the_parts_arrive_as_one_body_with_its_length() -> None:
+    received: list[tuple[bytes, bytes]] = []
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        received.append(await read_request(reader))
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        assert await post(client, b"one,", b"", b"two") == b"ok"
+        await client.close()
+    head, body = received[0]
+    assert head.startswith(b"POST /base/x HTTP/1.1\r\n")
+    assert body == b"one,two"
+
+
+async def test_one_connection_carries_many_requests() -> None:
+    connections = 0
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        for _ in range(3):
+            await read_request(reader)
+            writer.write(STREAM_HEAD + b"2\r\nok\r\n0\r\n\r\n")
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        assert [await post(client, b"x") for _ in range(3)] == [b"ok"] * 3
+        await client.close()
+    assert connections == 1
+
+
+async def test_a_kept_connection_that_died_is_replaced_once_without_a_word() -> None:
+    connections = 0
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await read_request(reader)
+        writer.write(EMPTY)
+        if connections == 1:
+            # The second request arrives, and is dropped without a byte of an answer.
+            await read_request(reader)
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        await post(client, b"x")
+        assert await post(client, b"y") == b""
+        await client.close()
+    assert connections == 2
+
+
+async def test_a_new_connection_that_dies_unanswered_is_an_error() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+
+    async with serving(handler) as url:
+        with pytest.raises(ModelError) as caught:
+            await post(HttpClient(url), b"x")
+    assert caught.value.kind is ModelErrorKind.NETWORK
+    assert "127.0.0.1" in caught.value.text
+    assert caught.value.hint
+
+
+async def test_leaving_the_body_early_closes_the_socket() -> None:
+    left = asyncio.Event()
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(STREAM_HEAD + b"3\r\none\r\n")
+        assert await reader.read() == b""
+        left.set()
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        response = await client.post("/x", {}, (b"x",))
+        async with aclosing(response.body()) as body:
+            async for chunk in body:
+                assert chunk == b"one"
+                break
+        await left.wait()
+
+
+async def test_cancelling_a_reader_closes_the_socket() -> None:
+    waiting, left = asyncio.Event(), asyncio.Event()
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(STREAM_HEAD)
+        waiting.set()
+        assert await reader.read() == b""
+        left.set()
+
+    async with serving(handler) as url:
+        task = asyncio.create_task(post(HttpClient(url), b"x"))
+        await waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await left.wait()
+
+
+async def test_cancelling_before_the_answer_closes_the_socket() -> None:
+    waiting, left = asyncio.Event(), asyncio.Event()
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        waiting.set()
+        assert await reader.read() == b""
+        left.set()
+
+    async with serving(handler) as url:
+        task = asyncio.create_task(post(HttpClient(url), b"x"))
+        await waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await left.wait()
+
+
+@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200", STREAM_HEAD, STREAM_HEAD + b"3\r\none\r\n"])
+async def test_silence_is_a_stall(sent: bytes) -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(sent)
+        await reader.read()
+
+    async with serving(handler) as url:
+        with pytest.raises(ModelError) as caught:
+            await post(HttpClient(url, first_byte_timeout=0.05, stall_timeout=0.05), b"x")
+    assert caught.value.kind is ModelErrorKind.STALLED
+    assert "127.0.0.1" in caught.value.text
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"nonsense\r\n\r\n",
+        STREAM_HEAD + b"3\r\non",
+        STREAM_HEAD + b"zz\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfour",
+        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 200_000,
+    ],
+)
+async def test_a_broken_answer_is_a_network_error(sent: bytes) -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(sent)
+
+    async with serving(handler) as url:
+        with pytest.raises(ModelError) as caught:
+            await post(HttpClient(url), b"x")
+    assert caught.value.kind is ModelErrorKind.NETWORK
+
+
+async def test_an_answer_that_comes_before_the_body_was_read_counts() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig")
+        await reader.read()
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        response = await client.post("/x", {}, (b"x" * 3_000_000,))
+        assert response.status == 413
+        assert await response.read(100) == b"big"
+
+
+async def test_a_body_without_a_length_ends_with_the_connection() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(b"HTTP/1.0 200 OK\r\n\r\nall of it")
+
+    async with serving(handler) as url:
+        assert await post(HttpClient(url), b"x") == b"all of it"
+
+
+async def test_a_refused_connection_says_what_to_start() -> None:
+    server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    server.close()
+    await server.wait_closed()
+    with pytest.raises(ModelError, match="refused the connection") as caught:
+        await post(HttpClient(f"http://127.0.0.1:{port}"), b"x")
+    assert caught.value.kind is ModelErrorKind.NETWORK
+    assert "--base-url" in caught.value.hint
+
+
+async def test_an_unknown_host_is_a_network_error() -> None:
+    with pytest.raises(ModelError) as caught:
+        await post(HttpClient("http://nowhere.invalid"), b"x")
+    assert caught.value.kind is ModelErrorKind.NETWORK
+    assert "nowhere.invalid" in caught.value.text
+
+
+async def test_a_server_that_speaks_no_tls_is_a_network_error() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    async with serving(handler) as url:
+        with pytest.raises(ModelError, match="secure connection") as caught:
+            await post(HttpClient(url.replace("http:", "https:")), b"x")
+    assert caught.value.kind is ModelErrorKind.NETWORK
+
+
+@pytest.mark.parametrize(
+    "url", ["", "localhost:11434", "ftp://host", "http://", "http://host:port", "http://host:99999"]
+)
+def test_a_base_url_that_is_none_is_refused_at_once(url: str) -> None:
+    with pytest.raises(UsageError, match="base URL"):
+        HttpClient(url)
+
+
+async def test_a_header_that_cannot_be_sent_is_not_shown() -> None:
+    with pytest.raises(ModelError) as caught:
+        await HttpClient("http://127.0.0.1:1").post("/x", {"x-api-key": "sk-secret\n"}, ())
+    assert caught.value.kind is ModelErrorKind.INVALID_REQUEST
+    assert "sk-secret" not in caught.value.text
+    assert caught.value.__cause__ is None
+
+
+async def test_json_is_fetched_from_a_local_server() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert (await read_request(reader))[0].startswith(b"GET /base HTTP/1.1")
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"ok":true}')
+
+    async with serving(handler) as url:
+        assert await get_json(url, 2) == {"ok": True}
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\n{}", EMPTY, b""])
+async def test_fetching_json_from_something_else_is_a_model_error(answer: bytes) -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(answer)
+
+    async with serving(handler) as url:
+        with pytest.raises(ModelError):
+            await get_json(url, 2)

@@ -1,0 +1,96 @@
+import asyncio
+
+import pytest
+from tests.providers.streams import collected, message_of, request
+
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import StepRetried, TextDelta
+from halocline.providers.retry import Retrying
+from halocline.providers.scripted import Fault, Scripted, Turn
+
+DONE = Turn(text="Done.")
+
+
+class Clock:
+    """Notes how long it was asked to sleep, and does not."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+def retrying(clock: Clock, *turns: Turn, spread: float = 0.5) -> Retrying:
+    return Retrying(Scripted(turns), sleep=clock.sleep, random=lambda: spread)
+
+
+async def test_a_passing_failure_is_asked_again_after_growing_waits() -> None:
+    clock = Clock()
+    faults = (Turn(fault=Fault.OVERLOADED), Turn(fault=Fault.SERVER), Turn(fault=Fault.DISCONNECT, text="Half"))
+    events = await collected(retrying(clock, *faults, DONE))
+    assert clock.slept == [2.0, 4.0, 8.0]
+    assert [(e.attempt, e.wait) for e in events if isinstance(e, StepRetried)] == [(1, 2.0), (2, 4.0), (3, 8.0)]
+    assert message_of(events).text == "Done."
+
+
+async def test_the_retry_is_told_before_the_wait() -> None:
+    told = asyncio.Event()
+
+    async def sleep(_: float) -> None:
+        assert told.is_set()
+
+    model = Retrying(Scripted([Turn(fault=Fault.SERVER), DONE]), sleep=sleep)
+    async for event in model.stream(request()):
+        if isinstance(event, StepRetried):
+            assert "error of its own" in event.cause
+            told.set()
+
+
+async def test_after_three_retries_the_failure_is_raised() -> None:
+    clock = Clock()
+    with pytest.raises(ModelError) as caught:
+        await collected(retrying(clock, *[Turn(fault=Fault.OVERLOADED)] * 4, DONE))
+    assert caught.value.kind is ModelErrorKind.OVERLOADED
+    assert len(clock.slept) == 3
+
+
+@pytest.mark.parametrize("fault", [Fault.AUTH, Fault.CONTEXT_EXCEEDED])
+async def test_a_failure_that_stays_is_never_asked_again(fault: Fault) -> None:
+    clock = Clock()
+    with pytest.raises(ModelError):
+        await collected(retrying(clock, Turn(fault=fault), DONE))
+    assert clock.slept == []
+
+
+@pytest.mark.parametrize(("asked", "waited"), [(5.0, 5.0), (0.5, 2.0), (500.0, 60.0), (None, 2.0)])
+async def test_the_servers_wish_is_the_least_that_is_waited_up_to_a_minute(asked: float | None, waited: float) -> None:
+    clock = Clock()
+    await collected(retrying(clock, Turn(fault=Fault.RATE_LIMIT, retry_after=asked), DONE))
+    assert clock.slept == [waited]
+
+
+@pytest.mark.parametrize(("spread", "waited"), [(0.0, 1.5), (0.5, 2.0), (1.0, 2.5)])
+async def test_waits_are_spread_by_a_quarter(spread: float, waited: float) -> None:
+    clock = Clock()
+    await collected(retrying(clock, Turn(fault=Fault.SERVER), DONE, spread=spread))
+    assert clock.slept == [waited]
+
+
+async def test_text_from_before_the_failure_is_followed_by_the_retry() -> None:
+    events = await collected(retrying(Clock(), Turn(text="Half and half", fault=Fault.DISCONNECT), DONE))
+    assert [type(event) for event in events[:3]] == [TextDelta, StepRetried, TextDelta]
+
+
+async def test_a_wait_can_be_cancelled() -> None:
+    waiting = asyncio.Event()
+
+    async def sleep(_: float) -> None:
+        waiting.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(collected(Retrying(Scripted([Turn(fault=Fault.SERVER), DONE]), sleep=sleep)))
+    await waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task

@@ -1,0 +1,153 @@
+"""Streams as no server should send them: the only thing that may happen is a `ModelError`."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.providers.streams import endpoint, message_of, request, text_of, translated
+
+from halocline.protocol.errors import ModelError
+from halocline.protocol.messages import ToolCall
+from halocline.providers.anthropic_stream import FromWire as AnthropicFromWire
+from halocline.providers.exchange import Translator
+from halocline.providers.openai_stream import FromWire as OpenAIFromWire
+
+WORDS = st.text(max_size=20)
+MAYBE_WORDS = st.none() | WORDS
+INDEXES = st.integers(0, 3)
+
+
+def objects(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects that may lack any of their fields."""
+    return st.fixed_dictionaries({}, optional=fields)
+
+
+ANTHROPIC_BLOCKS = objects(
+    type=st.sampled_from(["text", "tool_use", "thinking", "redacted_thinking", "other"]),
+    id=MAYBE_WORDS,
+    name=MAYBE_WORDS,
+    text=MAYBE_WORDS,
+    input=st.none() | st.dictionaries(WORDS, WORDS, max_size=2),
+)
+ANTHROPIC_DELTAS = objects(
+    type=st.sampled_from(["text_delta", "input_json_delta", "thinking_delta", "signature_delta", "other"]),
+    text=MAYBE_WORDS,
+    partial_json=MAYBE_WORDS,
+    thinking=MAYBE_WORDS,
+    signature=MAYBE_WORDS,
+    stop_reason=st.none() | st.sampled_from(["end_turn", "tool_use", "max_tokens", "refusal", "odd"]),
+)
+ANTHROPIC_TYPES = [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "ping",
+    "error",
+    "other",
+]
+ANTHROPIC_EVENTS = objects(
+    type=st.sampled_from(ANTHROPIC_TYPES),
+    index=INDEXES,
+    content_block=ANTHROPIC_BLOCKS,
+    delta=ANTHROPIC_DELTAS,
+    message=objects(usage=objects(input_tokens=st.none() | st.integers(0, 9))),
+    usage=objects(output_tokens=st.none() | st.integers(0, 9)),
+    error=st.none() | WORDS | objects(type=MAYBE_WORDS, message=MAYBE_WORDS),
+)
+
+OPENAI_CALLS = objects(
+    index=st.none() | INDEXES,
+    id=st.none() | st.sampled_from(["", "x", "y"]),
+    function=objects(name=MAYBE_WORDS, arguments=MAYBE_WORDS | st.dictionaries(WORDS, WORDS, max_size=2)),
+)
+OPENAI_DELTAS = objects(
+    content=MAYBE_WORDS | st.lists(objects(type=WORDS, text=MAYBE_WORDS) | WORDS, max_size=2),
+    reasoning_content=MAYBE_WORDS,
+    refusal=MAYBE_WORDS,
+    tool_calls=st.none() | st.lists(OPENAI_CALLS, max_size=2),
+)
+OPENAI_EVENTS = objects(
+    choices=st.none()
+    | st.lists(
+        objects(
+            delta=OPENAI_DELTAS,
+            finish_reason=st.none() | st.sampled_from(["stop", "tool_calls", "length", "error", "odd"]),
+        ),
+        max_size=2,
+    ),
+    usage=st.none() | objects(prompt_tokens=st.integers(0, 9), total_tokens=st.none() | st.integers(0, 9)),
+    error=st.none() | WORDS | objects(code=MAYBE_WORDS | st.integers(), message=MAYBE_WORDS),
+)
+
+
+def translators() -> dict[str, Translator]:
+    return {
+        "anthropic": AnthropicFromWire(request(), endpoint("anthropic")),
+        "openai": OpenAIFromWire(request(), endpoint("openai")),
+    }
+
+
+def outcome(family: str, chunks: list[bytes]) -> list[Any]:
+    """The events, or none when there was a ModelError; whatever else is raised fails the test."""
+    try:
+        return translated(translators()[family], chunks)
+    except ModelError:
+        return []
+
+
+def check(events: list[Any]) -> None:
+    if not events:
+        return
+    message = message_of(events)
+    assert text_of(events) == message.text
+    assert len({call.id for call in message.tool_calls}) == len(message.tool_calls)
+    assert all(call.id and call.name for call in message.tool_calls)
+    assert all(not (call.malformed and call.arguments) for call in message.tool_calls)
+    assert all(isinstance(part, ToolCall) or part for part in message.content)
+
+
+def stream_of(payloads: list[dict[str, Any]]) -> bytes:
+    return b"".join(b"data: %s\n\n" % msgspec.json.encode(payload) for payload in payloads)
+
+
+@given(st.lists(ANTHROPIC_EVENTS, max_size=8))
+def test_anthropic_streams_with_missing_fields_lose_no_text(payloads: list[dict[str, Any]]) -> None:
+    check(outcome("anthropic", [stream_of([*payloads, {"type": "message_stop"}])]))
+
+
+@given(st.lists(OPENAI_EVENTS, max_size=8))
+def test_openai_streams_with_missing_fields_lose_no_text(payloads: list[dict[str, Any]]) -> None:
+    check(outcome("openai", [stream_of(payloads) + b"data: [DONE]\n\n"]))
+
+
+@given(st.sampled_from(["anthropic", "openai"]), st.lists(st.binary(max_size=40), max_size=6))
+def test_any_bytes_give_events_or_a_model_error(family: str, chunks: list[bytes]) -> None:
+    check(outcome(family, [b"data: " + chunk + b"\n\n" for chunk in chunks]))
+
+
+@pytest.mark.parametrize("family", ["anthropic", "openai"])
+@given(data=st.data())
+def test_a_damaged_stream_gives_events_or_a_model_error(family: str, data: st.DataObject) -> None:
+    events = ANTHROPIC_EVENTS if family == "anthropic" else OPENAI_EVENTS
+    stream = bytearray(stream_of(data.draw(st.lists(events, min_size=1, max_size=4))))
+    for _ in range(data.draw(st.integers(1, 4))):
+        stream[data.draw(st.integers(0, len(stream) - 1))] = data.draw(st.integers(0, 255))
+    check(outcome(family, [bytes(stream)]))
+
+
+@pytest.mark.parametrize("payload", [b"null", b"[]", b"7", b'"text"', b"", b"{", b'{"type": 7}', b'{"choices": "x"}'])
+@pytest.mark.parametrize("family", ["anthropic", "openai"])
+def test_payloads_that_are_no_events_never_raise_anything_else(family: str, payload: bytes) -> None:
+    check(outcome(family, [b"data: " + payload + b"\n\n"]))
+
+
+def test_a_huge_delta_arrives_whole() -> None:
+    text = "x" * 5_000_000
+    stream = stream_of([{"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]}])
+    chunks = [stream[at : at + 65_536] for at in range(0, len(stream), 65_536)]
+    assert message_of(outcome("openai", chunks)).text == text

@@ -1,0 +1,164 @@
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from halocline.protocol.messages import Usage
+from halocline.providers.http import HttpClient, get_json
+from halocline.testing.model_server import Call, Fault, ModelServer, Turn
+
+PATHS = {"anthropic": "/v1/messages", "openai": "/chat/completions"}
+TURN = Turn(text="Hello you.", calls=(Call("read_file", {"path": "a"}),), usage=Usage(input=3, output=4), chunk=5)
+
+ANTHROPIC_TYPES = [
+    "message_start",
+    "ping",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_delta",
+    "content_block_stop",
+    "content_block_start",
+    *["content_block_delta"] * 4,
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+]
+
+
+async def asked(server: ModelServer, family: str, text: str = "Hi") -> tuple[int, dict[str, str], bytes]:
+    client = HttpClient(server.url(family))
+    body = msgspec.json.encode({"model": "m", "messages": [{"role": "user", "content": text}]})
+    response = await client.post(PATHS[family], {"x-test": "1"}, (body,))
+    answer = response.status, response.headers, await response.read(1_000_000)
+    await client.close()
+    return answer
+
+
+async def test_anthropic_gets_its_own_sequence_of_events() -> None:
+    async with ModelServer([TURN]) as server:
+        status, headers, body = await asked(server, "anthropic")
+    blocks = body.decode().strip().split("\n\n")
+    assert (status, headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    assert [block.split("\n")[0].removeprefix("event: ") for block in blocks] == ANTHROPIC_TYPES
+    assert blocks[3] == (
+        "event: content_block_delta\n"
+        'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}'
+    )
+    assert blocks[-1] == 'event: message_stop\ndata: {"type":"message_stop"}'
+
+
+async def test_openai_gets_its_own_sequence_of_events() -> None:
+    async with ModelServer([TURN]) as server:
+        _, _, body = await asked(server, "openai")
+    payloads = [block.removeprefix("data: ") for block in body.decode().strip().split("\n\n")]
+    chunks = [msgspec.json.decode(payload) for payload in payloads[:-1]]
+    assert payloads[-1] == "[DONE]"
+    assert [chunk["choices"][0]["delta"].get("content") for chunk in chunks[:3]] == ["", "Hello", " you."]
+    assert chunks[3]["choices"][0]["delta"]["tool_calls"][0]["function"] == {"name": "read_file", "arguments": ""}
+    assert chunks[-2]["choices"][0]["finish_reason"] == "tool_calls"
+    assert (chunks[-1]["choices"], chunks[-1]["usage"]["total_tokens"]) == ([], 7)
+
+
+@pytest.mark.parametrize("family", PATHS)
+async def test_the_bytes_are_the_same_however_they_are_cut(family: str) -> None:
+    async with ModelServer([TURN]) as whole, ModelServer([TURN], write_size=3) as cut:
+        assert (await asked(whole, family))[2] == (await asked(cut, family))[2]
+
+
+@pytest.mark.parametrize(
+    ("family", "fault", "status"),
+    [
+        ("anthropic", Fault.RATE_LIMIT, 429),
+        ("openai", Fault.RATE_LIMIT, 429),
+        ("anthropic", Fault.OVERLOADED, 529),
+        ("openai", Fault.OVERLOADED, 503),
+        ("anthropic", Fault.SERVER, 500),
+        ("openai", Fault.AUTH, 401),
+        ("anthropic", Fault.CONTEXT_EXCEEDED, 400),
+    ],
+)
+async def test_a_fault_is_answered_with_its_status(family: str, fault: Fault, status: int) -> None:
+    async with ModelServer([Turn(fault=fault, retry_after=3)]) as server:
+        got, headers, body = await asked(server, family)
+    assert (got, headers["retry-after"]) == (status, "3")
+    assert msgspec.json.decode(body)["error"]["message"]
+
+
+async def test_what_was_asked_can_be_read() -> None:
+    async with ModelServer([TURN]) as server:
+        await asked(server, "openai", "Hi there")
+    (request,) = server.requests
+    assert (request.method, request.path, request.headers["x-test"]) == ("POST", "/v1/chat/completions", "1")
+    assert request.body["messages"][0]["content"] == "Hi there"
+
+
+async def test_an_expectation_that_is_not_met_is_told_to_the_client() -> None:
+    async with ModelServer([Turn(text="x", expect="bread"), Turn(text="x", expect="Hi")]) as server:
+        status, _, body = await asked(server, "openai")
+        assert (status, (await asked(server, "openai"))[0]) == (400, 200)
+    assert b"expected 'bread'" in body
+
+
+async def test_a_script_that_is_over_is_told_to_the_client() -> None:
+    async with ModelServer([]) as server:
+        status, _, body = await asked(server, "anthropic")
+    assert status == 400
+    assert b"The script is over" in body
+
+
+async def test_other_addresses_are_not_found_and_models_are_listed() -> None:
+    async with ModelServer([]) as server:
+        client = HttpClient(server.url("openai"))
+        response = await client.post("/elsewhere", {}, (b"{}",))
+        assert response.status == 404
+        response.close()
+        assert (await get_json(server.url("openai") + "/models", 2))["data"][0]["id"] == "scripted"
+        await client.close()
+
+
+async def test_one_connection_carries_many_requests() -> None:
+    async with ModelServer([TURN, TURN]) as server:
+        client = HttpClient(server.url("openai"))
+        for _ in range(2):
+            response = await client.post("/chat/completions", {}, (b"{}",))
+            await response.read(1_000_000)
+        await client.close()
+    assert [request.connection for request in server.requests] == [1, 1]
+    assert server.disconnects == 0
+
+
+async def test_a_client_that_leaves_is_noticed() -> None:
+    async with ModelServer([Turn(text="Hello you.", fault=Fault.STALL)]) as server:
+        client = HttpClient(server.url("anthropic"))
+        response = await client.post("/v1/messages", {}, (b"{}",))
+        response.close()
+        await server.disconnected()
+
+
+async def test_it_starts_from_the_command_line(tmp_path: Path) -> None:
+    script = tmp_path / "script.toml"
+    script.write_text('[[turn]]\ntext = "Hello from a file."\n')
+    command = (sys.executable, "-m", "halocline.testing.model_server", str(script))
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        client = HttpClient((await process.stdout.readline()).decode().strip())
+        response = await client.post("/v1/messages", {}, (b"{}",))
+        assert b"Hello from a file." in await response.read(1_000_000)
+        await client.close()
+    finally:
+        os.kill(process.pid, signal.SIGINT)
+        assert await process.wait() == 130
+
+
+async def test_a_bad_script_on_the_command_line_is_one_sentence(tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "halocline.testing.model_server", str(tmp_path / "none.toml"))
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    _, said = await process.communicate()
+    assert process.returncode == 2
+    assert said.decode().count("\n") == 1
+    assert "none.toml" in said.decode()
