@@ -1,0 +1,35 @@
+"""What must hold: each goal bounds one figure, or its ratio to the floor's figure of the same run."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Measure(StrEnum):
+    """What a goal bounds: our figure itself, or its ratio to the floor's."""
+
+    VALUE = "value"
+    RATIO = "ratio"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """`limit` decides whether the goal is met; `aim` is what is worked towards."""
+
+    figure: str
+    measure: Measure
+    limit: float
+    aim: float | None = None
+
+
+GOALS = (
+    Goal("version", Measure.RATIO, 2),
+    Goal("start", Measure.RATIO, 3, aim=2.5),
+    Goal("gap", Measure.VALUE, 5.5, aim=3),
+    Goal("growth", Measure.VALUE, 1.5),
+    Goal("memory_s1", Measure.VALUE, 70),
+    Goal("memory_s3", Measure.VALUE, 95),
+    Goal("prompt", Measure.VALUE, 3200, aim=2500),
+    Goal("stored", Measure.VALUE, 1.5),
+    Goal("delta_cpu", Measure.RATIO, 2),
+    Goal("exit", Measure.VALUE, 30),
+)
