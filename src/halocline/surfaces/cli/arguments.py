@@ -1,0 +1,177 @@
+"""The words `halo` understands. The reference page of the docs is generated from these parsers."""
+
+import argparse
+import sys
+from typing import NoReturn
+
+from halocline.protocol.errors import UsageError
+
+APPROVAL_MODES = ("ask", "accept-edits", "auto", "yolo", "plan")
+OUTPUT_FORMATS = ("text", "json", "stream-json")
+
+COMMANDS = {
+    "run": "do one prompt and exit",
+    "demo": "watch a scripted model repair a small project: no key, no network",
+    "tasks": "list, show or delete tasks",
+    "export": "write a task as Markdown or JSON lines",
+    "checkpoints": "list, compare or restore saved states of a workspace",
+    "doctor": "check what Halocline needs on this machine",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises UsageError instead of exiting, so that one place says what went wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message[:1].upper()}{message[1:]}.", f"See: {self.prog} --help")
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """Read the command line. Raises UsageError."""
+    command = argv[0] if argv and argv[0] in COMMANDS else ""
+    parser = PARSERS[command]()
+    arguments = parser.parse_args(argv[1:] if command else argv)
+    arguments.command = command
+    return arguments
+
+
+def _main() -> Parser:
+    lines = "\n".join(f"  {name:<12} {text}" for name, text in COMMANDS.items())
+    parser = Parser(
+        prog="halo",
+        usage="halo [options] [prompt]\n       halo COMMAND …",
+        description="A coding agent. Give it a prompt; on a terminal it then waits for the next one.",
+        epilog=f"commands:\n{lines}\n\nMore: halo COMMAND --help",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    return _prompt_options(parser)
+
+
+def _run() -> Parser:
+    return _prompt_options(Parser(prog="halo run", description="Do one prompt and exit."))
+
+
+def _prompt_options(parser: Parser) -> Parser:
+    add = parser.add_argument
+    add("prompt", nargs="*", help="what to do; text on standard input is added to it")
+    add("-p", "--print", action="store_true", help="print only the final answer; never ask")
+    add("--output-format", choices=OUTPUT_FORMATS, help="text, one json result, or the event log as stream-json")
+    _model_options(parser)
+    add("--mode", choices=("plan", "act"), help="plan only reads and talks; act also changes things")
+    add("--approval-mode", choices=APPROVAL_MODES, help="how much is done without asking")
+    add("-y", "--yolo", action="store_true", help="ask nothing: the same as --approval-mode yolo")
+    add("-c", "--continue", dest="continue_", action="store_true", help="go on with the newest task of this folder")
+    add("-r", "--resume", metavar="ID", help="go on with this task")
+    add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
+    add("--max-steps", type=_positive_int, metavar="N", help="steps one turn may take")
+    add("--max-cost", type=_positive, metavar="USD", help="US dollars the task may cost")
+    add("--time-limit", type=_positive, metavar="SECONDS", help="how long one turn may take")
+    return parser
+
+
+def _model_options(parser: Parser) -> None:
+    parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="the model to use")
+    parser.add_argument("--base-url", metavar="URL", help="where the model's server is")
+    parser.add_argument("--api-key", metavar="KEY", help="the key to use (other users of the machine may see it)")
+
+
+def _demo() -> Parser:
+    parser = Parser(prog="halo demo", description="Watch a scripted model repair a small project with real tools.")
+    parser.add_argument("-y", "--yolo", action="store_true", help="ask nothing")
+    return parser
+
+
+def _tasks() -> Parser:
+    parser = Parser(prog="halo tasks", description="The tasks of this home.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|show|delete")
+    listing = actions.add_parser("list", help="the newest first")
+    listing.add_argument("--all", action="store_true", help="of every folder, not only this one")
+    listing.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
+    listing.add_argument("--json", action="store_true", help="one JSON object a line")
+    show = actions.add_parser("show", help="read a task")
+    show.add_argument("id", help="the task, or the beginning or end of its name")
+    show.add_argument("--follow", action="store_true", help="go on as another process writes it")
+    delete = actions.add_parser("delete", help="remove a task's log")
+    delete.add_argument("id", help="the task")
+    delete.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    return parser
+
+
+def _export() -> Parser:
+    parser = Parser(prog="halo export", description="Write a task to standard output or a file.")
+    parser.add_argument("id", help="the task, or the beginning or end of its name")
+    parser.add_argument("-f", "--format", choices=("markdown", "jsonl"), default="markdown", help="what to write")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to write it")
+    return parser
+
+
+def _checkpoints() -> Parser:
+    parser = Parser(prog="halo checkpoints", description="Saved states of a workspace.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|diff|restore")
+    listing = actions.add_parser("list", help="the newest first")
+    diff = actions.add_parser("diff", help="what changed since a checkpoint, or between two")
+    diff.add_argument("checkpoint", help="its name, as the list shows it")
+    diff.add_argument("other", nargs="?", help="compare with this one instead of the files as they are")
+    restore = actions.add_parser("restore", help="put the files back; can be undone")
+    restore.add_argument("checkpoint", help="its name, as the list shows it")
+    restore.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    for action in (listing, diff, restore):
+        action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
+    return parser
+
+
+def _doctor() -> Parser:
+    parser = Parser(prog="halo doctor", description="Check what Halocline needs on this machine.")
+    parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace to check")
+    return parser
+
+
+PARSERS = {
+    "": _main,
+    "run": _run,
+    "demo": _demo,
+    "tasks": _tasks,
+    "export": _export,
+    "checkpoints": _checkpoints,
+    "doctor": _doctor,
+}
+
+
+def _positive_int(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return number
+
+
+def prompt_text(words: list[str]) -> str:
+    """The words of the call, and below them what is piped in. Raises UsageError for bytes that are no text."""
+    piped = "" if sys.stdin is None or sys.stdin.isatty() else _piped(bool(words))
+    return "\n\n".join(part for part in (" ".join(words), piped.strip()) if part)
+
+
+def _piped(has_words: bool) -> str:
+    import select
+
+    if has_words and not select.select([sys.stdin], [], [], STDIN_WAIT)[0]:
+        return ""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"Standard input is not UTF-8 text: {error}.", "Pipe text, or name the file in the prompt."
+        ) from error
+
+
+STDIN_WAIT = 2.0
+"""Seconds to wait for the first byte on standard input when a prompt was given in words."""

@@ -1,0 +1,118 @@
+"""Decisions and answers of a person at a terminal. Nothing is decided by a key that was typed before it was asked."""
+
+import sys
+from collections.abc import Awaitable, Callable
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from halocline.protocol.events import ApprovalRequested, Choice, QuestionAsked, ToolKind
+from halocline.surfaces.cli import cards
+from halocline.surfaces.cli.decision import Decision
+from halocline.surfaces.cli.keys import ARM_AFTER, ESCAPE, Keyboard
+from halocline.surfaces.cli.line_input import read_line
+from halocline.surfaces.cli.look import Gutter, wrapped
+from halocline.surfaces.cli.screen import Screen
+from halocline.surfaces.row_kinds import CallRow
+
+ReadLine = Callable[[str, str], Awaitable[str | None]]
+MOST_OPTIONS = 9
+
+
+class Asker:
+    """Asks below the card that the screen shows. `fd` is the terminal the keys come from."""
+
+    def __init__(
+        self,
+        screen: Screen,
+        fd: int | None = None,
+        *,
+        arm_after: float = ARM_AFTER,
+        line: ReadLine = read_line,
+    ) -> None:
+        self._screen = screen
+        self._fd = sys.stdin.fileno() if fd is None else fd
+        self._arm_after = arm_after
+        self._line = line
+
+    async def ask_approval(self, event: ApprovalRequested) -> Decision:
+        """Show what would be done and wait for a key."""
+        row = self._screen.show_approval(event)
+        options = _options(event, row)
+        while True:
+            key = await self._key(options)
+            if key == "d":
+                row = self._screen.show_approval(event, whole=True)
+                del options["d"]
+            elif decision := await self._decision(key, row):
+                return decision
+
+    async def ask_question(self, event: QuestionAsked) -> str | None:
+        """Show the question and wait for a number or for words; None when the person gives no answer."""
+        self._screen.show_question(event)
+        while event.options:
+            numbers = {str(number): "" for number in range(1, len(event.options[:MOST_OPTIONS]) + 1)}
+            key = await self._key({**numbers, "t": "type another answer", ESCAPE: "no answer"})
+            if key == ESCAPE:
+                return None
+            if key != "t":
+                return event.options[int(key) - 1]
+            if answer := await self._line("› ", ""):
+                return answer
+        return await self._line("› ", "") or None
+
+    async def _key(self, options: dict[str, str]) -> str:
+        with self._screen.passing(_menu(options)):
+            async with Keyboard(self._fd, self._arm_after) as keyboard:
+                return await keyboard.one_of("".join(options))
+
+    async def _decision(self, key: str, row: CallRow) -> Decision | None:
+        """What a key means; None when the person went back."""
+        match key:
+            case "y":
+                return Decision(Choice.ALLOW_ONCE)
+            case "a":
+                return Decision(Choice.ALLOW_ALWAYS)
+            case "n":
+                reason = await self._line("Why not? (Enter for no reason) ", "")
+                return None if reason is None else Decision(Choice.REJECT_ONCE, reason.strip())
+            case "e":
+                return await self._edited(row)
+            case _:
+                return Decision(Choice.REJECT_ONCE, stop=True)
+
+    async def _edited(self, row: CallRow) -> Decision | None:
+        command = _command(row)
+        edited = await self._line("$ ", command)
+        if edited is None or not edited.strip():
+            return None
+        if edited == command:
+            return Decision(Choice.ALLOW_ONCE)
+        return Decision(Choice.ALLOW_ONCE, arguments={**row.arguments, "command": edited})
+
+
+def _command(row: CallRow) -> str:
+    return row.approval.detail if row.approval and row.approval.detail else row.title
+
+
+def _options(event: ApprovalRequested, row: CallRow) -> dict[str, str]:
+    """The keys on offer, each with what it does."""
+    options = {"y": "yes, once"}
+    if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
+        options["a"] = f"always allow {cards.granted(event.grant)}"
+    options["n"] = "no, and say why"
+    if event.kind is ToolKind.EXECUTE and "\n" not in _command(row):
+        options["e"] = "edit the command"
+    if cards.is_cut(row):
+        options["d"] = "show the whole diff"
+    return {**options, ESCAPE: "no, and stop"}
+
+
+def _menu(options: dict[str, str]) -> RenderableType:
+    """A line for each key that says something."""
+    return Group(Text(), *(_choice(key, text) for key, text in options.items() if text))
+
+
+def _choice(key: str, text: str) -> RenderableType:
+    name, style = ("esc", "quiet") if key == ESCAPE else (key, "")
+    return Gutter(wrapped(text, style), Text(f"  {name:<4}", style="accent", end=""), Text(" " * 6, end=""))

@@ -1,0 +1,242 @@
+"""Transcript rows as things rich can print. Every word of a model, a tool or a file passes `clean` or `reveal`."""
+
+import re
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from halocline.protocol.events import CallStatus, Choice, Diff, Grant, TodoStatus, ToolKind
+from halocline.protocol.messages import StopReason
+from halocline.surfaces import row_kinds as r
+from halocline.surfaces.cli.diff_view import diff_view, stat
+from halocline.surfaces.cli.look import line, marked, wrapped
+from halocline.surfaces.cli.safe_text import clean, reveal
+from halocline.surfaces.figures import duration, ending, plural
+
+OUTPUT_LINES = 12
+DIFF_LINES = 40
+PROMPT_LINES = 20
+WHOLE = 1_000_000
+"""A bound on lines that bounds nothing."""
+LOOKS = frozenset({ToolKind.READ, ToolKind.SEARCH})
+CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
+
+_MARKS = {ToolKind.EXECUTE: "$"} | dict.fromkeys(CHANGES, "±") | dict.fromkeys(LOOKS, "▸")
+_EXIT = re.compile(r"exit code (-?\d+)")
+_TODO = {
+    TodoStatus.PENDING: ("○", "", "quiet"),
+    TodoStatus.IN_PROGRESS: ("▸", "title", "accent"),
+    TodoStatus.COMPLETED: ("✓", "quiet", "good"),
+}
+
+
+def start_card(row: r.StartRow) -> RenderableType:
+    facts = (row.model, f"{row.mode} mode", f"approvals: {row.approval_mode}", row.workspace)
+    return marked(line(clean(" · ".join(facts)), "quiet"), "◇", "accent")
+
+
+def prompt_card(row: r.PromptRow) -> RenderableType:
+    """What the person said, a long text only in its beginning."""
+    lines = clean(row.text).strip("\n").split("\n")
+    body: list[RenderableType] = [wrapped("\n".join(lines[:PROMPT_LINES]), "prompt")]
+    if hidden := lines[PROMPT_LINES:]:
+        body.append(line(f"… {plural(len(hidden), 'more line')}", "quiet"))
+    return marked(Group(*body), "❯", "accent")
+
+
+def thought_card(row: r.ThoughtRow, *, details: bool) -> RenderableType:
+    """The first line of a thought, or all of it."""
+    text = clean(row.text).strip()
+    body = wrapped(text, "thought") if details else line(text.split("\n", 1)[0], "thought")
+    return marked(body, "∴", "quiet")
+
+
+def looks_card(rows: Sequence[r.CallRow]) -> RenderableType:
+    """Reads, lists and searches that followed one another, as one line."""
+    return marked(wrapped(looks(rows), "quiet"), "▸", "quiet")
+
+
+def looks(rows: Sequence[r.CallRow], limit: int = 8) -> str:
+    """`Read a.py, b.py · Search "x"`: titles that begin with the same verb share it."""
+    parts: list[tuple[str, list[str]]] = []
+    for row in rows[:limit]:
+        verb, _, rest = clean(row.title).replace("\n", " ").partition(" ")
+        if parts and parts[-1][0] == verb:
+            parts[-1][1].append(rest)
+        else:
+            parts.append((verb, [rest]))
+    told = [f"{verb} {', '.join(rests)}" for verb, rests in parts]
+    if more := rows[limit:]:
+        told.append(f"{len(more)} more")
+    return " · ".join(told)
+
+
+def call_card(row: r.CallRow, *, headed: bool = True, details: bool = False) -> RenderableType:
+    """A finished call: what it was, what came of it, how it ended. `headed` is false below its approval card."""
+    head = [call_head(row)] if headed else []
+    if row.status is not CallStatus.COMPLETED:
+        return Group(*head, _unhappy_end(row))
+    if row.kind is ToolKind.EXECUTE:
+        return Group(*head, *_command_output(row, details=details))
+    if row.diffs:
+        seen = row.approval is not None and row.approval.diffs == row.diffs and not headed
+        limit = 0 if seen else (WHOLE if details else DIFF_LINES)
+        return Group(*head, *([_end("applied", "good")] if seen else _indented(diff_view(row.diffs, limit))))
+    body = [marked(line(text, "quiet"), "│", "quiet") for text in _lines(row.output)] if details else []
+    return Group(*head, *body, *([] if headed else [_end("done", "good")]))
+
+
+def call_head(row: r.CallRow) -> RenderableType:
+    """What a call is, in one line; a long command in a few."""
+    title = clean(row.title)
+    if row.kind in LOOKS:
+        return marked(line(title, "quiet"), _MARKS[row.kind], "quiet")
+    return marked(_headline(title, row.diffs), _MARKS.get(row.kind, "•"), "accent")
+
+
+def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
+    """What is to be decided: exactly what would happen, and which rule asks. Nothing hidden, nothing cut in a line."""
+    approval = row.approval or r.Approval("", "")
+    head = marked(_headline(reveal(approval.detail or row.title), approval.diffs), _MARKS.get(row.kind, "•"), "accent")
+    reason = marked(wrapped(reveal(approval.reason), "quiet"), "│", "quiet", "│")
+    return Group(head, reason, *_indented(diff_view(approval.diffs, WHOLE if whole else DIFF_LINES, whole_lines=True)))
+
+
+def _headline(title: str, diffs: tuple[Diff, ...]) -> Text:
+    head = wrapped(title, "title")
+    return Text.assemble(head, "  ", stat(diffs), overflow="fold") if diffs else head
+
+
+def is_cut(row: r.CallRow) -> bool:
+    """Whether an approval card shows only the beginning of its diff."""
+    return row.approval is not None and sum(diff.text.count("\n") for diff in row.approval.diffs) > DIFF_LINES
+
+
+def granted(grant: Grant) -> str:
+    """What *always* allows, in words."""
+    subject = f"`{reveal(grant.subject)}`" if grant.subject else ""
+    match grant.kind:
+        case ToolKind.EXECUTE:
+            return f"{subject or 'every command'} in this task"
+        case kind if kind in CHANGES:
+            return f"edits of {subject} in this task" if subject else "edits in the workspace in this task"
+        case kind:
+            return f"{kind} of {subject} in this task" if subject else f"every {kind} in this task"
+
+
+def decision_line(row: r.CallRow) -> RenderableType | None:
+    """What is worth saying of a decision: leave for good, or one that somebody else gave."""
+    approval = row.approval
+    if approval and approval.decision is Choice.ALLOW_ALWAYS and approval.grant:
+        return marked(wrapped(f"always allowed: {granted(approval.grant)}", "quiet"), "│", "quiet")
+    return None
+
+
+def question_card(row: r.QuestionRow) -> RenderableType:
+    body: list[RenderableType] = [wrapped(clean(row.question), "title")]
+    for number, option in enumerate(row.options, 1):
+        body.append(marked(wrapped(clean(option)), str(number), "accent"))
+    return marked(Group(*body), "?", "accent")
+
+
+def answer_line(row: r.QuestionRow) -> RenderableType:
+    if row.by != "user":
+        return _end("interrupted" if row.by == "interrupt" else "nobody was there to answer", "warn")
+    return marked(wrapped(clean(row.answer)), "└", "quiet")
+
+
+def todos_card(row: r.TodosRow) -> RenderableType:
+    done = sum(todo.status is TodoStatus.COMPLETED for todo in row.todos)
+    head = Text.assemble(("Plan", "title"), (f"  {done}/{len(row.todos)}", "quiet"))
+    items = [_todo(todo.text, todo.status) for todo in row.todos]
+    return marked(Group(head, *items), "≡", "accent")
+
+
+def _todo(text: str, status: TodoStatus) -> RenderableType:
+    mark, style, mark_style = _TODO[status]
+    return marked(wrapped(clean(text), style), mark, mark_style)
+
+
+def checkpoint_card(row: r.CheckpointRow) -> RenderableType:
+    return marked(line(f"checkpoint {clean(row.checkpoint)[:12]} · {clean(row.label)}", "quiet"), "◦", "quiet")
+
+
+def restored_card(row: r.RestoredRow) -> RenderableType:
+    text = f"restored {clean(row.checkpoint)[:12]} · {plural(len(row.changed), 'file')} changed"
+    return marked(wrapped(f"{text} · undo: {clean(row.undo)[:12]}", "quiet"), "↺", "accent")
+
+
+def retry_card(row: r.RetryRow) -> RenderableType:
+    text = f"{clean(row.cause).rstrip('.')} · asking again in {duration(row.wait)} (attempt {row.attempt})"
+    return marked(wrapped(text, "quiet"), "↻", "warn")
+
+
+def notice_card(row: r.NoticeRow) -> RenderableType:
+    return marked(wrapped(clean(row.text), "quiet"), "!", "warn")
+
+
+def error_card(row: r.ErrorRow) -> RenderableType:
+    body = [wrapped(clean(row.text)), *([wrapped(clean(row.hint), "quiet")] if row.hint else [])]
+    return marked(Group(*body), "✗", "bad")
+
+
+def end_card(row: r.TurnEndRow) -> RenderableType:
+    match row.reason:
+        case StopReason.END_TURN:
+            mark, style = "✓", "good"
+        case StopReason.ERROR | StopReason.REFUSAL:
+            mark, style = "✗", "bad"
+        case _:
+            mark, style = "■", "warn"
+    return marked(wrapped(clean(ending(row)), "quiet"), mark, style)
+
+
+def _lines(text: str) -> list[str]:
+    return clean(text).rstrip().split("\n") if text.strip() else []
+
+
+def _indented(body: Sequence[RenderableType]) -> list[RenderableType]:
+    return [marked(part) for part in body]
+
+
+def _end(text: str, style: str) -> RenderableType:
+    return marked(wrapped(text, style), "└", "quiet")
+
+
+def _command_output(row: r.CallRow, *, details: bool) -> list[RenderableType]:
+    """The last lines, then the status line of the command."""
+    *lines, status = _lines(row.output) or [""]
+    if lines == ["[no output]"]:
+        lines = []
+    shown = lines if details or len(lines) == OUTPUT_LINES + 1 else lines[-OUTPUT_LINES:]
+    parts: list[RenderableType] = []
+    if hidden := len(lines) - len(shown):
+        parts.append(marked(line(f"… {plural(hidden, 'earlier line')}", "quiet"), "│", "quiet"))
+    parts += [marked(line(text, "quiet"), "│", "quiet") for text in shown]
+    return [*parts, _end(status.strip("[]"), _outcome(status))]
+
+
+def _outcome(status: str) -> str:
+    """Green for exit code 0, red for another, nothing when the line names none."""
+    code = _EXIT.search(status)
+    if code is None:
+        return "quiet"
+    return "good" if code[1] == "0" else "bad"
+
+
+def _unhappy_end(row: r.CallRow) -> RenderableType:
+    match row.status:
+        case CallStatus.REJECTED if row.approval and row.approval.by == "user":
+            note = clean(row.approval.note)
+            return _end(f"declined: {note}" if note else "declined", "warn")
+        case CallStatus.REJECTED if row.approval and row.approval.by == "nobody":
+            return _end(f"not approved: {clean(row.approval.reason)}, and nobody could be asked", "warn")
+        case CallStatus.CANCELLED:
+            return _end("interrupted", "warn")
+        case CallStatus.SKIPPED:
+            return _end("skipped", "quiet")
+        case _:
+            lines = _lines(row.output)
+            text = "\n".join(lines[:6]) + (f"\n… {plural(len(lines) - 6, 'more line')}" if lines[6:] else "")
+            return _end(text or "failed", "bad" if row.status is CallStatus.FAILED else "warn")

@@ -1,0 +1,63 @@
+"""`halo demo`: the real agent on a small project with a failing test. Only the model is scripted, and it says so."""
+
+import argparse
+import asyncio
+import shutil
+import sys
+import tempfile
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from halocline.controller.assembly import Choices
+from halocline.controller.client import open_client
+from halocline.controller.controller import TaskOptions
+from halocline.protocol.events import ApprovalMode
+from halocline.surfaces.cli.line_mode import LineMode
+from halocline.surfaces.cli.run import converse, on_terminal
+
+PROMPT = "The tests of this project fail. Find out why, repair it, and show that they pass."
+OPENING = """\
+This is the real agent: real files, real commands, real checkpoints, in a copy at
+  {place}
+Only the model is scripted, so that it needs no key and no network.
+"""
+CLOSING = """
+The project and its history stay for you to look at:
+  halo checkpoints list -C {place}
+  halo tasks show {task}
+With a real model, in a project of your own:
+  export ANTHROPIC_API_KEY=…   (or OPENAI_API_KEY, or start Ollama)
+  cd your/project && halo "what to do"
+"""
+
+
+def command(arguments: argparse.Namespace) -> int:
+    return asyncio.run(_demo(yolo=arguments.yolo))
+
+
+async def _demo(*, yolo: bool) -> int:
+    with as_file(files("halocline.surfaces.cli").joinpath("demo_project")) as bundled:
+        place = Path(tempfile.mkdtemp(prefix="halo-demo-")) / "intervals"
+        shutil.copytree(bundled / "project", place, ignore=shutil.ignore_patterns("__pycache__"))
+        script = bundled / "script.toml"
+        attended = on_terminal() and not yolo
+        options = TaskOptions(
+            model=f"scripted/{script}",
+            approval_mode=ApprovalMode.YOLO if yolo else ApprovalMode.ASK,
+            attended=attended,
+        )
+        print(OPENING.format(place=place))
+        sys.stdout.flush()
+        return await _play(place, options)
+
+
+async def _play(place: Path, options: TaskOptions) -> int:
+    client = open_client(Choices())
+    try:
+        task = await client.start(place, options)
+        async with LineMode(client.home.prompt_history, attended=options.attended) as view:
+            code = await converse(client, task, view, PROMPT, stays=False)
+    finally:
+        await client.close()
+    print(CLOSING.format(place=place, task=task))
+    return code

@@ -1,0 +1,25 @@
+"""`halo doctor`: what works here, and what to do about the rest."""
+
+import argparse
+import asyncio
+
+from halocline._version import __version__
+from halocline.controller.doctor import Finding, examine
+from halocline.surfaces.cli.exit_codes import ExitCode
+from halocline.surfaces.cli.run import workspace_of
+
+
+def command(arguments: argparse.Namespace) -> int:
+    findings = asyncio.run(examine(workspace_of(arguments.cwd)))
+    print(f"halo {__version__}\n")
+    for finding in findings:
+        print(f"  {_mark(finding)} {finding.name:<12} {finding.text}")
+        if not finding.ok:
+            print(f"    {'':<12} {finding.hint}")
+    return ExitCode.ERROR if any(finding.needed and not finding.ok for finding in findings) else ExitCode.FINISHED
+
+
+def _mark(finding: Finding) -> str:
+    if finding.ok:
+        return "✓"
+    return "✗" if finding.needed else "–"

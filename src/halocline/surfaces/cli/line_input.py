@@ -1,0 +1,73 @@
+"""Typing a line or a prompt. The editor is imported when a line is wanted, and not before.
+
+The event loop's own handler of Ctrl-C is left alone: while typing, Ctrl-C is a key.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+
+async def read_line(prompt: str, initial: str = "") -> str | None:
+    """One line, to be edited from `initial` on. None when the person left it with Ctrl-C or Ctrl-D."""
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.formatted_text import FormattedText
+
+    session: PromptSession[str] = PromptSession(erase_when_done=True)
+    try:
+        return await session.prompt_async(FormattedText([("ansicyan", prompt)]), default=initial, handle_sigint=False)
+    except (EOFError, KeyboardInterrupt):
+        return None
+
+
+async def composer(history: Path) -> str | None:
+    """The next prompt, or None when the person quits.
+
+    Enter sends, Alt+Enter or Ctrl+J begins a new line, Ctrl-D quits, Ctrl-C clears the text
+    or quits when there is none.
+    """
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.formatted_text import FormattedText
+    from prompt_toolkit.history import FileHistory
+
+    history.parent.mkdir(parents=True, exist_ok=True)
+    session: PromptSession[str] = PromptSession(
+        history=FileHistory(str(history)),
+        multiline=True,
+        key_bindings=_composer_keys(),
+        prompt_continuation="  ",
+        placeholder=FormattedText([("ansibrightblack", "Ask for something. Alt+Enter: new line, Ctrl-D: quit")]),
+        erase_when_done=True,
+    )
+    while True:
+        try:
+            text = await session.prompt_async(FormattedText([("ansicyan bold", "❯ ")]), handle_sigint=False)
+        except (EOFError, KeyboardInterrupt):
+            return None
+        if text.strip():
+            return text
+
+
+def _composer_keys() -> "KeyBindings":
+    from prompt_toolkit.key_binding import KeyBindings
+
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def send(event: "KeyPressEvent") -> None:
+        event.current_buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    @keys.add("c-j")
+    def new_line(event: "KeyPressEvent") -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add("c-c")
+    def clear(event: "KeyPressEvent") -> None:
+        if not event.current_buffer.text:
+            event.app.exit(exception=KeyboardInterrupt)
+        event.current_buffer.reset()
+
+    return keys

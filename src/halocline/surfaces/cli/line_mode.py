@@ -1,0 +1,61 @@
+"""The view for people: a screen that prints into the scrollback, and keys when somebody is there."""
+
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+
+from halocline.protocol import events as ev
+from halocline.protocol.state import State
+from halocline.surfaces.cli.asking import Asker
+from halocline.surfaces.cli.decision import Decision
+from halocline.surfaces.cli.line_input import composer
+from halocline.surfaces.cli.screen import Screen
+
+PLAIN_WIDTH = 100
+"""Columns when the output is no terminal."""
+
+
+class LineMode:
+    """A conversation in the terminal's scrollback; `attended` when a person can be asked."""
+
+    def __init__(self, prompt_history: Path, *, attended: bool) -> None:
+        self.asks = attended
+        width = None if sys.stdout.isatty() else PLAIN_WIDTH
+        self._screen = Screen(Console(highlight=False, width=width))
+        self._asker = Asker(self._screen) if attended else None
+        self._prompt_history = prompt_history
+
+    async def __aenter__(self) -> Self:
+        await self._screen.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Print what still waits, and leave the terminal as it was."""
+        self._screen.close()
+
+    def show(self, event: ev.Event) -> None:
+        self._screen.show(event)
+
+    def result(self, state: State, seconds: float) -> None:
+        """All of it is on the screen already."""
+
+    async def ask_approval(self, event: ev.ApprovalRequested) -> Decision:
+        if self._asker is None:
+            raise RuntimeError("nobody is here to ask")
+        return await self._asker.ask_approval(event)
+
+    async def ask_question(self, event: ev.QuestionAsked) -> str | None:
+        if self._asker is None:
+            raise RuntimeError("nobody is here to ask")
+        return await self._asker.ask_question(event)
+
+    async def compose(self) -> str | None:
+        return await composer(self._prompt_history)

@@ -1,0 +1,131 @@
+"""Markdown cut into finished blocks while it is still being written.
+
+Any way of cutting the text into chunks gives the same blocks, and no line is lost. A block is a paragraph, a heading, a
+list, a fenced code block, a table or a quote; only blank lines between blocks are dropped.
+"""
+
+import re
+from enum import Enum, auto
+
+_FENCE = re.compile(r"( *)(`{3,}(?=[^`]*$)|~{3,})")
+_HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
+_RULE = re.compile(r" {0,3}([-*_])[ \t]*(\1[ \t]*){2,}$")
+_ITEM = re.compile(r" {0,3}([-*+]|\d{1,9}[.)])(\s|$)")
+_INDENTED = re.compile(r"  |\t")
+
+
+class _Open(Enum):
+    """What the block that is being read is."""
+
+    NOTHING = auto()
+    FLOW = auto()
+    LIST = auto()
+
+
+class Blocks:
+    """Reads Markdown in pieces and gives each block when it is finished."""
+
+    def __init__(self) -> None:
+        self._open = _Open.NOTHING
+        self._lines: list[str] = []
+        self._blanks = 0
+        self._fence = ""
+        self._partial: list[str] = []
+        self._done: list[str] = []
+
+    def feed(self, text: str) -> list[str]:
+        """Take the next piece; gives the blocks it finished."""
+        if "\n" not in text:
+            self._partial.append(text)
+            return []
+        *lines, rest = ("".join(self._partial) + text).split("\n")
+        self._partial = [rest]
+        for line in lines:
+            self._line(line.removesuffix("\r"))
+        return self._take()
+
+    def flush(self) -> list[str]:
+        """The text is over; gives what is left."""
+        if last := "".join(self._partial).removesuffix("\r"):
+            self._line(last)
+        self._partial = []
+        self._finish()
+        return self._take()
+
+    def tail(self, size: int) -> str:
+        """The last characters of what is not finished yet, for a live line."""
+        text = "".join(self._partial)
+        return (text or (self._lines[-1] if self._lines else ""))[-size:]
+
+    def _line(self, line: str) -> None:
+        if self._fence:
+            return self._in_fence(line)
+        if not line.strip():
+            return self._blank()
+        if self._open is _Open.LIST and self._continues_list(line):
+            return self._keep(line)
+        if self._open is _Open.LIST or self._interrupts(line):
+            self._finish()
+        return self._begin(line) if self._open is _Open.NOTHING else self._keep(line)
+
+    def _in_fence(self, line: str) -> None:
+        self._lines.append(line)
+        if line.strip().startswith(self._fence) and not line.strip().strip(self._fence[0]):
+            self._fence = ""
+            if self._open is not _Open.LIST:
+                self._finish()
+
+    def _blank(self) -> None:
+        if self._open is _Open.LIST:
+            self._blanks += 1
+        else:
+            self._finish()
+
+    def _continues_list(self, line: str) -> bool:
+        """Items, indented lines and lazily wrapped text belong to the list; after a blank line only the first two."""
+        if _RULE.match(line):
+            return False
+        if _ITEM.match(line) or _INDENTED.match(line):
+            return True
+        return not self._blanks and not _HEADING.match(line) and not _FENCE.match(line)
+
+    def _interrupts(self, line: str) -> bool:
+        """Whether a line begins a new block although no blank line stands before it."""
+        if _HEADING.match(line) or (_FENCE.match(line) and not line.startswith("    ")):
+            return True
+        return bool(_ITEM.match(line)) and not _RULE.match(line) and not self._is_underline(line)
+
+    def _is_underline(self, line: str) -> bool:
+        return self._open is _Open.FLOW and line.strip() == "-"
+
+    def _begin(self, line: str) -> None:
+        is_item = _ITEM.match(line) and not _RULE.match(line)
+        self._open = _Open.LIST if is_item else _Open.FLOW
+        self._keep(line)
+        if _HEADING.match(line) or (_RULE.match(line) and not is_item):
+            self._finish()
+
+    def _keep(self, line: str) -> None:
+        self._lines += [""] * self._blanks
+        self._blanks = 0
+        self._lines.append(line)
+        fence = _FENCE.match(line)
+        if fence and (self._open is _Open.LIST or len(fence[1]) < 4):
+            self._fence = fence[2]
+
+    def _finish(self) -> None:
+        while self._lines and not self._lines[-1].strip():
+            self._lines.pop()
+        if self._lines:
+            self._done.append("\n".join(self._lines))
+        self._open, self._lines, self._blanks, self._fence = _Open.NOTHING, [], 0, ""
+
+    def _take(self) -> list[str]:
+        done, self._done = self._done, []
+        return done
+
+
+def split(text: str) -> list[str]:
+    """The blocks of a whole text."""
+    blocks = Blocks()
+    return blocks.feed(text) + blocks.flush()

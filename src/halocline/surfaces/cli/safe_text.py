@@ -1,0 +1,33 @@
+"""Foreign text made safe for a terminal: no escape sequence, no control character, no hidden direction change survives.
+
+`reveal` shows every such character; `clean` first drops whole escape sequences, as a program's colours.
+"""
+
+import re
+
+_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS and their kin
+    r"|\x1b[ -/]+[0-~]|\x1b[0-Z\\^-~]"
+)
+_HIDDEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u3164\ufe00\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+def clean(text: str) -> str:
+    """Text to read: escape sequences are dropped, what is left of hidden characters is shown."""
+    return reveal(_SEQUENCE.sub("", text))
+
+
+def reveal(text: str) -> str:
+    """Text to decide on: nothing is dropped, every hidden character is shown. Line ends and tabs stay."""
+    return _HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"<U+{code:04X}>"

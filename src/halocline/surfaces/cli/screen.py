@@ -1,0 +1,234 @@
+"""Line mode: what happens in a task, printed once and for good into the terminal's scrollback.
+
+Rows are printed in their order, each when it is settled; what is not settled yet is the one moving line.
+"""
+
+import time
+from contextlib import AbstractContextManager
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from halocline.protocol import events as ev
+from halocline.surfaces import row_kinds as r
+from halocline.surfaces.cli import cards
+from halocline.surfaces.cli.look import Gutter
+from halocline.surfaces.cli.markdown_blocks import split
+from halocline.surfaces.cli.safe_text import clean
+from halocline.surfaces.cli.scrollback import Scrollback
+from halocline.surfaces.cli.status_line import Activity
+from halocline.surfaces.cli.stream import Stream
+from halocline.surfaces.rows import Transcript, fold
+
+TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question"})
+"""Tools whose success is seen in the row of the to-do list or of the question."""
+
+_MARGIN = Text("  ", end="")
+
+
+class Screen:
+    """Consumes events one by one. `details` shows whole thoughts, outputs and diffs.
+
+    `async with Screen(...)` lets the moving line move; without it, and on anything but a terminal, it is not drawn.
+    """
+
+    def __init__(self, console: Console | None = None, *, details: bool = False) -> None:
+        self._out = Scrollback(console or Console(highlight=False))
+        self._details = details
+        self._transcript = Transcript()
+        self._printed = 0
+        self._looks: list[r.CallRow] = []
+        self._stream = Stream()
+        self._progress = ""
+        self._asked: dict[str, str] = {}
+
+    async def __aenter__(self) -> "Screen":
+        self._out.status.start()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Print what still waits to be finished, and leave the terminal as it was."""
+        self._out.status.stop()
+        for row in self._stream.flush():
+            self._print_row(row)
+        self._stream.discard()
+        self._print_looks()
+
+    def status(self, text: str | None) -> None:
+        """Say what is happening in the moving line; None takes it away."""
+        self._out.status.set(None if text is None else Activity(text))
+
+    def show(self, event: ev.Event) -> None:
+        """Take in the next event."""
+        match event:
+            case ev.TextDelta():
+                self._say(self._stream.write(event.text), "writing")
+            case ev.ThinkingDelta():
+                self._say(self._stream.think(event.text), "thinking")
+            case ev.ToolCallDelta():
+                self._do(f"preparing {event.name}")
+            case ev.ToolCallProgressed():
+                self._progress = (self._progress + event.text)[-400:]
+            case _:
+                self._transcript = fold(self._transcript, event)
+                self._settle(event)
+                self._follow(event)
+
+    def show_approval(self, event: ev.ApprovalRequested, *, whole: bool = False) -> r.CallRow:
+        """Print the card of an approval, unless it is printed; `whole` prints it again with its whole diff."""
+        row = self._transcript.call(event.call) or r.CallRow(event.call, event.name, event.title, event.kind)
+        if row.approval is None or row.approval.request != event.request:
+            self._transcript = fold(self._transcript, event)
+            row = self._transcript.call(event.call) or row
+        if whole or event.request not in self._asked:
+            self._asked[event.request] = event.title
+            self._print(cards.approval_card(row, whole=whole), row.call)
+        return row
+
+    def show_question(self, event: ev.QuestionAsked) -> None:
+        """Print the card of a question, unless it is printed."""
+        if event.request not in self._asked:
+            self._asked[event.request] = event.question
+            row = r.QuestionRow(event.request, event.question, event.options, event.call)
+            self._print(cards.question_card(row), event.request)
+
+    def passing(self, body: RenderableType) -> AbstractContextManager[None]:
+        """Show something that is taken away again."""
+        self._out.status.set(None)
+        return self._out.passing(body)
+
+    def _settle(self, event: ev.Event) -> None:
+        """Print what this event finished. While a reply is being spoken, other rows wait for its end."""
+        spoken = False
+        match event:
+            case ev.AssistantMessageCompleted():
+                said, spoken = self._stream.end(event.message.text)
+                self._print_rows(said)
+            case ev.StepRetried():
+                self._stream.discard()
+            case ev.ErrorRaised():
+                self._print_rows(self._stream.flush())
+                self._advance()
+            case ev.TurnEnded():
+                self._print_rows(self._stream.flush())
+                self._stream.discard()
+            case ev.ApprovalRequested():
+                self.show_approval(event)
+            case ev.QuestionAsked():
+                self.show_question(event)
+            case ev.ApprovalResolved():
+                self._print_decision(event)
+        if not self._stream.is_open:
+            self._advance(skip_said=spoken)
+
+    def _advance(self, *, skip_said: bool = False) -> None:
+        rows = self._transcript.rows
+        while self._printed < len(rows) and r.is_settled(rows[self._printed]):
+            row = rows[self._printed]
+            self._printed += 1
+            if not (skip_said and isinstance(row, r.ThoughtRow | r.ReplyRow)):
+                self._print_row(row)
+
+    def _print_rows(self, rows: list[r.ThoughtRow | r.ReplyRow]) -> None:
+        for row in rows:
+            self._print_row(row)
+
+    def _print_row(self, row: r.Row) -> None:
+        match row:
+            case r.CallRow():
+                self._print_call(row)
+            case r.ReplyRow():
+                self._print_markdown(row.text)
+            case r.StartRow():
+                self._print(cards.start_card(row))
+            case r.PromptRow():
+                self._print(cards.prompt_card(row))
+            case r.ThoughtRow():
+                self._print(cards.thought_card(row, details=self._details))
+            case r.QuestionRow():
+                self._print(cards.answer_line(row), row.request)
+            case r.TodosRow():
+                self._print(cards.todos_card(row))
+            case r.CheckpointRow():
+                self._print(cards.checkpoint_card(row), "line")
+            case r.RestoredRow():
+                self._print(cards.restored_card(row))
+            case r.RetryRow():
+                self._print(cards.retry_card(row), "line")
+            case r.NoticeRow():
+                self._print(cards.notice_card(row), "line")
+            case r.ErrorRow():
+                self._print(cards.error_card(row))
+            case r.TurnEndRow():
+                self._print(cards.end_card(row))
+
+    def _print_call(self, row: r.CallRow) -> None:
+        completed = row.status is ev.CallStatus.COMPLETED
+        if completed and row.ends_turn:
+            self._print_markdown(row.output)
+        elif completed and row.name in TOLD_BY_OTHER_ROWS:
+            return
+        elif completed and row.kind in cards.LOOKS and row.approval is None and not self._details:
+            self._looks.append(row)
+        else:
+            headed = not self._is_below_its_card(row)
+            self._print(cards.call_card(row, headed=headed, details=self._details), row.call)
+
+    def _is_below_its_card(self, row: r.CallRow) -> bool:
+        """Whether the last thing printed is the approval card of this call, and the call was not edited since."""
+        return (
+            self._out.group == row.call
+            and row.approval is not None
+            and self._asked.get(row.approval.request) == row.title
+        )
+
+    def _print_decision(self, event: ev.ApprovalResolved) -> None:
+        row = self._transcript.call(event.call)
+        if row and (told := cards.decision_line(row)):
+            self._print(told, row.call)
+
+    def _print_markdown(self, text: str) -> None:
+        from halocline.surfaces.cli.markdown import Prose
+
+        for block in split(text):
+            self._print(Gutter(Prose(block), _MARGIN, _MARGIN))
+
+    def _print_looks(self) -> None:
+        if self._looks:
+            card, self._looks = cards.looks_card(self._looks), []
+            self._out.print(card, "line")
+
+    def _print(self, body: RenderableType, group: str = "") -> None:
+        self._print_looks()
+        self._out.print(body, group)
+
+    def _say(self, rows: list[r.ThoughtRow | r.ReplyRow], what: str) -> None:
+        self._print_rows(rows)
+        self._out.status.set(Activity(what, self._stream.tail))
+
+    def _follow(self, event: ev.Event) -> None:
+        """Keep the moving line in step with what happens."""
+        match event:
+            case ev.TurnStarted() | ev.StepStarted():
+                self._do("waiting for the model")
+            case ev.StepRetried():
+                self._out.status.set(Activity("asking again in", until=time.monotonic() + event.wait))
+            case ev.ToolCallStarted():
+                self._progress = ""
+                verb = "running " if event.kind is ev.ToolKind.EXECUTE else ""
+                self._out.status.set(Activity(verb + clean(event.title).split("\n", 1)[0], self._last_output))
+            case ev.ApprovalRequested() | ev.QuestionAsked() | ev.TurnEnded():
+                self.status(None)
+            case ev.ToolCallEnded() | ev.ApprovalResolved() | ev.QuestionAnswered() | ev.AssistantMessageCompleted():
+                self._do("working")
+
+    def _do(self, what: str) -> None:
+        """Name the activity, behind the reads that are finished and not printed yet."""
+        looks = f"{cards.looks(self._looks, limit=3)} · " if self._looks else ""
+        self._out.status.set(Activity(looks + what))
+
+    def _last_output(self) -> str:
+        return self._progress.rstrip().rsplit("\n", 1)[-1]

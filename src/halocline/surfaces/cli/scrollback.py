@@ -1,0 +1,42 @@
+"""What stays on the terminal: things are printed once, below one another, with calm spacing, past the moving line."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, RenderableType
+
+from halocline.surfaces.cli.look import THEME, Safe
+from halocline.surfaces.cli.status_line import StatusLine
+
+
+class Scrollback:
+    """Prints for good. A blank line separates what is printed, except neighbours of the same group."""
+
+    def __init__(self, console: Console) -> None:
+        console.push_theme(THEME)
+        if isinstance(console.file, io.TextIOWrapper):
+            console.file.reconfigure(errors="replace")  # marks that the terminal's encoding lacks must not end the task
+        self.console = console
+        self.status = StatusLine(console)
+        self.group: str | None = None
+
+    def print(self, body: RenderableType, group: str = "") -> None:
+        self.status.erase()
+        if self.group is not None and not (group and group == self.group):
+            self.console.print()
+        self.console.print(Safe(body))
+        self.group = group
+
+    @contextmanager
+    def passing(self, body: RenderableType) -> Iterator[None]:
+        """Show something that is taken away again, where the terminal can do that."""
+        self.status.erase()
+        lines = self.console.render_lines(Safe(body), pad=False)
+        self.console.print(Safe(body))
+        try:
+            yield
+        finally:
+            if self.status.is_live and len(lines) < self.console.height:
+                self.console.file.write(f"\x1b[{len(lines)}A\r\x1b[J")
+                self.console.file.flush()

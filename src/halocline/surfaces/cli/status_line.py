@@ -1,0 +1,117 @@
+"""The one line that moves: what is happening and for how long. It is erased before anything is printed.
+
+It is driven by the event loop's timer, only while there is something to show; no thread, no task.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+
+from halocline.surfaces.cli.look import WIDEST
+from halocline.surfaces.cli.safe_text import clean
+from halocline.surfaces.figures import elapsed
+
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+INTERVAL = 0.1
+PATIENCE = 20.0
+"""Seconds after which the line says how to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What is happening. `tail` is read anew for each drawing; `until` (monotonic seconds) makes a countdown."""
+
+    text: str
+    tail: Callable[[], str] = str
+    until: float | None = None
+
+
+class StatusLine:
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._is_live = console.file.isatty() and not console.is_dumb_terminal
+        self._activity: Activity | None = None
+        self._since = 0.0
+        self._drawn = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the terminal can redraw a line in place."""
+        return self._is_live
+
+    def start(self) -> None:
+        """Let the running event loop move the line."""
+        self._loop = asyncio.get_running_loop()
+
+    def stop(self) -> None:
+        self.set(None)
+        self._loop = None
+
+    def set(self, activity: Activity | None) -> None:
+        """Say what is happening; the same words go on counting."""
+        if activity is None:
+            self._rest()
+            self.erase()
+        elif self._activity is None or activity.text != self._activity.text:
+            self._since = self._clock()
+        self._activity = activity
+        if activity and self._loop and self._is_live and not self._timer:
+            self._timer = self._loop.call_later(INTERVAL, self._tick)
+
+    def erase(self) -> None:
+        if self._drawn:
+            self._write("\r\x1b[K")
+            self._drawn = False
+
+    def words(self, width: int) -> str:
+        """The line as plain text, cut to the width."""
+        if (activity := self._activity) is None:
+            return ""
+        now = self._clock()
+        time_shown = now - self._since
+        if activity.until is not None:
+            time_shown = max(0.0, activity.until - now)
+        text = f"{activity.text} · {elapsed(time_shown)}" if time_shown >= 1 else activity.text
+        if activity.until is None and time_shown > PATIENCE:
+            text += " · Ctrl-C stops"
+        if tail := clean(activity.tail()).replace("\n", " ").expandtabs(4).strip():
+            room = width - cell_len(text) - 3
+            text += f"   {_end_of(tail, room)}" if room >= 12 else ""
+        return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+
+    def _tick(self) -> None:
+        self._timer = None
+        if self._activity is None or self._loop is None:
+            return
+        self._draw()
+        self._timer = self._loop.call_later(INTERVAL, self._tick)
+
+    def _rest(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+    def _draw(self) -> None:
+        frame = FRAMES[int(self._clock() / INTERVAL) % len(FRAMES)]
+        words = self.words(min(self._console.width, WIDEST) - 3)
+        accent = "" if self._console.no_color else "\x1b[36m"
+        self._write(f"\r\x1b[K{accent}{frame}\x1b[0m \x1b[2m{words}\x1b[0m")
+        self._drawn = True
+
+    def _write(self, text: str) -> None:
+        self._console.file.write(text)
+        self._console.file.flush()
+
+
+def _end_of(text: str, room: int) -> str:
+    """The end of a text, cut at its front to the room in columns."""
+    while cell_len(text) > room:
+        text = "…" + text[2:] if text.startswith("…") else "…" + text[1:]
+    return text

@@ -1,0 +1,94 @@
+"""`halo tasks` and `halo export`: what was done before."""
+
+import argparse
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from halocline.controller.assembly import Choices
+from halocline.controller.client import Client, open_client
+from halocline.protocol import codec
+from halocline.protocol.errors import UsageError
+from halocline.protocol.state import fold
+from halocline.surfaces import figures
+from halocline.surfaces.cli.line_mode import LineMode
+from halocline.surfaces.cli.run import workspace_of
+from halocline.surfaces.cli.safe_text import clean
+from halocline.surfaces.rows import rows_of
+
+
+def command(arguments: argparse.Namespace) -> int:
+    client = open_client(Choices())
+    action = "export" if arguments.command == "export" else arguments.action
+    {"list": _list, "show": _show, "delete": _delete, "export": _export}[action](client, arguments)
+    return 0
+
+
+def _list(client: Client, arguments: argparse.Namespace) -> None:
+    workspace = str(workspace_of(arguments.cwd))
+    tasks = [info for info in client.history() if arguments.all or info.workspace == workspace]
+    if arguments.json:
+        for info in tasks:
+            print(msgspec.json.encode(info).decode())
+        return
+    if not tasks:
+        print("No tasks yet." if arguments.all else f"No tasks of {workspace}. See those of every folder: --all")
+    for info in tasks:
+        place = f"  {info.workspace}" if arguments.all else ""
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(info.changed_at))
+        print(f"{info.task}  {when}  {info.status:<17}  {clean(info.title)[:60]}{place}")
+
+
+def _show(client: Client, arguments: argparse.Namespace) -> None:
+    task = client.find(arguments.id)
+    view = LineMode(client.home.prompt_history, attended=False)
+    past = client.past(task)
+    for event in past:
+        view.show(event)
+    state = fold(past)
+    if arguments.follow:
+        asyncio.run(_follow(client, task, state.seq, view))
+        return
+    view.close()
+    about = [state.task, state.model, state.workspace, f"{state.steps} steps", figures.money(state.cost)]
+    print("\n" + " · ".join(about))
+
+
+async def _follow(client: Client, task: str, after: int, view: LineMode) -> None:
+    async for event in client.events(task, after):
+        view.show(event)
+
+
+def _delete(client: Client, arguments: argparse.Namespace) -> None:
+    task = client.find(arguments.id)
+    if not arguments.yes and not confirmed(f"Delete task {task} for good?"):
+        raise UsageError("Nothing was deleted.", "To delete without being asked: --yes")
+    client.delete(task)
+    print(f"Deleted {task}.")
+
+
+def confirmed(question: str) -> bool:
+    """Ask on the terminal; without one the answer is no."""
+    if not sys.stdin.isatty():
+        return False
+    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _export(client: Client, arguments: argparse.Namespace) -> None:
+    past = client.past(arguments.id)
+    if arguments.format == "jsonl":
+        text = "".join(f"{codec.encode(event).decode()}\n" for event in past)
+    else:
+        from halocline.surfaces.export import to_markdown
+
+        text = to_markdown(rows_of(past), fold(past).title or "Task")
+    if not arguments.output:
+        sys.stdout.write(text)
+        return
+    try:
+        Path(arguments.output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"Cannot write {arguments.output}: {error.strerror}.", "Name another file with -o.") from error

@@ -1,0 +1,98 @@
+"""A task as a Markdown document, made from its rows."""
+
+import re
+from collections.abc import Iterable
+
+from halocline.protocol.events import CallStatus, TodoStatus
+from halocline.surfaces import row_kinds as r
+from halocline.surfaces.figures import duration, ending
+
+_BOXES = {TodoStatus.PENDING: "[ ]", TodoStatus.IN_PROGRESS: "[ ] **now:**", TodoStatus.COMPLETED: "[x]"}
+
+
+def to_markdown(rows: Iterable[r.Row], title: str = "Task") -> str:
+    """The whole task: prompts and plans as sections, calls as folded output, edits as diffs."""
+    parts = [f"# {_line(title) or 'Task'}", *filter(None, map(_section, rows))]
+    return "\n\n".join(parts) + "\n"
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A code block whose fence is longer than any inside."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
+
+
+def _section(row: r.Row) -> str:
+    match row:
+        case r.StartRow():
+            return f"Model {code(row.model)}, {row.mode} mode, approvals {row.approval_mode}, in {code(row.workspace)}."
+        case r.PromptRow():
+            return f"## {'Steering' if row.steering else 'Prompt'}\n\n{_quoted(row.text)}"
+        case r.ThoughtRow():
+            return f"<details><summary>Thought</summary>\n\n{fenced(row.text)}\n\n</details>"
+        case r.ReplyRow():
+            return row.text.strip()
+        case r.CallRow():
+            return _call(row)
+        case r.QuestionRow():
+            options = "".join(f"\n> {number}. {_line(text)}" for number, text in enumerate(row.options, 1))
+            return f"**Question.**\n\n{_quoted(row.question)}{options}\n\n**Answer:** {_line(row.answer) or 'none'}"
+        case r.TodosRow():
+            return "\n".join(f"- {_BOXES[todo.status]} {_line(todo.text)}" for todo in row.todos)
+        case _:
+            return _remark(row)
+
+
+def _remark(row: r.Row) -> str:
+    match row:
+        case r.CheckpointRow():
+            return f"*Checkpoint {code(row.checkpoint)}: {_line(row.label)}*"
+        case r.RestoredRow():
+            return f"*Restored {code(row.checkpoint)}; undo: {code(row.undo)}*"
+        case r.RetryRow():
+            return f"*Asked again after {duration(row.wait)}: {_line(row.cause)}*"
+        case r.NoticeRow():
+            return f"*{_line(row.text)}*"
+        case r.ErrorRow():
+            return f"**Error:** {_line(row.text)} {_line(row.hint)}".rstrip()
+        case r.TurnEndRow():
+            return f"---\n\n*{_line(ending(row))}*"
+        case _:
+            return ""
+
+
+def _call(row: r.CallRow) -> str:
+    """A call under its title; the report that ends a turn is the agent's own words."""
+    if row.ends_turn and row.status is CallStatus.COMPLETED:
+        return row.output.strip()
+    head = f"### {row.name}: {code(row.title)}\n\n{_outcome(row)}"
+    if row.diffs:
+        return "\n\n".join([head, *(fenced(diff.text, "diff") for diff in row.diffs)])
+    return f"{head}\n\n{fenced(row.output)}" if row.output.strip() else head
+
+
+def _outcome(row: r.CallRow) -> str:
+    facts = [row.status.value if row.status else "not ended"]
+    if row.seconds is not None:
+        facts.append(duration(row.seconds))
+    if row.approval and row.approval.decision:
+        facts.append(f"{row.approval.decision.replace('_', ' ')} by {row.approval.by}")
+        facts += [f"note: {_line(row.approval.note)}"] if row.approval.note else []
+    return f"*{' · '.join(facts)}*"
+
+
+def code(text: str) -> str:
+    """Inline code, whatever backticks the text holds."""
+    text = _line(text)
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{'`' * (longest + 1)}{pad}{text}{pad}{'`' * (longest + 1)}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {part}".rstrip() for part in text.strip().split("\n"))

@@ -1,0 +1,153 @@
+"""The rows of a transcript: frozen values that every surface shows in its own way."""
+
+from halocline.protocol import events as ev
+from halocline.protocol.messages import StopReason, Usage
+from halocline.protocol.values import JsonObject, Tagged, Value
+
+
+class StartRow(Tagged, frozen=True):
+    """The task began."""
+
+    workspace: str
+    model: str
+    mode: ev.Mode
+    approval_mode: ev.ApprovalMode
+
+
+class PromptRow(Tagged, frozen=True):
+    """What the person said; `steering` when a turn was already running."""
+
+    text: str
+    seq: int = 0
+    steering: bool = False
+
+
+class ThoughtRow(Tagged, frozen=True):
+    text: str
+    draft: bool = False
+
+
+class ReplyRow(Tagged, frozen=True):
+    """Markdown of the model."""
+
+    text: str
+    draft: bool = False
+
+
+class Approval(Value, frozen=True):
+    """What was asked about a call; `decision` is None until somebody decides."""
+
+    request: str
+    reason: str
+    detail: str = ""
+    diffs: tuple[ev.Diff, ...] = ()
+    decision: ev.Choice | None = None
+    by: str = ""
+    note: str = ""
+    grant: ev.Grant | None = None
+
+
+class CallRow(Tagged, frozen=True):
+    """A tool call. `status` is None while it is open, `started_at` (Unix seconds) is None until it runs."""
+
+    call: str
+    name: str
+    title: str
+    kind: ev.ToolKind = ev.ToolKind.OTHER
+    status: ev.CallStatus | None = None
+    arguments: JsonObject = {}
+    locations: tuple[ev.Location, ...] = ()
+    output: str = ""
+    diffs: tuple[ev.Diff, ...] = ()
+    approval: Approval | None = None
+    started_at: float | None = None
+    seconds: float | None = None
+    ends_turn: bool = False
+
+
+class QuestionRow(Tagged, frozen=True):
+    """A question to the person; `by` is empty until it has an answer."""
+
+    request: str
+    question: str
+    options: tuple[str, ...] = ()
+    call: str = ""
+    answer: str = ""
+    by: str = ""
+
+
+class TodosRow(Tagged, frozen=True):
+    todos: tuple[ev.Todo, ...]
+
+
+class CheckpointRow(Tagged, frozen=True):
+    checkpoint: str
+    label: str
+
+
+class RestoredRow(Tagged, frozen=True):
+    """Files were put back; `undo` is the checkpoint that takes it back."""
+
+    checkpoint: str
+    undo: str
+    changed: tuple[str, ...] = ()
+
+
+class RetryRow(Tagged, frozen=True):
+    """The request failed and is made again after `wait` seconds; the draft before it is void."""
+
+    attempt: int
+    wait: float
+    cause: str
+
+
+class NoticeRow(Tagged, frozen=True):
+    text: str
+
+
+class ErrorRow(Tagged, frozen=True):
+    code: str
+    text: str
+    hint: str = ""
+
+
+class TurnEndRow(Tagged, frozen=True):
+    """The turn is over. `cost` is in US dollars, None when a price was unknown; `seconds` is how long it took."""
+
+    reason: StopReason
+    limit: str = ""
+    text: str = ""
+    usage: Usage = Usage()
+    cost: float | None = 0.0
+    steps: int = 0
+    seconds: float = 0.0
+
+
+Row = (
+    StartRow
+    | PromptRow
+    | ThoughtRow
+    | ReplyRow
+    | CallRow
+    | QuestionRow
+    | TodosRow
+    | CheckpointRow
+    | RestoredRow
+    | RetryRow
+    | NoticeRow
+    | ErrorRow
+    | TurnEndRow
+)
+
+
+def is_settled(row: Row) -> bool:
+    """Whether a row will not change any more."""
+    match row:
+        case CallRow():
+            return row.status is not None
+        case QuestionRow():
+            return bool(row.by)
+        case ThoughtRow() | ReplyRow():
+            return not row.draft
+        case _:
+            return True

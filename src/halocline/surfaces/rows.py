@@ -1,0 +1,203 @@
+"""Events to transcript rows: what a person sees of a task, in no surface's words.
+
+Pure and shared by every surface. Folding the same events gives the same rows; a surface only decides how a row looks.
+Live deltas grow draft rows, which the completed message replaces.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from halocline.protocol import events as ev
+from halocline.protocol.messages import Image, Text, Thinking, ToolCall, ToolResult, Usage, UserPart
+from halocline.protocol.values import Value
+from halocline.surfaces.row_kinds import (
+    Approval,
+    CallRow,
+    CheckpointRow,
+    ErrorRow,
+    NoticeRow,
+    PromptRow,
+    QuestionRow,
+    ReplyRow,
+    RestoredRow,
+    RetryRow,
+    Row,
+    StartRow,
+    ThoughtRow,
+    TodosRow,
+    TurnEndRow,
+)
+
+LIVE_OUTPUT = 16_384
+"""Characters of a running call's output that its row holds."""
+
+
+class Totals(Value, frozen=True):
+    """What the running turn took so far."""
+
+    at: float = 0.0
+    steps: int = 0
+    usage: Usage = Usage()
+    cost: float | None = 0.0
+
+
+class Transcript(Value, frozen=True):
+    """The rows so far. `draft` is the reply that is still being written."""
+
+    rows: tuple[Row, ...] = ()
+    draft: tuple[ThoughtRow | ReplyRow, ...] = ()
+    turn: Totals = Totals()
+
+    def visible(self) -> tuple[Row, ...]:
+        return self.rows + self.draft
+
+    def call(self, call: str) -> CallRow | None:
+        """The newest row of a tool call."""
+        return next((row for row in reversed(self.rows) if isinstance(row, CallRow) and row.call == call), None)
+
+
+def rows_of(events: Iterable[ev.Event]) -> tuple[Row, ...]:
+    """All rows of a list of events."""
+    transcript = Transcript()
+    for event in events:
+        transcript = fold(transcript, event)
+    return transcript.visible()
+
+
+def fold(transcript: Transcript, event: ev.Durable | ev.Transient) -> Transcript:
+    """The transcript after `event`. Events that show nothing change nothing."""
+    step = _FOLDS.get(type(event))
+    return step(transcript, event) if step else transcript
+
+
+def _add(transcript: Transcript, *rows: Row) -> Transcript:
+    return replace(transcript, rows=transcript.rows + rows)
+
+
+def _change(transcript: Transcript, call: str, change: Callable[[CallRow], CallRow]) -> Transcript:
+    rows = transcript.rows
+    for index in range(len(rows) - 1, -1, -1):
+        row = rows[index]
+        if isinstance(row, CallRow) and row.call == call:
+            return replace(transcript, rows=(*rows[:index], change(row), *rows[index + 1 :]))
+    return transcript
+
+
+def _spoken(content: tuple[UserPart, ...]) -> str:
+    """What the person typed; notes for the model are left out."""
+    words = [part.text for part in content if isinstance(part, Text)]
+    return "\n".join(words + ["[image]" for part in content if isinstance(part, Image)])
+
+
+def _turn_started(t: Transcript, e: ev.TurnStarted) -> Transcript:
+    return _add(replace(t, draft=(), turn=Totals(at=e.at)), PromptRow(_spoken(e.content), e.seq))
+
+
+def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
+    turn = t.turn
+    row = TurnEndRow(e.reason, e.limit, e.text, turn.usage, turn.cost, turn.steps, max(0.0, e.at - turn.at))
+    return _add(replace(t, draft=()), row)
+
+
+def _used(t: Transcript, e: ev.UsageReported) -> Transcript:
+    cost = None if e.cost is None or t.turn.cost is None else t.turn.cost + e.cost
+    return replace(t, turn=replace(t.turn, usage=t.turn.usage + e.usage, cost=cost))
+
+
+def _delta(t: Transcript, e: ev.TextDelta | ev.ThinkingDelta) -> Transcript:
+    kind = ReplyRow if isinstance(e, ev.TextDelta) else ThoughtRow
+    if t.draft and isinstance(t.draft[-1], kind):
+        return replace(t, draft=(*t.draft[:-1], kind(t.draft[-1].text + e.text, draft=True)))
+    return replace(t, draft=(*t.draft, kind(e.text, draft=True)))
+
+
+def _completed(t: Transcript, e: ev.AssistantMessageCompleted) -> Transcript:
+    rows: list[Row] = []
+    for part in e.message.content:
+        match part:
+            case Thinking(text=text) if text.strip():
+                rows.append(ThoughtRow(text))
+            case Text(text=text) if text.strip():
+                rows.append(ReplyRow(text))
+            case ToolCall():
+                rows.append(CallRow(part.id, part.name, part.name, arguments=part.arguments))
+    return _add(replace(t, draft=()), *rows)
+
+
+def _asked(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
+    approval = Approval(e.request, e.reason, e.detail, e.diffs, grant=e.grant)
+    return _change(t, e.call, lambda row: replace(row, title=e.title, kind=e.kind, approval=approval))
+
+
+def _decided(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
+    def decide(row: CallRow) -> CallRow:
+        approval = row.approval or Approval(e.request, "")
+        return replace(row, approval=replace(approval, decision=e.decision, by=e.by, note=e.note))
+
+    return _change(t, e.call, decide)
+
+
+def _call_started(t: Transcript, e: ev.ToolCallStarted) -> Transcript:
+    return _change(
+        t, e.call, lambda row: replace(row, title=e.title, kind=e.kind, locations=e.locations, started_at=e.at)
+    )
+
+
+def _call_ended(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
+    def end(row: CallRow) -> CallRow:
+        seconds = None if row.started_at is None else max(0.0, e.at - row.started_at)
+        return replace(
+            row, status=e.status, output=_said(e.result), diffs=e.diffs, seconds=seconds, ends_turn=e.ends_turn
+        )
+
+    return _change(t, e.call, end)
+
+
+def _grow(row: CallRow, text: str) -> CallRow:
+    """A running call's newest output; only its end is kept until the result replaces it."""
+    return replace(row, output=(row.output + text)[-LIVE_OUTPUT:])
+
+
+def _said(result: ToolResult) -> str:
+    """What the tool itself said; words that were added for the model stand in further parts."""
+    return next((part.text for part in result.content if isinstance(part, Text)), "")
+
+
+def _answered(t: Transcript, e: ev.QuestionAnswered) -> Transcript:
+    def answer(row: Row) -> Row:
+        asked = isinstance(row, QuestionRow) and row.request == e.request
+        return replace(row, answer=e.answer, by=e.by) if asked else row
+
+    return replace(t, rows=tuple(answer(row) for row in t.rows))
+
+
+_FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
+    ev.TaskStarted: lambda t, e: _add(t, StartRow(e.workspace, e.model, e.mode, e.approval_mode)),
+    ev.LogRepaired: lambda t, e: _add(t, NoticeRow(f"The log was repaired after a crash: {e.bytes_cut} bytes cut.")),
+    ev.TurnStarted: _turn_started,
+    ev.SteeringReceived: lambda t, e: _add(t, PromptRow(_spoken(e.content), e.seq, steering=True)),
+    ev.TurnEnded: _turn_ended,
+    ev.StepStarted: lambda t, e: replace(t, draft=(), turn=replace(t.turn, steps=t.turn.steps + 1)),
+    ev.StepRetried: lambda t, e: _add(replace(t, draft=()), RetryRow(e.attempt, e.wait, e.cause)),
+    ev.UsageReported: _used,
+    ev.TextDelta: _delta,
+    ev.ThinkingDelta: _delta,
+    ev.AssistantMessageCompleted: _completed,
+    ev.ToolCallStarted: _call_started,
+    ev.ToolCallProgressed: lambda t, e: _change(t, e.call, lambda row: _grow(row, e.text)),
+    ev.ToolCallEnded: _call_ended,
+    ev.ApprovalRequested: _asked,
+    ev.ApprovalResolved: _decided,
+    ev.QuestionAsked: lambda t, e: _add(t, QuestionRow(e.request, e.question, e.options, e.call)),
+    ev.QuestionAnswered: _answered,
+    ev.TodosChanged: lambda t, e: _add(t, TodosRow(e.todos)),
+    ev.ModeChanged: lambda t, e: _add(t, NoticeRow(f"Mode: {e.mode}")),
+    ev.ModelChanged: lambda t, e: _add(t, NoticeRow(f"Model: {e.model}")),
+    ev.PolicyChanged: lambda t, e: _add(t, NoticeRow(f"Approvals: {e.approval_mode}")),
+    ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)),
+    ev.CheckpointRestored: lambda t, e: _add(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
+    ev.Noticed: lambda t, e: _add(t, NoticeRow(e.text)),
+    ev.ErrorRaised: lambda t, e: _add(t, ErrorRow(e.code, e.text, e.hint)),
+}

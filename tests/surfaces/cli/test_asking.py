@@ -1,0 +1,253 @@
+import asyncio
+import io
+import os
+import signal
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pexpect
+import pytest
+from rich.console import Console
+
+from halocline.protocol import events as ev
+from halocline.protocol.messages import AssistantMessage, ToolCall
+from halocline.surfaces.cli.asking import Asker, Decision
+from halocline.surfaces.cli.keys import Keyboard
+from halocline.surfaces.cli.screen import Screen
+
+ARGUMENTS = {"command": "pytest -q", "requires_approval": True}
+COMMAND = ev.ApprovalRequested(
+    "r1",
+    "c1",
+    "execute_command",
+    "pytest -q",
+    ev.ToolKind.EXECUTE,
+    "ask mode asks before every command",
+    tuple(ev.Choice),
+    "pytest -q",
+    grant=ev.Grant(ev.ToolKind.EXECUTE, "pytest -q"),
+)
+LONG = ev.Diff("a.txt", "@@ -0,0 +1,60 @@\n" + "".join(f"+line {number}\n" for number in range(1, 61)), 60, 0)
+EDIT = ev.ApprovalRequested(
+    "r1", "c1", "write_to_file", "Write a.txt", ev.ToolKind.EDIT, "ask mode", tuple(ev.Choice), diffs=(LONG,)
+)
+
+
+class Output(io.StringIO):
+    """What the screen wrote; says when a menu of keys was shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.menus = asyncio.Semaphore(0)
+
+    def write(self, text: str) -> int:
+        if "  esc " in text:
+            self.menus.release()
+        return super().write(text)
+
+
+class Terminal:
+    """A pseudo-terminal and its typist, who waits for the menu before pressing a key."""
+
+    def __init__(self) -> None:
+        self.master, self.slave = os.openpty()
+        self.output = Output()
+        self.screen = Screen(Console(file=self.output, width=80))
+        call = ToolCall("c1", "execute_command", dict(ARGUMENTS))
+        self.screen.show(ev.AssistantMessageCompleted(AssistantMessage((call,))))
+
+    def asker(self, *lines: str | None) -> Asker:
+        typed = list(lines)
+
+        async def line(prompt: str, initial: str) -> str | None:
+            return typed.pop(0)
+
+        return Asker(self.screen, self.slave, arm_after=0, line=line)
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.output.menus.acquire()
+            await turns()  # of the event loop, in which the keys are armed
+            os.write(self.master, key.encode())
+
+
+async def turns() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    terminal = Terminal()
+    yield terminal
+    os.close(terminal.slave)
+    with suppress(OSError):
+        os.close(terminal.master)
+
+
+async def approve(
+    terminal: Terminal, keys: list[str], *lines: str | None, event: ev.ApprovalRequested = COMMAND
+) -> Decision:
+    async with asyncio.timeout(5):
+        decision, _ = await asyncio.gather(terminal.asker(*lines).ask_approval(event), terminal.press(*keys))
+    return decision
+
+
+@pytest.mark.parametrize(
+    ("keys", "lines", "decision"),
+    [
+        (["y"], [], Decision(ev.Choice.ALLOW_ONCE)),
+        (["a"], [], Decision(ev.Choice.ALLOW_ALWAYS)),
+        (["n"], ["not now "], Decision(ev.Choice.REJECT_ONCE, "not now")),
+        (["n"], [""], Decision(ev.Choice.REJECT_ONCE)),
+        (["n", "y"], [None], Decision(ev.Choice.ALLOW_ONCE)),
+        (["e"], ["pytest"], Decision(ev.Choice.ALLOW_ONCE, arguments={"command": "pytest", "requires_approval": True})),
+        (["e"], ["pytest -q"], Decision(ev.Choice.ALLOW_ONCE)),
+        (["e", "\x1b"], [" "], Decision(ev.Choice.REJECT_ONCE, stop=True)),
+        (["\x1b"], [], Decision(ev.Choice.REJECT_ONCE, stop=True)),
+    ],
+)
+async def test_each_key_means_what_the_menu_says(
+    terminal: Terminal, keys: list[str], lines: list[str | None], decision: Decision
+) -> None:
+    assert await approve(terminal, keys, *lines) == decision
+
+
+@pytest.mark.parametrize("noise", ["x", "\r", "\x1b[A", "yes please", "1"])
+async def test_other_keys_arrows_and_pasted_text_decide_nothing(terminal: Terminal, noise: str) -> None:
+    async with asyncio.timeout(5), Keyboard(terminal.slave, 0) as keyboard:
+        key = asyncio.create_task(keyboard.one_of("ya"))
+        os.write(terminal.master, noise.encode())
+        await turns()
+        os.write(terminal.master, b"a")
+        assert await key == "a"
+
+
+async def test_what_was_typed_before_the_question_decides_nothing(terminal: Terminal) -> None:
+    os.write(terminal.master, b"y")
+    assert (await approve(terminal, ["\x1b"])).choice is ev.Choice.REJECT_ONCE
+
+
+async def test_what_is_typed_while_the_keys_are_not_armed_decides_nothing(terminal: Terminal) -> None:
+    async with asyncio.timeout(5):
+        keyboard = Keyboard(terminal.slave, arm_after=0.05)
+        arming = asyncio.create_task(keyboard.__aenter__())
+        await turns()
+        os.write(terminal.master, b"y")
+        await arming
+        os.write(terminal.master, b"a")
+        assert await keyboard.key() == "a"
+
+
+async def test_the_terminal_is_given_back_when_asking_is_cancelled(terminal: Terminal) -> None:
+    before = termios.tcgetattr(terminal.slave)
+    asking = asyncio.create_task(terminal.asker().ask_approval(COMMAND))
+    await terminal.output.menus.acquire()
+    await turns()
+    assert termios.tcgetattr(terminal.slave) != before
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert termios.tcgetattr(terminal.slave) == before
+
+
+async def test_the_end_of_input_is_a_no(terminal: Terminal) -> None:
+    assert await approve(terminal, ["\x04"]) == Decision(ev.Choice.REJECT_ONCE, stop=True)
+
+
+async def test_a_terminal_that_goes_away_is_a_no(terminal: Terminal) -> None:
+    async with asyncio.timeout(5):
+        asking = asyncio.create_task(terminal.asker().ask_approval(COMMAND))
+        await terminal.output.menus.acquire()
+        await turns()
+        os.close(terminal.master)
+        assert await asking == Decision(ev.Choice.REJECT_ONCE, stop=True)
+
+
+async def test_the_card_shows_the_command_the_rule_and_the_exact_grant(terminal: Terminal) -> None:
+    await approve(terminal, ["y"])
+    shown = terminal.output.getvalue()
+    assert "$ pytest -q\n│ ask mode asks before every command\n" in shown
+    assert "  a   always allow `pytest -q` in this task\n" in shown
+
+
+async def test_the_card_is_printed_once_when_the_screen_has_shown_the_event(terminal: Terminal) -> None:
+    terminal.screen.show(COMMAND)
+    await approve(terminal, ["y"])
+    assert terminal.output.getvalue().count("$ pytest -q\n") == 1
+
+
+async def test_an_edit_offers_no_command_to_change(terminal: Terminal) -> None:
+    await approve(terminal, ["y"], event=EDIT)
+    assert "edit the command" not in terminal.output.getvalue()
+
+
+async def test_a_diff_that_was_cut_can_be_seen_whole_before_deciding(terminal: Terminal) -> None:
+    await approve(terminal, ["d", "y"], event=EDIT)
+    first, second = terminal.output.getvalue().split("± Write a.txt")[1:]
+    assert "… 20 more lines" in first
+    assert "line 60" in second
+    assert "show the whole diff" not in second
+
+
+@pytest.mark.parametrize(
+    ("keys", "lines", "answer"),
+    [(["2"], [], "JSON"), (["t"], ["neither"], "neither"), (["t", "1"], [None], "SQLite"), (["\x1b"], [], None)],
+)
+async def test_a_question_is_answered_by_a_number_or_by_words(
+    terminal: Terminal, keys: list[str], lines: list[str | None], answer: str | None
+) -> None:
+    question = ev.QuestionAsked("q1", "Which?", ("SQLite", "JSON"))
+    async with asyncio.timeout(5):
+        given, _ = await asyncio.gather(terminal.asker(*lines).ask_question(question), terminal.press(*keys))
+    assert given == answer
+
+
+@pytest.mark.parametrize(("typed", "answer"), [("Ada", "Ada"), ("", None), (None, None)])
+async def test_a_question_without_options_is_answered_by_words(
+    terminal: Terminal, typed: str | None, answer: str | None
+) -> None:
+    assert await terminal.asker(typed).ask_question(ev.QuestionAsked("q1", "Your name?")) == answer
+
+
+PROGRAM = """
+import asyncio, signal
+from pathlib import Path
+from halocline.surfaces.cli.line_input import composer, read_line
+
+async def main():
+    stopped = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
+    print("LINE", repr(await read_line("edit: ", "make test")), flush=True)
+    print("PROMPT", repr(await composer(Path("history/prompts"))), flush=True)
+    print("PROMPT", repr(await composer(Path("history/prompts"))), flush=True)
+    print("WAITING", flush=True)
+    await stopped.wait()
+    print("STOPPED", flush=True)
+
+asyncio.run(main())
+"""
+
+
+def test_lines_and_prompts_are_typed_on_a_real_terminal(tmp_path: Any) -> None:
+    environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
+    with pexpect.spawn(
+        sys.executable, ["-c", PROGRAM], cwd=str(tmp_path), env=environment, timeout=20, encoding="utf-8"
+    ) as child:
+        child.expect("make test")
+        child.send("\x7f" * 4 + "check\r")
+        child.expect("LINE 'make check'")
+        child.expect("Ask for something")
+        child.send("one\ntwo\r")
+        child.expect(r"PROMPT 'one\\ntwo'")
+        child.expect("Ask for something")
+        child.send("\x04")
+        child.expect("PROMPT None")
+        child.expect("WAITING")
+        child.kill(signal.SIGINT)
+        child.expect("STOPPED")
+        child.expect(pexpect.EOF)
+    assert "one" in (tmp_path / "history" / "prompts").read_text()

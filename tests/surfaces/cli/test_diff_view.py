@@ -1,0 +1,61 @@
+import io
+
+import pytest
+from rich.console import Console, Group
+
+from halocline.protocol.events import Diff
+from halocline.surfaces.cli.diff_view import Line, diff_view, parse
+from halocline.surfaces.cli.look import THEME
+
+TEXT = "--- a/x\n+++ b/x\n@@ -9,3 +9,3 @@ def f():\n a\n-b\n+c\n d\n@@ -40 +40,2 @@\n e\n+--- f\n"
+
+
+def drawn(diffs: tuple[Diff, ...], limit: int = 40, width: int = 60, *, whole_lines: bool = False) -> str:
+    console = Console(file=io.StringIO(), width=width, theme=THEME)
+    with console.capture() as capture:
+        console.print(Group(*diff_view(diffs, limit, whole_lines=whole_lines)))
+    return capture.get()
+
+
+def test_each_line_carries_its_number_in_the_file_it_belongs_to() -> None:
+    assert list(parse(TEXT)) == [
+        Line(" ", 9, "a"),
+        Line("-", 10, "b"),
+        Line("+", 10, "c"),
+        Line(" ", 11, "d"),
+        Line(" ", None, "⋯"),
+        Line(" ", 40, "e"),
+        Line("+", 41, "--- f"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("@@ -0,0 +1 @@\n+new\n", Line("+", 1, "new")),
+        ("@@ -1 +0,0 @@\n-old\n", Line("-", 1, "old")),
+        ("@@ -3 +3 @@\n--- was a comment\n", Line("-", 3, "-- was a comment")),
+        ("@@ -3 +3 @@\n\n", Line(" ", 3, "")),
+        ("@@ -3 +3 @@\n\\ No newline at end of file\n", Line(" ", None, "no newline at end of file")),
+    ],
+)
+def test_odd_lines_of_a_diff_are_understood(text: str, line: Line) -> None:
+    assert list(parse(text)) == [line]
+
+
+def test_a_long_diff_is_bounded_and_says_how_much_is_hidden() -> None:
+    text = "@@ -0,0 +1,50 @@\n" + "".join(f"+line {number}\n" for number in range(50))
+    shown = drawn((Diff("x", text),), limit=10).splitlines()
+    assert (len(shown), shown[-1]) == (11, "… 40 more lines")
+
+
+def test_a_long_line_is_cut_for_the_eye_and_wrapped_for_a_decision() -> None:
+    diff = Diff("x", "@@ -0,0 +1 @@\n+" + "y" * 100 + "\n")
+    assert drawn((diff,)).count("y") < 100
+    assert drawn((diff,), whole_lines=True).count("y") == 100
+
+
+def test_several_files_are_told_apart_by_their_paths() -> None:
+    shown = drawn((Diff("one.py", TEXT, 2, 1), Diff("two.py", TEXT, 2, 1)))
+    assert "one.py  +2 −1" in shown
+    assert "two.py  +2 −1" in shown

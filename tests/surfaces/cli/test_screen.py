@@ -1,0 +1,395 @@
+import asyncio
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+import pytest
+from rich.console import Console
+
+from halocline.protocol import events as ev
+from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
+from halocline.surfaces.cli.screen import Screen
+
+HUNK = "@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n"
+DIFF = ev.Diff("calc.py", f"--- a/calc.py\n+++ b/calc.py\n{HUNK}", 1, 1)
+FAILED_RUN = "F\nE  assert -1 == 3\n1 failed in 0.02s\n[exit code 1 after 0.6 s]"
+
+
+def message(text: str = "", *calls: ToolCall, thought: str = "") -> ev.AssistantMessageCompleted:
+    parts = ((Thinking(thought),) if thought else ()) + ((Text(text),) if text else ()) + calls
+    return ev.AssistantMessageCompleted(AssistantMessage(parts))
+
+
+def called(
+    name: str,
+    title: str,
+    kind: ev.ToolKind,
+    output: str = "ok",
+    *,
+    status: ev.CallStatus = ev.CallStatus.COMPLETED,
+    diffs: tuple[ev.Diff, ...] = (),
+    ends_turn: bool = False,
+) -> list[ev.Event]:
+    call = f"call-{title}"
+    return [
+        message("", ToolCall(call, name)),
+        ev.ToolCallStarted(call, name, title, kind, at=1.0),
+        ev.ToolCallEnded(call, name, status, ToolResult(call, (Text(output),)), diffs, ends_turn, at=2.0),
+    ]
+
+
+def asked(call: str, command: str) -> ev.ApprovalRequested:
+    grant = ev.Grant(ev.ToolKind.EXECUTE, command)
+    return ev.ApprovalRequested(
+        "r1", call, "execute_command", command, ev.ToolKind.EXECUTE, "ask mode", tuple(ev.Choice), command, grant=grant
+    )
+
+
+def shown(events: Iterable[ev.Event], width: int = 80, *, details: bool = False) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    screen = Screen(console, details=details)
+    for event in events:
+        screen.show(event)
+    screen.close()
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+JOURNEY: list[ev.Event] = [
+    ev.TaskStarted("/home/ada/calc", "scripted/demo", ev.Mode.ACT, ev.ApprovalMode.ASK, "s", "1"),
+    ev.TurnStarted((Text("Fix the failing test."),), at=100.0),
+    ev.StepStarted("m"),
+    ev.ThinkingDelta("I should run "),
+    ev.ThinkingDelta("the tests."),
+    ev.TextDelta("I'll run the **tests**"),
+    ev.TextDelta(" first."),
+    ev.UsageReported(Usage(input=12_000, output=345), 0.04),
+    message("I'll run the **tests** first.", thought="I should run the tests."),
+    *called("read_file", "Read calc.py", ev.ToolKind.READ),
+    *called("read_file", "Read test_calc.py", ev.ToolKind.READ),
+    *called("search_files", 'Search "add"', ev.ToolKind.SEARCH),
+    *called("execute_command", "pytest -q", ev.ToolKind.EXECUTE, FAILED_RUN),
+    *called("replace_in_file", "Edit calc.py", ev.ToolKind.EDIT, diffs=(DIFF,)),
+    ev.CheckpointTaken("0123456789abcdef", "Edit calc.py"),
+    *called("attempt_completion", "Finish", ev.ToolKind.OTHER, "The test passes **now**.", ends_turn=True),
+    ev.TurnEnded(StopReason.END_TURN, at=121.0),
+]
+
+
+def test_a_task_reads_as_a_calm_transcript() -> None:
+    assert (
+        shown(JOURNEY)
+        == """\
+◇ scripted/demo · act mode · approvals: ask · /home/ada/calc
+
+❯ Fix the failing test.
+
+∴ I should run the tests.
+
+  I'll run the tests first.
+
+▸ Read calc.py, test_calc.py · Search "add"
+
+$ pytest -q
+│ F
+│ E  assert -1 == 3
+│ 1 failed in 0.02s
+└ exit code 1 after 0.6 s
+
+± Edit calc.py  +1 −1
+  1   def add(a, b):
+  2 -     return a - b
+  2 +     return a + b
+
+◦ checkpoint 0123456789ab · Edit calc.py
+
+  The test passes now.
+
+✓ done · 1 step · 12.3k tokens · $0.04 · 21 s
+"""
+    )
+
+
+def test_a_replayed_log_looks_like_the_live_task() -> None:
+    assert shown(event for event in JOURNEY if isinstance(event, ev.Durable)) == shown(JOURNEY)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    long = [
+        "word " * 60
+        + "\n\n- "
+        + "item " * 50
+        + "\n\n```\n"
+        + "x" * 300
+        + "\n```\n\n| a | b |\n| - | - |\n| "
+        + "c " * 90
+        + "| d |\n"
+    ]
+    events = [
+        *JOURNEY,
+        ev.TextDelta(long[0]),
+        message(long[0]),
+        *called("x", "t" * 300, ev.ToolKind.EXECUTE, "y" * 500),
+    ]
+    assert max(len(line) for line in shown(events, width).splitlines()) <= width
+
+
+def test_prose_is_kept_to_a_readable_width_on_a_wide_terminal() -> None:
+    assert max(len(line) for line in shown([message("word " * 200)], 200).splitlines()) <= 110
+
+
+def test_a_finished_block_is_printed_before_the_reply_is_over() -> None:
+    console = Console(file=io.StringIO(), width=80)
+    screen = Screen(console)
+    screen.show(ev.TextDelta("First.\n\nSecond is not"))
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == "  First.\n"
+    screen.close()
+
+
+def test_what_was_not_streamed_of_a_reply_is_printed_with_its_end() -> None:
+    assert shown([ev.TextDelta("One.\n\nTw"), message("One.\n\nTwo.")]) == "  One.\n\n  Two.\n"
+
+
+def test_a_reply_that_is_not_what_was_streamed_is_printed_whole() -> None:
+    assert shown([ev.TextDelta("Wrong"), message("Right.")]) == "  Wrong\n\n  Right.\n"
+
+
+def test_a_reply_that_broke_off_stands_before_the_error() -> None:
+    events = [ev.TextDelta("Half of"), ev.ErrorRaised("network", "The line broke.", "Try again."), message("Half of")]
+    assert shown(events) == "  Half of\n\n✗ The line broke.\n  Try again.\n"
+
+
+def test_a_retry_drops_the_unfinished_block_and_says_why() -> None:
+    events = [ev.TextDelta("Half of"), ev.StepRetried(2, 4.0, "Overloaded."), ev.TextDelta("Whole."), message("Whole.")]
+    assert shown(events) == "↻ Overloaded · asking again in 4.0 s (attempt 2)\n\n  Whole.\n"
+
+
+def test_a_notice_waits_until_the_reply_is_over() -> None:
+    events = [ev.TextDelta("One "), ev.Noticed("Checkpoints are off."), ev.TextDelta("two."), message("One two.")]
+    assert shown(events) == "  One two.\n\n! Checkpoints are off.\n"
+
+
+def test_calls_that_ran_together_are_printed_in_the_order_they_were_asked_for() -> None:
+    calls = (ToolCall("a", "x"), ToolCall("b", "x"))
+    started = [ev.ToolCallStarted(call.id, "x", f"Do {call.id}", ev.ToolKind.OTHER) for call in calls]
+    ended = [ev.ToolCallEnded(c.id, "x", ev.CallStatus.COMPLETED, ToolResult(c.id, ())) for c in reversed(calls)]
+    assert shown([message("", *calls), *started, *ended]) == "• Do a\n\n• Do b\n"
+
+
+def test_only_the_last_lines_of_a_long_output_are_shown() -> None:
+    output = "\n".join(f"line {number}" for number in range(1, 101)) + "\nexit code 0 in 1.0 s"
+    lines = shown(called("execute_command", "make", ev.ToolKind.EXECUTE, output)).splitlines()
+    assert lines[1:3] == ["│ … 88 earlier lines", "│ line 89"]
+    assert lines[-2:] == ["│ line 100", "└ exit code 0 in 1.0 s"]
+
+
+def test_a_silent_command_shows_only_how_it_ended() -> None:
+    events = called("execute_command", "true", ev.ToolKind.EXECUTE, "[no output]\n[exit code 0 after 0.0 s]")
+    assert shown(events) == "$ true\n└ exit code 0 after 0.0 s\n"
+
+
+def test_a_terminal_without_unicode_loses_marks_and_nothing_else() -> None:
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    Screen(Console(file=terminal, width=80)).show(ev.Noticed("naïve words"))
+    terminal.seek(0)
+    assert terminal.read() == "! na?ve words\n"
+
+
+def test_details_show_whole_thoughts_and_outputs() -> None:
+    output = "\n".join(f"line {number}" for number in range(1, 101)) + "\nexit code 0 in 1.0 s"
+    events = [message("", thought="First.\nSecond."), *called("execute_command", "make", ev.ToolKind.EXECUTE, output)]
+    text = shown(events, details=True)
+    assert "Second." in text
+    assert "│ line 1\n" in text
+
+
+@pytest.mark.parametrize(
+    ("status", "end"),
+    [
+        (ev.CallStatus.FAILED, "└ No such file.\n"),
+        (ev.CallStatus.SKIPPED, "└ skipped\n"),
+        (ev.CallStatus.CANCELLED, "└ interrupted\n"),
+        (ev.CallStatus.REJECTED, "└ No such file.\n"),
+    ],
+)
+def test_a_call_that_did_not_succeed_says_how_it_ended(status: ev.CallStatus, end: str) -> None:
+    events = called("read_file", "Read a", ev.ToolKind.READ, "No such file.", status=status)
+    assert shown(events) == "▸ Read a\n" + end
+
+
+def test_a_command_continues_below_its_approval_card() -> None:
+    call = ToolCall("c", "execute_command", {"command": "make"})
+    events = [
+        message("", call),
+        asked("c", "make"),
+        ev.ApprovalResolved("r1", "c", ev.Choice.ALLOW_ALWAYS, "user", grant=ev.Grant(ev.ToolKind.EXECUTE, "make")),
+        ev.ToolCallStarted("c", "execute_command", "make", ev.ToolKind.EXECUTE),
+        ev.ToolCallEnded("c", "execute_command", ev.CallStatus.COMPLETED, ToolResult("c", (Text("exit code 0"),))),
+    ]
+    assert shown(events) == "$ make\n│ ask mode\n│ always allowed: `make` in this task\n└ exit code 0\n"
+
+
+def test_an_edited_command_is_named_anew_when_it_ends() -> None:
+    events = [
+        message("", ToolCall("c", "execute_command", {"command": "make"})),
+        asked("c", "make"),
+        ev.ApprovalResolved("r1", "c", ev.Choice.ALLOW_ONCE, "user"),
+        ev.ToolCallStarted("c", "execute_command", "make check", ev.ToolKind.EXECUTE),
+        ev.ToolCallEnded("c", "execute_command", ev.CallStatus.COMPLETED, ToolResult("c", (Text("exit code 0"),))),
+    ]
+    assert shown(events) == "$ make\n│ ask mode\n$ make check\n└ exit code 0\n"
+
+
+def test_a_rejection_shows_the_reason_that_the_person_gave() -> None:
+    events = [
+        message("", ToolCall("c", "execute_command", {"command": "make"})),
+        asked("c", "make"),
+        ev.ApprovalResolved("r1", "c", ev.Choice.REJECT_ONCE, "user", "not now"),
+        ev.ToolCallEnded("c", "execute_command", ev.CallStatus.REJECTED, ToolResult("c", (Text("told the model"),))),
+    ]
+    assert shown(events).endswith("└ declined: not now\n")
+
+
+def test_the_plan_shows_what_is_done_and_what_is_next() -> None:
+    todos = (
+        ev.Todo("Run", ev.TodoStatus.COMPLETED),
+        ev.Todo("Fix", ev.TodoStatus.IN_PROGRESS),
+        ev.Todo("Rest"),
+    )
+    assert shown([ev.TodosChanged(todos)]) == "≡ Plan  1/3\n  ✓ Run\n  ▸ Fix\n  ○ Rest\n"
+
+
+def test_a_question_stands_with_its_options_and_its_answer() -> None:
+    events = [ev.QuestionAsked("q", "Which?", ("SQLite", "JSON")), ev.QuestionAnswered("q", "JSON", "user")]
+    assert shown(events) == "? Which?\n  1 SQLite\n  2 JSON\n└ JSON\n"
+
+
+def test_links_show_where_they_lead_and_html_is_text() -> None:
+    text = "See [here](https://evil.example/x) and <b>this</b> ![pic](http://a/b.png) <https://auto.example>"
+    assert shown([message(text)], 120) == (
+        "  See here (https://evil.example/x) and <b>this</b> [image: pic] (http://a/b.png) https://auto.example\n"
+    )
+
+
+def test_an_html_block_is_shown_and_not_swallowed() -> None:
+    assert "<script>alert(1)</script>" in shown([message("<script>alert(1)</script>")])
+
+
+HOSTILE = "\x1b[2J\x1b]0;owned\x07\x9b31m[bold red]x[/] \u202e \x07\x08 &#x202e; :smile:\r"
+
+
+def hostile_events() -> list[ev.Event]:
+    todo = ev.Todo(HOSTILE, ev.TodoStatus.IN_PROGRESS)
+    diff = ev.Diff(HOSTILE, f"@@ -1 +1 @@\n-{HOSTILE}\n+{HOSTILE}\n", 1, 1)
+    return [
+        ev.TaskStarted(HOSTILE, HOSTILE, ev.Mode.ACT, ev.ApprovalMode.ASK, "s", "1"),
+        ev.TurnStarted((Text(HOSTILE),)),
+        ev.ThinkingDelta(HOSTILE),
+        ev.TextDelta(f"{HOSTILE}\n\n```{HOSTILE}\n{HOSTILE}\n```\n\n# {HOSTILE}\n\n[{HOSTILE}](http://{HOSTILE})\n"),
+        *called(HOSTILE, HOSTILE, ev.ToolKind.READ),
+        *called(HOSTILE, HOSTILE, ev.ToolKind.EXECUTE, f"{HOSTILE}\n{HOSTILE}"),
+        *called(HOSTILE, HOSTILE, ev.ToolKind.EDIT, diffs=(diff, diff)),
+        *called(HOSTILE, HOSTILE, ev.ToolKind.OTHER, HOSTILE, status=ev.CallStatus.FAILED),
+        message("", ToolCall("c", "execute_command")),
+        asked("c", HOSTILE),
+        ev.ApprovalResolved(
+            "r1", "c", ev.Choice.ALLOW_ALWAYS, "user", HOSTILE, grant=ev.Grant(ev.ToolKind.EXECUTE, HOSTILE)
+        ),
+        ev.ToolCallEnded("c", "x", ev.CallStatus.REJECTED, ToolResult("c", (Text(HOSTILE),))),
+        ev.QuestionAsked("q", HOSTILE, (HOSTILE,)),
+        ev.QuestionAnswered("q", HOSTILE, "user"),
+        ev.TodosChanged((todo,)),
+        ev.CheckpointTaken(HOSTILE, HOSTILE),
+        ev.CheckpointRestored(HOSTILE, HOSTILE),
+        ev.StepRetried(1, 1.0, HOSTILE),
+        ev.Noticed(HOSTILE),
+        ev.ErrorRaised(HOSTILE, HOSTILE, HOSTILE),
+        ev.TurnEnded(StopReason.MAX_TURN_REQUESTS, HOSTILE, HOSTILE),
+    ]
+
+
+@pytest.mark.parametrize("details", [False, True])
+def test_no_control_character_of_any_text_reaches_the_terminal(details: bool) -> None:
+    assert not re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown(hostile_events(), details=details))
+
+
+def test_what_looks_like_markup_is_shown_as_it_is() -> None:
+    assert shown([ev.Noticed("[bold red]x[/] :smile:")]) == "! [bold red]x[/] :smile:\n"
+
+
+def test_colours_are_the_only_escape_codes_on_a_terminal() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="standard")
+    screen = Screen(console)
+    for event in [*JOURNEY, *hostile_events()]:
+        screen.show(event)
+    screen.close()
+    assert isinstance(console.file, io.StringIO)
+    without_colours = re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())
+    assert "\x1b" not in without_colours
+    assert without_colours != console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("environment", "pattern"),
+    [({"NO_COLOR": "1", "TERM": "xterm"}, r"\x1b\[[0-9;]*3[0-7]"), ({"TERM": "dumb"}, r"\x1b")],
+    ids=["NO_COLOR", "dumb"],
+)
+def test_the_environment_can_turn_colours_off(environment: dict[str, str], pattern: str) -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, _environ=environment)
+    screen = Screen(console)
+    for event in JOURNEY:
+        screen.show(event)
+    assert isinstance(console.file, io.StringIO)
+    assert not re.findall(pattern, console.file.getvalue())
+
+
+def test_a_recorded_screen_can_be_exported_as_a_picture() -> None:
+    console = Console(file=io.StringIO(), width=80, record=True, force_terminal=True)
+    screen = Screen(console)
+    for event in JOURNEY:
+        screen.show(event)
+    assert "pytest" in console.export_svg(title="halo")
+
+
+async def until(fd: int, wanted: str) -> str:
+    loop, seen, arrived = asyncio.get_running_loop(), "", asyncio.Event()
+    loop.add_reader(fd, arrived.set)
+    try:
+        while wanted not in seen:
+            await arrived.wait()
+            arrived.clear()
+            seen += os.read(fd, 4096).decode()
+    finally:
+        loop.remove_reader(fd)
+    return seen
+
+
+@pytest.fixture
+def pty() -> Iterator[tuple[int, Console]]:
+    master, slave = os.openpty()
+    with open(slave, "w") as terminal:
+        yield master, Console(file=terminal, force_terminal=True, width=80, _environ={"TERM": "xterm"})
+    os.close(master)
+
+
+async def test_the_moving_line_is_erased_before_anything_is_printed(pty: tuple[int, Console]) -> None:
+    master, console = pty
+    async with asyncio.timeout(5), Screen(console) as screen:
+        screen.show(ev.TextDelta("First par"))
+        assert "writing" in await until(master, "First par")
+        screen.show(ev.TextDelta("agraph.\n\n"))
+        assert "\r\x1b[K" in (await until(master, "First paragraph.")).partition("  First")[0]
+
+
+async def test_nothing_is_left_of_the_moving_line_when_nothing_happens(pty: tuple[int, Console]) -> None:
+    master, console = pty
+    async with asyncio.timeout(5), Screen(console) as screen:
+        screen.status("thinking")
+        await until(master, "thinking")
+        screen.status(None)
+        screen.show(ev.Noticed("still"))
+        seen = await until(master, "still")
+    assert "thinking" not in seen.rpartition("\r\x1b[K")[2]

@@ -1,0 +1,71 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from halocline.surfaces.cli.status_line import Activity, StatusLine
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def line(clock: Clock) -> StatusLine:
+    return StatusLine(Console(file=io.StringIO(), width=80), clock)
+
+
+def test_it_says_what_happens_and_for_how_long() -> None:
+    clock = Clock()
+    status = line(clock)
+    status.set(Activity("running npm test"))
+    clock.now += 12.4
+    assert status.words(80) == "running npm test · 12 s"
+
+
+def test_the_same_words_go_on_counting_and_other_words_begin_anew() -> None:
+    clock = Clock()
+    status = line(clock)
+    status.set(Activity("writing"))
+    clock.now += 3
+    status.set(Activity("writing"))
+    clock.now += 3
+    assert status.words(80) == "writing · 6 s"
+    status.set(Activity("working"))
+    assert status.words(80) == "working"
+
+
+def test_a_retry_counts_down() -> None:
+    clock = Clock()
+    status = line(clock)
+    status.set(Activity("asking again in", until=clock.now + 8))
+    clock.now += 3
+    assert status.words(80) == "asking again in · 5 s"
+
+
+def test_after_a_long_wait_it_says_how_to_stop() -> None:
+    clock = Clock()
+    status = line(clock)
+    status.set(Activity("waiting for the model"))
+    clock.now += 21
+    assert status.words(80) == "waiting for the model · 21 s · Ctrl-C stops"
+
+
+def test_it_shows_the_end_of_what_is_being_said() -> None:
+    status = line(Clock())
+    status.set(Activity("writing", lambda: "x" * 100 + " the end\x1b[31m"))
+    assert status.words(40) == "writing   …" + "x" * 21 + " the end"
+
+
+@pytest.mark.parametrize("width", [10, 20, 60])
+def test_it_never_wraps(width: int) -> None:
+    status = line(Clock())
+    status.set(Activity("漢字" * 40, lambda: "漢" * 200))
+    assert len(status.words(width)) <= width
+
+
+def test_nothing_is_drawn_where_the_terminal_cannot_redraw() -> None:
+    assert not line(Clock()).is_live

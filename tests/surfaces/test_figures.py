@@ -1,0 +1,46 @@
+import pytest
+
+from halocline.protocol.messages import StopReason, Usage
+from halocline.surfaces.figures import count, duration, ending, money
+from halocline.surfaces.row_kinds import TurnEndRow
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0.0 s"),
+        (0.44, "0.4 s"),
+        (9.96, "10 s"),
+        (59.4, "59 s"),
+        (59.6, "1 m 00 s"),
+        (125, "2 m 05 s"),
+        (3725, "1 h 02 m"),
+    ],
+)
+def test_durations_read_well_at_every_scale(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0"), (999, "999"), (12_345, "12.3k"), (999_940, "999.9k"), (1_200_000, "1.2M")]
+)
+def test_large_counts_are_shortened(number: int, text: str) -> None:
+    assert count(number) == text
+
+
+@pytest.mark.parametrize(
+    ("dollars", "text"),
+    [(0.0, "$0.00"), (0.0042, "$0.0042"), (0.04, "$0.04"), (12.5, "$12.50"), (None, "price unknown")],
+)
+def test_an_unknown_price_is_never_shown_as_nothing(dollars: float | None, text: str) -> None:
+    assert money(dollars) == text
+
+
+def test_the_end_of_a_turn_is_one_line_of_facts() -> None:
+    row = TurnEndRow(StopReason.END_TURN, usage=Usage(input=12_000, output=300), cost=0.04, steps=7, seconds=21)
+    assert ending(row) == "done · 7 steps · 12.3k tokens · $0.04 · 21 s"
+
+
+def test_a_limit_is_named_in_the_words_it_was_reported_with() -> None:
+    row = TurnEndRow(StopReason.MAX_TURN_REQUESTS, "steps", "The limit of 3 steps is reached.", steps=3)
+    assert ending(row).startswith("stopped: The limit of 3 steps is reached · 3 steps")

@@ -1,0 +1,175 @@
+import pytest
+from msgspec.structs import replace
+
+from halocline.protocol import events as ev
+from halocline.protocol.messages import (
+    AssistantMessage,
+    Image,
+    Note,
+    StopReason,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from halocline.surfaces import row_kinds as r
+from halocline.surfaces.rows import LIVE_OUTPUT, Transcript, fold, rows_of
+
+CALL = ToolCall("c1", "execute_command", {"command": "make"})
+SPOKEN = ev.AssistantMessageCompleted(AssistantMessage((Thinking("hm"), Text("Hello"), CALL)))
+STARTED = ev.ToolCallStarted("c1", "execute_command", "make", ev.ToolKind.EXECUTE, at=10.0)
+ENDED = ev.ToolCallEnded(
+    "c1", "execute_command", ev.CallStatus.COMPLETED, ToolResult("c1", (Text("ok"), Text("for the model"))), at=12.5
+)
+
+
+def only(events: list[ev.Event], kind: type) -> list[r.Row]:
+    return [row for row in rows_of(events) if isinstance(row, kind)]
+
+
+def test_a_prompt_row_holds_the_words_of_the_person_without_the_notes_for_the_model() -> None:
+    content = (Text("Fix it"), Note("cwd is /x", "environment"), Image("image/png", "sha256:0"))
+    assert rows_of([ev.TurnStarted(content, seq=7)]) == (r.PromptRow("Fix it\n[image]", 7),)
+
+
+def test_steering_is_a_prompt_row_that_says_so() -> None:
+    assert rows_of([ev.SteeringReceived((Text("Stop at two"),), seq=9)]) == (r.PromptRow("Stop at two", 9, True),)
+
+
+def test_deltas_grow_one_draft_row_for_each_stretch_of_thought_or_text() -> None:
+    deltas = [ev.ThinkingDelta("a"), ev.ThinkingDelta("b"), ev.TextDelta("c"), ev.TextDelta("d"), ev.ThinkingDelta("e")]
+    assert rows_of(deltas) == (
+        r.ThoughtRow("ab", draft=True),
+        r.ReplyRow("cd", draft=True),
+        r.ThoughtRow("e", draft=True),
+    )
+
+
+def test_the_completed_message_replaces_the_draft() -> None:
+    rows = rows_of([ev.ThinkingDelta("h"), ev.TextDelta("Hel"), SPOKEN])
+    assert rows == (
+        r.ThoughtRow("hm"),
+        r.ReplyRow("Hello"),
+        r.CallRow("c1", "execute_command", "execute_command", arguments={"command": "make"}),
+    )
+
+
+def test_a_retry_makes_the_draft_void() -> None:
+    assert rows_of([ev.TextDelta("Hel"), ev.StepRetried(2, 4.0, "overloaded")]) == (r.RetryRow(2, 4.0, "overloaded"),)
+
+
+def test_a_call_row_is_settled_only_by_its_end() -> None:
+    [open_row] = only([SPOKEN, STARTED], r.CallRow)
+    [ended] = only([SPOKEN, STARTED, ENDED], r.CallRow)
+    assert (r.is_settled(open_row), r.is_settled(ended)) == (False, True)
+
+
+def test_a_finished_call_knows_its_title_kind_status_and_duration_in_seconds() -> None:
+    [row] = only([SPOKEN, STARTED, ENDED], r.CallRow)
+    assert isinstance(row, r.CallRow)
+    assert (row.title, row.kind, row.status, row.seconds) == ("make", "execute", "completed", 2.5)
+
+
+def test_the_output_of_a_call_leaves_out_words_added_for_the_model() -> None:
+    [row] = only([SPOKEN, STARTED, ENDED], r.CallRow)
+    assert isinstance(row, r.CallRow)
+    assert row.output == "ok"
+
+
+def test_a_running_call_keeps_only_the_end_of_its_output() -> None:
+    events = [SPOKEN, STARTED, ev.ToolCallProgressed("c1", "x" * LIVE_OUTPUT), ev.ToolCallProgressed("c1", "end")]
+    [row] = only(events, r.CallRow)
+    assert isinstance(row, r.CallRow)
+    assert (len(row.output), row.output[-3:]) == (LIVE_OUTPUT, "end")
+
+
+def test_a_call_row_tells_who_decided_about_it_and_why_it_was_asked() -> None:
+    asked = ev.ApprovalRequested(
+        "r1", "c1", "execute_command", "make", ev.ToolKind.EXECUTE, "ask mode", tuple(ev.Choice), "make"
+    )
+    decided = ev.ApprovalResolved("r1", "c1", ev.Choice.REJECT_ONCE, "user", "not now")
+    [row] = only([SPOKEN, asked, decided], r.CallRow)
+    assert isinstance(row, r.CallRow)
+    assert row.approval == r.Approval("r1", "ask mode", "make", (), ev.Choice.REJECT_ONCE, "user", "not now")
+
+
+def test_a_call_that_never_started_has_no_duration() -> None:
+    [row] = only([SPOKEN, ENDED], r.CallRow)
+    assert isinstance(row, r.CallRow)
+    assert row.seconds is None
+
+
+def test_an_answer_settles_its_question() -> None:
+    asked = ev.QuestionAsked("q1", "Which?", ("a", "b"))
+    assert rows_of([asked, ev.QuestionAnswered("q1", "b", "user")]) == (
+        r.QuestionRow("q1", "Which?", ("a", "b"), answer="b", by="user"),
+    )
+
+
+def test_the_end_of_a_turn_sums_what_this_turn_took() -> None:
+    turn = [
+        ev.TurnStarted((Text("go"),), at=100.0),
+        ev.StepStarted("m"),
+        ev.UsageReported(Usage(input=10, output=5), 0.25),
+        ev.StepStarted("m"),
+        ev.UsageReported(Usage(input=1, cache_read=4), 0.5),
+        ev.TurnEnded(StopReason.END_TURN, at=121.0),
+    ]
+    ends = only([*turn, *turn], r.TurnEndRow)
+    expected = r.TurnEndRow(
+        StopReason.END_TURN, usage=Usage(input=11, output=5, cache_read=4), cost=0.75, steps=2, seconds=21.0
+    )
+    assert ends == [expected, expected]
+
+
+def test_one_unknown_price_makes_the_cost_of_the_turn_unknown() -> None:
+    reports = [ev.UsageReported(Usage(), 0.25), ev.UsageReported(Usage(), None), ev.UsageReported(Usage(), 0.25)]
+    [end] = only([ev.TurnStarted(()), *reports, ev.TurnEnded(StopReason.END_TURN)], r.TurnEndRow)
+    assert isinstance(end, r.TurnEndRow)
+    assert end.cost is None
+
+
+@pytest.mark.parametrize(
+    ("event", "row"),
+    [
+        (ev.TodosChanged((ev.Todo("a"),)), r.TodosRow((ev.Todo("a"),))),
+        (ev.CheckpointTaken("c", "before"), r.CheckpointRow("c", "before")),
+        (ev.CheckpointRestored("c", "u", ("a.py",)), r.RestoredRow("c", "u", ("a.py",))),
+        (ev.Noticed("mind this"), r.NoticeRow("mind this")),
+        (ev.ErrorRaised("auth", "no key", "set one"), r.ErrorRow("auth", "no key", "set one")),
+        (ev.ModeChanged(ev.Mode.PLAN), r.NoticeRow("Mode: plan")),
+        (
+            ev.TaskStarted("/w", "m", ev.Mode.ACT, ev.ApprovalMode.ASK, "s", "1"),
+            r.StartRow("/w", "m", ev.Mode.ACT, ev.ApprovalMode.ASK),
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_each_fact_a_person_should_see_has_its_row(event: ev.Event, row: r.Row) -> None:
+    assert rows_of([event]) == (row,)
+
+
+def test_an_event_of_an_unknown_type_changes_nothing() -> None:
+    before = fold(Transcript(), SPOKEN)
+    assert fold(before, ev.Unrecognised("later")) == before
+
+
+def test_the_durable_events_alone_give_the_settled_rows_of_the_live_task() -> None:
+    live = [
+        ev.TurnStarted((Text("go"),)),
+        ev.TextDelta("Hello"),
+        SPOKEN,
+        STARTED,
+        ev.ToolCallProgressed("c1", "o"),
+        ENDED,
+    ]
+    replayed = [event for event in live if isinstance(event, ev.Durable)]
+    assert rows_of(live) == rows_of(replayed)
+
+
+def test_folding_does_not_change_the_transcript_it_began_with() -> None:
+    before = fold(Transcript(), SPOKEN)
+    kept = replace(before)
+    fold(before, ENDED)
+    assert before == kept
