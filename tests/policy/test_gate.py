@@ -119,7 +119,16 @@ def test_auto_mode_shows_a_person_what_looks_risky(workspace, command):
 
 @pytest.mark.parametrize(
     "command",
-    ["pytest -q", "npm test", "make", "git status", "git diff HEAD~1", "ls -la src", "python -m unittest", "grep -rn x ."],
+    [
+        "pytest -q",
+        "npm test",
+        "make",
+        "git status",
+        "git diff HEAD~1",
+        "ls -la src",
+        "python -m unittest",
+        "grep -rn x .",
+    ],
 )
 def test_auto_mode_does_not_nag_about_ordinary_work(workspace, command):
     assert decide(execute(command), posture(workspace, AUTO)).verdict is Verdict.ALLOW

@@ -28,17 +28,16 @@ def test_steering_is_taken_once():
 
 async def test_nobody_to_ask_is_an_answer_at_once():
     inbox = Inbox(attended=False)
-    assert await inbox.decision("r1") is None
-    assert await inbox.answer("q1") is None
+    with inbox.decision("r1") as waiting:
+        assert await waiting.arrives() is None
 
 
 async def test_a_decision_reaches_the_one_who_waits_for_it_and_only_once():
     inbox = Inbox(attended=True)
-    waiting = asyncio.create_task(inbox.decision("r1"))
-    await asyncio.sleep(0)
-    assert inbox.resolve(YES)
-    assert not inbox.resolve(YES)
-    assert await waiting == YES
+    with inbox.decision("r1") as waiting:
+        assert inbox.resolve(YES)
+        assert not inbox.resolve(YES)
+        assert await waiting.arrives() == YES
 
 
 async def test_a_stale_answer_is_dropped():

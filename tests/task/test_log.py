@@ -7,7 +7,7 @@ import pytest
 
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import LogDamaged, TaskBusy
-from halocline.protocol.events import LogRepaired, ModeChanged, ModelChanged, Mode, Noticed, TextDelta
+from halocline.protocol.events import LogRepaired, Mode, ModeChanged, ModelChanged, Noticed, TextDelta
 from halocline.task.log import QUEUE_LIMIT, Log, follow, owner, read
 
 
@@ -170,9 +170,8 @@ def test_a_log_that_cannot_be_written_says_so_and_keeps_whole_lines(tmp_path):
     assert [e.seq for e in read(tmp_path / LOG_NAME)] == [1]
 
 
-
 async def test_sync_is_done_once_for_what_is_new(log):
     log.append(ModeChanged(mode=Mode.PLAN))
     await log.sync()
     await log.sync()
-    assert list(read(log.path))[0].mode is Mode.PLAN
+    assert next(read(log.path)).mode is Mode.PLAN

@@ -14,7 +14,8 @@ from halocline.protocol.state import State
 
 LISTING_LIMIT = 200
 SKIPPED = frozenset(
-    "node_modules __pycache__ env venv .venv dist out bundle vendor tmp temp deps Pods build target .git".split()
+    ("node_modules", "__pycache__", "env", "venv", ".venv", "dist", "out", "bundle", "vendor", "tmp", "temp", "deps")
+    + ("Pods", "build", "target", ".git")
 )
 PLAN = (
     "Mode: plan. Read, search and discuss only; edits and commands are refused. Work out a plan with the person. "

@@ -15,7 +15,10 @@ _RISKS = (
     (r"\b(shred|mkfs\S*|fdisk|parted|wipefs)\b", "destroys data"),
     (r"\bdd\b.*\bof=", "writes to a device or file"),
     (r">\s*/(dev|etc|proc|sys|boot)\b", "writes to the system"),
-    (r"\bgit\b[^;&|\n]*\s(push|reset|clean|rebase|checkout|restore|stash|filter-branch|config|gc|am)\b", "changes git state"),
+    (
+        r"\bgit\b[^;&|\n]*\s(push|reset|clean|rebase|checkout|restore|stash|filter-branch|config|gc|am)\b",
+        "changes git state",
+    ),
     (r"\b(curl|wget)\b.*\|\s*(\w*sh|python\S*|perl|ruby|node)\b", "runs what it downloads"),
     (r"\b(eval|source|exec)\b|(^|[;&|]\s*)\.\s", "runs text as a command"),
     (r"\bbase64\b.*(-d|--decode).*\|", "runs hidden text"),

@@ -22,3 +22,6 @@ class Checkpoints(Protocol):
 
     async def settle(self) -> None:
         """Wait until all that was asked for is done."""
+
+    async def close(self) -> None:
+        """Break off what is under way and let go."""

@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from halocline.protocol.commands import AnswerQuestion, ResolveApproval
 from halocline.protocol.messages import UserPart
@@ -87,17 +87,13 @@ class Inbox:
     def _forget_interrupt(self) -> None:
         self._why = None
 
-    async def decision(self, request: str) -> ResolveApproval | None:
-        """Wait for somebody's decision; None at once when nobody can give one."""
-        if not self.attended:
-            return None
-        return await _answer_to(request, self._decisions)
+    def decision(self, request: str) -> "Waiting[ResolveApproval]":
+        """Somebody's decision, to be waited for; begin before the request is shown, or an answer may come too early."""
+        return Waiting(self._decisions, request, attended=self.attended)
 
-    async def answer(self, request: str) -> AnswerQuestion | None:
-        """Wait for somebody's answer; None at once when nobody can give one."""
-        if not self.attended:
-            return None
-        return await _answer_to(request, self._answers)
+    def answer(self, request: str) -> "Waiting[AnswerQuestion]":
+        """Somebody's answer, to be waited for in the same way."""
+        return Waiting(self._answers, request, attended=self.attended)
 
     def resolve(self, command: ResolveApproval) -> bool:
         """Pass a decision on. False when nothing waits for it (already answered, or never asked)."""
@@ -108,12 +104,24 @@ class Inbox:
         return _settle(self._answers, command.request, command)
 
 
-async def _answer_to(request: str, waiting: dict[str, asyncio.Future[T]]) -> T:
-    waiting[request] = asyncio.get_running_loop().create_future()
-    try:
-        return await waiting[request]
-    finally:
-        del waiting[request]
+class Waiting(Generic[T]):
+    """`with` it from before the question is shown until it is answered; `arrives` gives None when nobody can answer."""
+
+    def __init__(self, waiting: dict[str, asyncio.Future[T]], request: str, *, attended: bool) -> None:
+        self._waiting = waiting
+        self._request = request
+        self._future: asyncio.Future[T] | None = asyncio.get_running_loop().create_future() if attended else None
+
+    def __enter__(self) -> "Waiting[T]":
+        if self._future is not None:
+            self._waiting[self._request] = self._future
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._waiting.pop(self._request, None)
+
+    async def arrives(self) -> T | None:
+        return None if self._future is None else await self._future
 
 
 def _settle(waiting: dict[str, asyncio.Future[T]], request: str, value: T) -> bool:

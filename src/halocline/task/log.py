@@ -23,6 +23,7 @@ from halocline.protocol.errors import HaloclineError, LogDamaged, TaskBusy
 from halocline.protocol.events import (
     Durable,
     DurableEvent,
+    Event,
     LogRepaired,
     TextDelta,
     ThinkingDelta,
@@ -36,8 +37,8 @@ FOLLOW_EVERY = 0.05
 QUEUE_LIMIT = 2_000
 """Events a subscriber may lag behind before it is sent back to the disk."""
 
-D = TypeVar("D", bound=Durable)
-E = TypeVar("E", bound=Durable | Transient)
+D = TypeVar("D", bound=DurableEvent)
+E = TypeVar("E", bound=Event)
 
 
 class LogUnwritable(HaloclineError):
@@ -96,7 +97,7 @@ class Log:
             await asyncio.to_thread(os.fdatasync, self._file)
             self._synced = seq
 
-    async def events(self, after: int = 0) -> AsyncIterator[Durable | Transient]:
+    async def events(self, after: int = 0) -> AsyncIterator[Event]:
         """The past after `after` from disk, then the live tail, until the log is closed."""
         subscriber = Subscription()
         self._subscribers.add(subscriber)
@@ -148,7 +149,7 @@ class Subscription:
     def __init__(self) -> None:
         self.behind = False
         self._closed = False
-        self._queue: deque[Durable | Transient] = deque()
+        self._queue: deque[Event] = deque()
         self._wake = asyncio.Event()
 
     @property
@@ -156,7 +157,7 @@ class Subscription:
         """Everything was passed on and nothing more will come."""
         return self._closed and not self.behind and not self._queue
 
-    def push(self, event: Durable | Transient) -> None:
+    def push(self, event: Event) -> None:
         if self.behind:
             return
         if isinstance(event, Transient) and self._queue and (joined := _join(self._queue[-1], event)):
@@ -172,7 +173,7 @@ class Subscription:
         self._closed = True
         self._wake.set()
 
-    async def live(self) -> AsyncIterator[Durable | Transient]:
+    async def live(self) -> AsyncIterator[Event]:
         """Events as they come; ends when the reader fell behind (read the disk again) or the log was closed."""
         while True:
             while self._queue:
@@ -203,9 +204,7 @@ async def follow(path: Path, after: int = 0) -> AsyncIterator[DurableEvent]:
     """Past and future events of a log that another process writes; goes on until it is cancelled."""
     offset = 0
     while True:
-        with open(path, "rb") as file:
-            file.seek(offset)
-            data = file.read()
+        data = await asyncio.to_thread(_read_from, path, offset)
         whole, _ = _whole_lines(data)
         offset += whole
         for event in _decode(data[:whole], path):
@@ -229,6 +228,12 @@ def owner(folder: Path) -> str | None:
         return None
     finally:
         os.close(file)
+
+
+def _read_from(path: Path, offset: int) -> bytes:
+    with open(path, "rb") as file:
+        file.seek(offset)
+        return file.read()
 
 
 def _take_lock(path: Path, task: str) -> int:
@@ -275,7 +280,7 @@ def _decode(data: bytes, path: Path) -> Iterator[DurableEvent]:
             ) from error
 
 
-def _join(last: Durable | Transient, new: Transient) -> Transient | None:
+def _join(last: Event, new: Event) -> Event | None:
     match last, new:
         case (TextDelta(text=a), TextDelta(text=b)):
             return TextDelta(a + b)

@@ -16,9 +16,9 @@ from halocline.protocol.errors import ModelError
 from halocline.protocol.events import (
     Durable,
     ErrorRaised,
+    Event,
     SteeringReceived,
     StepStarted,
-    Transient,
     TurnEnded,
     TurnStarted,
 )
@@ -120,6 +120,7 @@ class Task:
 
     async def close(self) -> None:
         """Let go of the machine, the model and the log. Nothing of the task runs any more."""
+        await self.checkpoints.close()
         await self.machine.shell.close()
         await self.model.close()
         self.log.close()
@@ -128,7 +129,7 @@ class Task:
         """Seconds until the turn is cut off; with a person there, the limit asks between steps instead."""
         return None if self.inbox.attended else self.governor.seconds_left(self.state)
 
-    def emit(self, *events: Durable | Transient) -> None:
+    def emit(self, *events: Event) -> None:
         """Write events down, then learn from them: the only place state changes."""
         for event in events:
             event = self.log.append(event) if isinstance(event, Durable) else self.log.show(event)

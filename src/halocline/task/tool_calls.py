@@ -164,9 +164,10 @@ class ToolCalls:
     async def _approve(self, run: Run, decision: Decision) -> Run:
         diffs = await run.tool.preview(run.input, self._context(run.call)) if run.tool.preview else ()
         request = f"r{self._state().seq + 1}"
-        self._emit(_asked(request, run, decision, diffs))
-        await self._log.sync()
-        answer = await self._inbox.decision(request)
+        with self._inbox.decision(request) as decision_of_person:
+            self._emit(_asked(request, run, decision, diffs))
+            await self._log.sync()
+            answer = await decision_of_person.arrives()
         if answer is None:
             self._emit(_resolved(request, run, ev.Choice.REJECT_ONCE, by="nobody"))
             raise NotAdmitted(NOBODY.format(reason=decision.reason))
@@ -237,9 +238,10 @@ class ToolCalls:
     async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:
         """Put a question to the person; None when nobody can answer."""
         request = f"q{self._state().seq + 1}"
-        self._emit(ev.QuestionAsked(request=request, question=question, options=tuple(options), call=call))
-        await self._log.sync()
-        answer = await self._inbox.answer(request)
+        with self._inbox.answer(request) as answer_of_person:
+            self._emit(ev.QuestionAsked(request=request, question=question, options=tuple(options), call=call))
+            await self._log.sync()
+            answer = await answer_of_person.arrives()
         by, text, client = ("user", answer.answer, answer.client) if answer else ("nobody", "", "")
         self._emit(ev.QuestionAnswered(request=request, answer=text, by=by, client=client))
         return answer.answer if answer else None

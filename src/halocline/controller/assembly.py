@@ -1,0 +1,104 @@
+"""The only place that names concrete classes: it wires the rooms into a task."""
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.context.manager import Context
+from halocline.controller.model_choice import open_model
+from halocline.hosts.files import LocalFiles
+from halocline.hosts.ripgrep import Ripgrep
+from halocline.hosts.shell import LocalShell
+from halocline.ports.checkpoints import Checkpoints
+from halocline.ports.model import Model
+from halocline.protocol.state import State
+from halocline.protocol.values import Value
+from halocline.providers.catalog import VENDORS
+from halocline.providers.retry import Retrying
+from halocline.store.blobs import DiskBlobs
+from halocline.store.paths import Home
+from halocline.store.settings import Settings, load_settings
+from halocline.task.governor import Governor, Limits
+from halocline.task.inbox import Inbox
+from halocline.task.log import Log
+from halocline.task.task import Task
+from halocline.task.tool_calls import Machine
+from halocline.tools.toolset import ALL, Tools
+
+
+class Choices(Value, frozen=True):
+    """What was chosen for this run over the settings. None: as the settings say."""
+
+    base_url: str | None = None
+    api_key: str | None = None
+    max_steps: int | None = None
+    max_cost: float | None = None
+    time_limit: float | None = None
+
+    def over(self, settings: Settings) -> Settings:
+        """The settings with these choices applied."""
+        names = ("base_url", "max_steps", "max_cost", "time_limit")
+        chosen = {name: getattr(self, name) for name in names}
+        return replace(settings, **{name: value for name, value in chosen.items() if value is not None})
+
+
+class Assembly:
+    """Makes tasks and their parts for one home and one set of settings."""
+
+    def __init__(self, home: Home, settings: Settings, env: Mapping[str, str], api_key: str = "") -> None:
+        self.home = home
+        self.settings = settings
+        self._env = env
+        self._api_key = api_key
+
+    @classmethod
+    def of(cls, choices: Choices, env: Mapping[str, str] = os.environ) -> "Assembly":
+        """Read the home and the settings. Raises UsageError and SettingsError."""
+        home = Home.of(env)
+        return cls(home, choices.over(load_settings(home.settings, env)), env, choices.api_key or "")
+
+    @cached_property
+    def blobs(self) -> DiskBlobs:
+        return DiskBlobs(self.home.blobs)
+
+    async def model(self, named: str) -> Model:
+        """The model that was named, or the one to take when none was. Raises UsageError."""
+        model = await open_model(named, self.settings, self._env, self._api_key, self.blobs)
+        return Retrying(model)
+
+    def task(self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool) -> Task:
+        """One task, ready to be served. `workspace` is absolute."""
+        settings = self.settings
+        return Task(
+            log=log,
+            state=state,
+            inbox=Inbox(attended=attended),
+            model=model,
+            context=Context(max_tokens=settings.max_tokens),
+            toolset=Tools(ALL),
+            checkpoints=self._checkpoints(workspace, log.task),
+            governor=Governor(
+                Limits(settings.max_steps, settings.max_cost, settings.time_limit, settings.max_failures)
+            ),
+            machine=self._machine(log.path.parent),
+            home=self.home.root,
+        )
+
+    def shadow_git(self, workspace: Path, task: str) -> ShadowGit:
+        """The checkpoints of a workspace; new ones are counted as the task's."""
+        return ShadowGit(self.home.checkpoints, workspace, task)
+
+    def _checkpoints(self, workspace: Path, task: str) -> Checkpoints:
+        if self.settings.checkpoints:
+            return self.shadow_git(workspace, task)
+        from halocline.checkpoints.off import Off
+
+        return Off()
+
+    def _machine(self, folder: Path) -> Machine:
+        keys = frozenset(vendor.key_variable for vendor in VENDORS.values() if vendor.key_variable)
+        return Machine(LocalFiles(), LocalShell(folder / "outputs", keys), Ripgrep(), self.blobs)

@@ -1,0 +1,72 @@
+"""What a surface holds: one handle on the controller, under one name."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.checkpoints.restore import Restored
+from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.controller.assembly import Assembly, Choices
+from halocline.controller.controller import Controller, TaskOptions
+from halocline.protocol import commands as cmd
+from halocline.protocol.events import DurableEvent, Event
+from halocline.protocol.state import State
+from halocline.store.history import TaskInfo
+
+
+def open_client(choices: Choices, name: str = "cli") -> "Client":
+    """A client of a controller of its own, in this process. Raises UsageError and SettingsError."""
+    return Client(Controller(Assembly.of(choices)), name)
+
+
+class Client:
+    """A named way into the controller; `name` is written down with every decision it sends."""
+
+    def __init__(self, controller: Controller, name: str) -> None:
+        self._controller = controller
+        self.name = name
+        self.home = controller.home
+
+    async def start(self, workspace: Path, options: TaskOptions) -> str:
+        return await self._controller.start(workspace, options)
+
+    async def resume(self, task: str, options: TaskOptions) -> str:
+        return await self._controller.resume(task, options)
+
+    def send(self, command: cmd.AnyCommand) -> bool:
+        """Pass a command on. False when it came too late: somebody else decided, or nothing asks any more."""
+        return self._controller.send(replace(command, client=self.name))
+
+    def events(self, task: str, after: int = 0) -> AsyncIterator[Event]:
+        """The past after `after`, then the live tail, without a gap."""
+        return self._controller.events(task, after)
+
+    def state(self, task: str) -> State:
+        return self._controller.state(task)
+
+    def past(self, task: str) -> list[DurableEvent]:
+        """All that was written of a task, open or not."""
+        return self._controller.past(task)
+
+    def history(self) -> list[TaskInfo]:
+        return self._controller.history()
+
+    def find(self, name: str) -> str:
+        """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""
+        return self._controller.find(name)
+
+    def delete(self, task: str) -> None:
+        """Remove a task's log. Raises TaskBusy when a process has it open."""
+        self._controller.delete(task)
+
+    def checkpoints(self, workspace: Path) -> ShadowGit:
+        """The saved states of a workspace."""
+        return self._controller.checkpoints(workspace)
+
+    async def restore(self, workspace: Path, target: str) -> Restored:
+        """Put files back to a checkpoint; the log of its task says so. Raises UsageError and HaloclineError."""
+        return await self._controller.restore(workspace, target)
+
+    async def close(self) -> None:
+        await self._controller.close()

@@ -1,0 +1,211 @@
+"""The hall: owns the tasks that are open in this process, and passes commands to them.
+
+Commands are answered by events; queries return a value and change nothing. Whatever a person sends arrives here,
+whichever window they look through.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from halocline._version import __version__
+from halocline.checkpoints.restore import Restored
+from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.context.environment import environment
+from halocline.context.system_prompt import system_prompt
+from halocline.controller.assembly import Assembly
+from halocline.protocol import commands as cmd
+from halocline.protocol.errors import TaskBusy, TaskNotFound
+from halocline.protocol.events import (
+    ApprovalMode,
+    CheckpointRestored,
+    DurableEvent,
+    Event,
+    Mode,
+    ModeChanged,
+    ModelChanged,
+    PolicyChanged,
+    TaskStarted,
+    TurnEnded,
+)
+from halocline.protocol.messages import StopReason
+from halocline.protocol.state import State, fold, loose_ends
+from halocline.protocol.values import Value
+from halocline.store import history
+from halocline.task.log import Log, follow, read
+from halocline.task.task import Task
+
+BY_HAND = "by-hand"
+"""Whose a checkpoint is when no task took it."""
+
+
+class TaskOptions(Value, frozen=True):
+    """What a person chose for a task. None takes the settings' value, or leaves a resumed task as it was."""
+
+    model: str | None = None
+    mode: Mode | None = None
+    approval_mode: ApprovalMode | None = None
+    attended: bool = False
+
+
+@dataclass(slots=True)
+class OpenTask:
+    """A task and the coroutine that serves it."""
+
+    task: Task
+    serving: asyncio.Task[None]
+
+
+class Controller:
+    """Open tasks by id."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self.home = assembly.home
+        self._assembly = assembly
+        self._open: dict[str, OpenTask] = {}
+
+    async def start(self, workspace: Path, options: TaskOptions) -> str:
+        """Begin a task and give its id. Nothing is written before the model is known to be usable."""
+        model = await self._assembly.model(options.model or "")
+        name = history.new_task_id()
+        log = Log(self.home.task(name), name)
+        task = self._assembly.task(log, State(), workspace, model, attended=options.attended)
+        task.emit(
+            TaskStarted(
+                workspace=str(workspace),
+                model=model.name,
+                mode=options.mode or Mode.ACT,
+                approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
+                system_prompt=system_prompt(workspace),
+                version=__version__,
+            )
+        )
+        return self._serve(name, task)
+
+    async def resume(self, name: str, options: TaskOptions) -> str:
+        """Open a task again. What a crash left open is closed first; nothing is run again by itself.
+
+        Raises:
+            TaskBusy, TaskNotFound, LogDamaged
+        """
+        name = history.find(self.home.tasks, name)
+        log = Log(self.home.task(name), name)
+        try:
+            state = fold(log.load())
+            if not state.workspace:
+                raise TaskNotFound(f"The log of task {name} has no beginning.", "It cannot be resumed.")
+            model = await self._assembly.model(options.model or state.model)
+        except BaseException:
+            log.close()
+            raise
+        task = self._assembly.task(log, state, Path(state.workspace), model, attended=options.attended)
+        if state.turn is not None:
+            task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text="The process ended."))
+        self._adjust(task, options)
+        return self._serve(name, task)
+
+    def send(self, command: cmd.AnyCommand) -> bool:
+        """Pass a command on. False when nothing waits for that decision or answer any more."""
+        task = self._task(command.task)
+        match command:
+            case cmd.SubmitPrompt(content=content):
+                now = datetime.now().astimezone()
+                task.inbox.prompt((*content, environment(task.state, Path(task.state.workspace), now)))
+            case cmd.Steer(content=content):
+                task.inbox.steer(content)
+            case cmd.Interrupt():
+                task.inbox.interrupt()
+            case cmd.ResolveApproval():
+                return task.inbox.resolve(command)
+            case cmd.AnswerQuestion():
+                return task.inbox.reply(command)
+            case cmd.SetMode(mode=mode):
+                task.emit(ModeChanged(mode=mode))
+            case cmd.SetPolicy(approval_mode=approval_mode):
+                task.emit(PolicyChanged(approval_mode=approval_mode))
+            case cmd.CloseTask():
+                task.inbox.close()
+        return True
+
+    def events(self, name: str, after: int = 0) -> AsyncIterator[Event]:
+        """The past of a task, then its live tail; of a task that another process writes, too."""
+        if name in self._open:
+            return self._open[name].task.log.events(after)
+        return follow(self.home.log(name), after)
+
+    def past(self, name: str) -> list[DurableEvent]:
+        """All that was written of a task."""
+        return list(read(self.home.log(history.find(self.home.tasks, name))))
+
+    def state(self, name: str) -> State:
+        """What an open task knows now."""
+        return self._task(name).state
+
+    def history(self) -> list[history.TaskInfo]:
+        """All tasks of this home, the newest first."""
+        return history.tasks(self.home.tasks)
+
+    def find(self, name: str) -> str:
+        """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""
+        return history.find(self.home.tasks, name)
+
+    def delete(self, name: str) -> None:
+        """Remove a task's log. Raises TaskBusy when a process has it open."""
+        Log(self.home.task(name), name).close()
+        history.delete(self.home.tasks, name)
+
+    def checkpoints(self, workspace: Path) -> ShadowGit:
+        """The saved states of a workspace."""
+        return self._assembly.shadow_git(workspace, BY_HAND)
+
+    async def restore(self, workspace: Path, target: str) -> Restored:
+        """Put files back to a checkpoint; the log of its task says so, unless it is gone or open elsewhere."""
+        found = [info for info in await self.checkpoints(workspace).list() if info.is_named(target)]
+        task = found[0].task if found else BY_HAND
+        restored = await self._assembly.shadow_git(workspace, task).restore(target)
+        with suppress(TaskNotFound, TaskBusy):
+            self._note(self.find(task), restored)
+        return restored
+
+    def _note(self, name: str, restored: Restored) -> None:
+        log = Log(self.home.task(name), name)
+        try:
+            log.load()
+            log.append(CheckpointRestored(checkpoint=restored.checkpoint, undo=restored.undo, changed=restored.changed))
+        finally:
+            log.close()
+
+    async def close(self) -> None:
+        """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""
+        for opened in self._open.values():
+            opened.task.inbox.interrupt()
+            opened.task.inbox.close()
+        outcomes = await asyncio.gather(*(opened.serving for opened in self._open.values()), return_exceptions=True)
+        for opened in self._open.values():
+            await opened.task.close()
+        self._open.clear()
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    def _serve(self, name: str, task: Task) -> str:
+        serving = asyncio.create_task(task.run(), name=f"task {name}")
+        serving.add_done_callback(lambda _: task.log.finish())
+        self._open[name] = OpenTask(task, serving)
+        return name
+
+    def _adjust(self, task: Task, options: TaskOptions) -> None:
+        if task.model.name != task.state.model:
+            task.emit(ModelChanged(model=task.model.name))
+        if options.mode not in (None, task.state.mode):
+            task.emit(ModeChanged(mode=options.mode))
+        if options.approval_mode not in (None, task.state.approval_mode):
+            task.emit(PolicyChanged(approval_mode=options.approval_mode))
+
+    def _task(self, name: str) -> Task:
+        if name not in self._open:
+            raise TaskNotFound(f"Task {name} is not open here.", "Resume it first.")
+        return self._open[name].task

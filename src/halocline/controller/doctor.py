@@ -1,0 +1,84 @@
+"""What Halocline needs on this machine, checked one by one. Nothing is changed, and no key is shown."""
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from halocline.checkpoints.guards import check_workspace
+from halocline.controller.model_choice import local_models
+from halocline.hosts.ripgrep import Ripgrep
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.values import Value
+from halocline.providers.catalog import VENDORS
+from halocline.store.paths import Home
+from halocline.store.settings import load_settings
+
+
+class Finding(Value, frozen=True):
+    """One check. `needed` findings that are not `ok` keep Halocline from working."""
+
+    name: str
+    ok: bool
+    text: str
+    hint: str = ""
+    needed: bool = True
+
+
+async def examine(workspace: Path, env: Mapping[str, str] = os.environ) -> list[Finding]:
+    """All findings, in the order to read them."""
+    return [_python(), _home(env), _settings(env), _git(), _ripgrep(), _workspace(workspace), await _models(env)]
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Finding("Python", sys.version_info >= (3, 11), version, "Python 3.11 or newer is needed.")
+
+
+def _home(env: Mapping[str, str]) -> Finding:
+    try:
+        home = Home.of(env)
+    except HaloclineError as error:
+        return Finding("home", False, error.text, error.hint)
+    return Finding("home", True, f"{home.root}, {shutil.disk_usage(home.root).free / 1e9:.1f} GB free")
+
+
+def _settings(env: Mapping[str, str]) -> Finding:
+    try:
+        path = Home.of(env).settings
+        load_settings(path, env)
+    except HaloclineError as error:
+        return Finding("settings", False, error.text, error.hint)
+    return Finding("settings", True, str(path) if path.exists() else "the defaults")
+
+
+def _git() -> Finding:
+    git = shutil.which("git")
+    return Finding("git", git is not None, git or "not found", "Checkpoints need it; install git.", needed=False)
+
+
+def _ripgrep() -> Finding:
+    try:
+        return Finding("ripgrep", True, Ripgrep().program)
+    except HaloclineError as error:
+        return Finding("ripgrep", False, error.text, error.hint)
+
+
+def _workspace(workspace: Path) -> Finding:
+    try:
+        check_workspace(workspace, Path.home())
+    except HaloclineError as error:
+        return Finding("checkpoints", False, error.text, "Work in a project folder.", needed=False)
+    return Finding("checkpoints", True, f"on for {workspace}", needed=False)
+
+
+async def _models(env: Mapping[str, str]) -> Finding:
+    keys = [vendor.key_variable for vendor in VENDORS.values() if vendor.key_variable and env.get(vendor.key_variable)]
+    local = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
+    answers = await asyncio.gather(*(local_models(vendor) for vendor in local))
+    servers = [vendor.title for vendor, models in zip(local, answers, strict=True) if models]
+    text = ", ".join([*keys, *servers]) or "no key in the environment and no local server"
+    hint = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama. halo demo needs neither."
+    return Finding("models", bool(keys or servers), text, hint, needed=False)

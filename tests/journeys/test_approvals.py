@@ -1,0 +1,181 @@
+from halocline.controller.controller import TaskOptions
+from halocline.protocol import commands as cmd
+from halocline.protocol import events as ev
+from halocline.protocol.messages import StopReason, Text
+from halocline.providers.scripted import Call, Turn
+
+ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
+ALONE = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=False)
+TOUCH = Call("execute_command", {"command": "touch made", "requires_approval": False}, id="c1")
+DONE = Turn(text="done")
+
+
+def decide(decision, note="", arguments=None):
+    def answer(event):
+        if isinstance(event, ev.ApprovalRequested):
+            return cmd.ResolveApproval(
+                task=event.task, request=event.request, decision=decision, note=note, arguments=arguments
+            )
+        return None
+
+    return answer
+
+
+async def test_a_call_runs_after_a_yes(journey):
+    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=decide(ev.Choice.ALLOW_ONCE))
+    assert (journey.workspace / "made").exists()
+    assert [kind for kind in journey.kinds if kind != "CheckpointTaken"] == [
+        "TaskStarted",
+        "TurnStarted",
+        "StepStarted",
+        "UsageReported",
+        "AssistantMessageCompleted",
+        "ApprovalRequested",
+        "ApprovalResolved",
+        "ToolCallStarted",
+        "ToolCallEnded",
+        "StepStarted",
+        "UsageReported",
+        "AssistantMessageCompleted",
+        "TurnEnded",
+    ]
+
+
+async def test_words_on_a_yes_reach_the_model(journey):
+    await journey.run(
+        Turn(calls=(TOUCH,)),
+        Turn(text="ok", expect="and be quick"),
+        options=ASK,
+        answer=decide(ev.Choice.ALLOW_ONCE, "and be quick"),
+    )
+    assert journey.state.last_end.reason is StopReason.END_TURN
+
+
+async def test_a_no_with_a_reason_is_told_and_the_calls_after_it_are_skipped(journey):
+    again = Call("read_file", {"path": "x"}, id="c2")
+    await journey.run(
+        Turn(calls=(TOUCH, again)),
+        Turn(text="ok", expect="not today"),
+        options=ASK,
+        answer=decide(ev.Choice.REJECT_ONCE, "not today"),
+    )
+    assert journey.ends == [("c1", "rejected"), ("c2", "skipped")]
+    assert not (journey.workspace / "made").exists()
+
+
+async def test_always_asks_once_for_the_same_command_and_again_for_another(journey):
+    other = Call("execute_command", {"command": "touch other", "requires_approval": False})
+    await journey.run(
+        Turn(calls=(TOUCH,)),
+        Turn(calls=(TOUCH,)),
+        Turn(calls=(other,)),
+        DONE,
+        options=ASK,
+        answer=decide(ev.Choice.ALLOW_ALWAYS),
+    )
+    assert [event.detail for event in journey.of(ev.ApprovalRequested)] == ["touch made", "touch other"]
+
+
+async def test_an_edited_command_runs_as_edited_and_the_model_knows(journey):
+    arguments = {"command": "touch better", "requires_approval": False}
+    await journey.run(
+        Turn(calls=(TOUCH,)),
+        Turn(text="ok", expect="touch better"),
+        options=ASK,
+        answer=decide(ev.Choice.ALLOW_ONCE, arguments=arguments),
+    )
+    assert (journey.workspace / "better").exists()
+    assert not (journey.workspace / "made").exists()
+
+
+async def test_an_edit_is_shown_as_a_diff_before_it_is_made(journey):
+    path = journey.write("a.txt", "one\n")
+    seen = []
+
+    def answer(event):
+        if isinstance(event, ev.ApprovalRequested):
+            seen.append((event.diffs[0].text, path.read_text()))
+            return decide(ev.Choice.ALLOW_ONCE)(event)
+        return None
+
+    call = Call("replace_in_file", {"path": "a.txt", "diff": "------- SEARCH\none\n=======\ntwo\n+++++++ REPLACE"})
+    await journey.run(Turn(calls=(call,)), DONE, options=ASK, answer=answer)
+    assert "-one" in seen[0][0]
+    assert "+two" in seen[0][0]
+    assert seen[0][1] == "one\n"
+    assert path.read_text() == "two\n"
+
+
+async def test_nobody_is_asked_about_an_edit_that_does_not_apply(journey):
+    journey.write("a.txt", "one\n")
+    call = Call("replace_in_file", {"path": "a.txt", "diff": "------- SEARCH\nzero\n=======\ntwo\n+++++++ REPLACE"})
+    await journey.run(Turn(calls=(call,)), DONE, options=ASK, answer=decide(ev.Choice.ALLOW_ONCE))
+    assert journey.of(ev.ApprovalRequested) == []
+    assert journey.ends[0][1] == "failed"
+
+
+async def test_the_second_edit_of_a_message_is_shown_as_it_is_after_the_first(journey):
+    journey.write("a.txt", "one\n")
+    calls = tuple(
+        Call("replace_in_file", {"path": "a.txt", "diff": f"------- SEARCH\n{a}\n=======\n{b}\n+++++++ REPLACE"})
+        for a, b in (("one", "two"), ("two", "three"))
+    )
+    await journey.run(Turn(calls=calls), DONE, options=ASK, answer=decide(ev.Choice.ALLOW_ONCE))
+    assert "-two" in journey.of(ev.ApprovalRequested)[1].diffs[0].text
+    assert (journey.workspace / "a.txt").read_text() == "three\n"
+
+
+async def test_without_a_person_what_needs_one_is_refused_and_the_model_is_told(journey):
+    await journey.run(Turn(calls=(TOUCH,)), Turn(text="ok", expect="nobody can give it"), options=ALONE)
+    assert journey.of(ev.ApprovalResolved)[0].by == "nobody"
+    assert journey.state.nobody_answered
+    assert not (journey.workspace / "made").exists()
+
+
+async def test_plan_mode_refuses_changes_without_asking(journey):
+    options = TaskOptions(mode=ev.Mode.PLAN, approval_mode=ev.ApprovalMode.YOLO, attended=True)
+    await journey.run(Turn(calls=(TOUCH,)), Turn(text="ok", expect="plan mode"), options=options)
+    assert journey.ends == [("c1", "rejected")]
+    assert not (journey.workspace / "made").exists()
+
+
+async def test_a_question_gets_its_answer(journey):
+    def answer(event):
+        if isinstance(event, ev.QuestionAsked):
+            return cmd.AnswerQuestion(task=event.task, request=event.request, answer="blue")
+        return None
+
+    call = Call("ask_followup_question", {"question": "Which colour?", "options": ["red", "blue"]})
+    await journey.run(Turn(calls=(call,)), Turn(text="ok", expect="blue"), answer=answer)
+    assert journey.of(ev.QuestionAnswered)[0].client == "test"
+
+
+async def test_a_question_without_a_person_does_not_hang(journey):
+    call = Call("ask_followup_question", {"question": "Which colour?"})
+    await journey.run(Turn(calls=(call,)), DONE)
+    assert journey.of(ev.QuestionAnswered)[0].by == "nobody"
+    assert journey.state.last_end.reason is StopReason.END_TURN
+
+
+async def test_a_stale_decision_changes_nothing(journey):
+    late = []
+
+    def answer(event):
+        if isinstance(event, ev.ApprovalRequested):
+            late.append(event)
+            return decide(ev.Choice.REJECT_ONCE)(event)
+        return decide(ev.Choice.ALLOW_ONCE)(late[0]) if isinstance(event, ev.ToolCallEnded) else None
+
+    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=answer)
+    assert len(journey.of(ev.ApprovalResolved)) == 1
+    assert not (journey.workspace / "made").exists()
+
+
+async def test_steering_reaches_the_model_before_its_next_request(journey):
+    def answer(event):
+        if isinstance(event, ev.ToolCallStarted):
+            return cmd.Steer(task=event.task, content=(Text("use tabs"),))
+        return None
+
+    await journey.run(Turn(calls=(TOUCH,)), Turn(text="ok", expect="use tabs"), answer=answer)
+    assert "SteeringReceived" in journey.kinds
