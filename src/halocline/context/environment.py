@@ -13,10 +13,8 @@ from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import State
 
 LISTING_LIMIT = 200
-SKIPPED = frozenset(
-    ("node_modules", "__pycache__", "env", "venv", ".venv", "dist", "out", "bundle", "vendor", "tmp", "temp", "deps")
-    + ("Pods", "build", "target", ".git")
-)
+GENERATED = "Pods __pycache__ build bundle deps dist env node_modules out target temp tmp vendor venv"
+SKIPPED = frozenset(GENERATED.split())
 PLAN = (
     "Mode: plan. Read, search and discuss only; edits and commands are refused. Work out a plan with the person. "
     "Only the person can switch to act mode."
