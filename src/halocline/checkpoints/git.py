@@ -1,0 +1,142 @@
+"""Runs git on a store of ours, apart from every configuration, hook and variable that is not ours.
+
+A command never outlives its deadline or a `stop`; a git that outlives us (kill -9) keeps the store's lock.
+"""
+
+import os
+import subprocess
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from halocline.protocol.errors import HaloclineError
+
+
+class GitFailed(HaloclineError):
+    """A git command ended with an error; `text` holds its last words."""
+
+    code = "checkpoint_failed"
+
+
+class CheckpointsOff(HaloclineError):
+    """Checkpoints cannot be kept here; `text` says why."""
+
+    code = "checkpoints_off"
+
+
+class Stopped(HaloclineError):
+    """The work was broken off because Halocline is closing."""
+
+    code = "checkpoints_stopped"
+
+
+class Runner:
+    """Runs one program at a time; another thread may end it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Kill what runs now; whatever is asked for later is refused."""
+        self._is_stopped = True
+        if self._process is not None:
+            self._process.kill()
+
+    def check(self) -> None:
+        """Raises Stopped after `stop`."""
+        if self._is_stopped:
+            raise Stopped("Checkpoints were stopped.")
+
+    def run(self, process: subprocess.Popen[bytes], data: bytes, seconds: float) -> tuple[int, bytes, bytes]:
+        """Feed `data` and wait for the end. Gives exit code, output and errors. Raises subprocess.TimeoutExpired."""
+        self._process = process
+        with process:
+            # `stop` may have looked for the process just before it was noted here.
+            if self._is_stopped:
+                process.kill()
+            try:
+                output, errors = process.communicate(data, timeout=seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+            finally:
+                self._process = None
+        self.check()
+        return process.returncode, output, errors
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """The git program, bound to one store and its workspace.
+
+    `deadline` is in `time.monotonic` seconds, for all commands together; `lock` is the descriptor of the store's lock,
+    which every git inherits, so that it is free only when no git of ours lives.
+    """
+
+    program: str
+    store: Path
+    workspace: Path
+    deadline: float
+    runner: Runner
+    lock: int | None = None
+
+    def run(self, *arguments: str, data: bytes = b"", accept: Collection[int] = (0,)) -> bytes:
+        """Give what the command writes.
+
+        Raises:
+            GitFailed: its exit code is not one to accept.
+            CheckpointsOff: there is no git, or the deadline has passed.
+            Stopped: the runner was stopped.
+        """
+        self.runner.check()
+        seconds = self.deadline - time.monotonic()
+        try:
+            code, output, errors = self.runner.run(self._start(arguments), data, max(seconds, 0))
+        except subprocess.TimeoutExpired:
+            raise CheckpointsOff(
+                "the files of this folder take too long to read", "Leave folders out with .gitignore."
+            ) from None
+        if code not in accept:
+            last_words = errors.decode(errors="replace").strip()[-500:]
+            raise GitFailed(f"git {arguments[0]} failed ({code}): {last_words}")
+        return output
+
+    def word(self, *arguments: str, data: bytes = b"") -> str:
+        """The output of a command that answers with one word."""
+        return self.run(*arguments, data=data).decode().strip()
+
+    def _start(self, arguments: tuple[str, ...]) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                [self.program, *arguments],
+                cwd=self.workspace,
+                env=self._environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=() if self.lock is None else (self.lock,),
+                # Ctrl-C on the terminal is meant for us, not for git.
+                process_group=0,
+            )
+        except FileNotFoundError as error:
+            if error.filename == self.program:
+                raise CheckpointsOff("git was not found", "Install git.") from None
+            raise GitFailed(f"the folder {self.workspace} is gone") from None
+
+    def _environment(self) -> Mapping[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        return inherited | {
+            "GIT_DIR": str(self.store),
+            "GIT_WORK_TREE": str(self.workspace),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            # Versions before 2.32 know no GIT_CONFIG_GLOBAL and look here; the store holds no such files.
+            "HOME": str(self.store),
+            "XDG_CONFIG_HOME": str(self.store),
+            "LC_ALL": "C",
+        }

@@ -1,0 +1,131 @@
+"""Brings a store's index up to date with the workspace: which files go in, and reading them.
+
+What is left out: ignored files (the project's rules and ours), files over the limit, unreadable and special files, and
+nested repositories, which are neither entered nor touched.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+
+from halocline.checkpoints.git import Git, GitFailed
+
+# Up to this many files are named to git one by one; each name is compared with every file of the workspace.
+_FEW = 50
+_ADD = ("add", "--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
+# 1 says that single files were ignored or could not be read.
+_GOOD_ENOUGH = (0, 1)
+
+# As git names it: bytes, relative to the workspace.
+Path = bytes
+
+
+def update(git: Git, paths: Sequence[str] | None, largest: int) -> frozenset[Path]:
+    """Read what changed into the index; `largest` is in bytes.
+
+    `paths` says that nothing else changed. Gives what is left out although no rule ignores it, relative to the
+    workspace; what was asked for by `paths` is never among it.
+    """
+    if paths is not None and (git.store / "index").exists():
+        named = _ordinary(os.fsencode(git.workspace), paths, largest)
+        if named is not None and _add(git, named, ()):
+            return frozenset()
+    wanted, left_out = _scan(git, largest)
+    if len(wanted) > _FEW or not _add(git, wanted, left_out):
+        _add_all(git, left_out)
+    return left_out
+
+
+def _scan(git: Git, largest: int) -> tuple[list[Path], frozenset[Path]]:
+    """What changed or is new, and what of it is left out."""
+    listing = git.run("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard")
+    root = os.fsencode(git.workspace)
+    wanted: list[Path] = []
+    left_out: set[Path] = set()
+    for record in listing.split(b"\0")[:-1]:
+        tag, path = record[:1], record[2:]
+        if _goes_in(root, path, largest, is_known=tag != b"?"):
+            wanted.append(path)
+        else:
+            left_out.add(path.rstrip(b"/"))
+    return wanted, frozenset(left_out)
+
+
+def _goes_in(root: bytes, path: Path, largest: int, is_known: bool) -> bool:
+    # git writes a nested repository as a folder.
+    if path.endswith(b"/"):
+        return False
+    full = os.path.join(root, path)
+    try:
+        info = os.lstat(full)
+    except OSError:
+        return is_known
+    if stat.S_ISDIR(info.st_mode):
+        return is_known
+    return _is_storable(info, largest) and (stat.S_ISLNK(info.st_mode) or os.access(full, os.R_OK))
+
+
+def _is_storable(info: os.stat_result, largest: int) -> bool:
+    return stat.S_ISLNK(info.st_mode) or (stat.S_ISREG(info.st_mode) and info.st_size <= largest)
+
+
+def _ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | None:
+    """Where the named files lie in the workspace; None when one of them needs the judgement of a whole scan."""
+    found: set[Path] = set()
+    for text in paths:
+        try:
+            places = _places(os.path.join(root, os.fsencode(text)))
+        except ValueError:
+            # No file has such a name.
+            return None
+        for place in places:
+            if not place.startswith(root + b"/"):
+                continue
+            if not _is_ordinary(place, largest) or _is_nested(root, place):
+                return None
+            found.add(os.path.relpath(place, root))
+    return sorted(found)
+
+
+def _places(full: bytes) -> set[bytes]:
+    """The file itself and, when it is a link, the one it leads to."""
+    folder, name = os.path.split(full)
+    return {os.path.realpath(full), os.path.join(os.path.realpath(folder), name)}
+
+
+def _is_ordinary(full: bytes, largest: int) -> bool:
+    try:
+        return _is_storable(os.lstat(full), largest)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+
+
+def _is_nested(root: bytes, full: bytes) -> bool:
+    folder = os.path.dirname(full)
+    while len(folder) > len(root):
+        if os.path.lexists(os.path.join(folder, b".git")):
+            return True
+        folder = os.path.dirname(folder)
+    return False
+
+
+def _add(git: Git, wanted: Sequence[Path], left_out: Iterable[Path]) -> bool:
+    """Read exactly these; false when git does not accept one of the names, for one because it is gone meanwhile."""
+    if not wanted:
+        return True
+    try:
+        git.run(*_ADD, data=_pathspecs([b":(top,literal)" + path for path in wanted], left_out), accept=_GOOD_ENOUGH)
+    except GitFailed:
+        return False
+    return True
+
+
+def _add_all(git: Git, left_out: Iterable[Path]) -> None:
+    """Read everything. Objects are streamed into one pack, which is five times smaller than a file for each."""
+    git.run("-c", "core.bigFileThreshold=1", *_ADD, data=_pathspecs([b":(top)"], left_out), accept=_GOOD_ENOUGH)
+
+
+def _pathspecs(wanted: Sequence[bytes], left_out: Iterable[Path]) -> bytes:
+    return b"\0".join([*wanted, *(b":(top,exclude,literal)" + path for path in left_out)])

@@ -1,0 +1,86 @@
+"""What a store consists of on disk, written without starting git.
+
+Its configuration is complete and isolated: no hooks, no signing, no filters, no other excludes than ours, and bytes
+are kept as they are, whatever the project's `.gitattributes` say of line ends, encodings and filters.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+_CONFIG = """[core]
+	repositoryFormatVersion = 0
+	bare = false
+	fileMode = true
+	logAllRefUpdates = false
+	autocrlf = false
+	quotePath = false
+	untrackedCache = true
+	fsmonitor = false
+	hooksPath = /dev/null
+	excludesFile = /dev/null
+	attributesFile = /dev/null
+[user]
+	name = Halocline
+	email = checkpoints@halocline.invalid
+[commit]
+	gpgSign = false
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+"""
+_MACOS = """[core]
+	ignoreCase = true
+	precomposeUnicode = true
+"""
+_ATTRIBUTES = "* -text !eol !ident !filter !working-tree-encoding\n"
+_SPECIAL = frozenset("\\*?[ ")
+
+
+def prepare(store: Path, workspace: Path) -> None:
+    """Make the store, or put right what differs. Call it with the store's lock in hand."""
+    for folder in (store, store / "info", store / "objects", store / "refs"):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    _keep(store / "HEAD", "ref: refs/heads/none\n")
+    _keep(store / "config", _CONFIG + _MACOS if sys.platform == "darwin" else _CONFIG)
+    _keep(store / "description", f"Checkpoints of {workspace}\n")
+    _keep(store / "info" / "attributes", _ATTRIBUTES)
+    _keep(store / "info" / "exclude", _excludes(store, workspace))
+
+
+def clear_stale_locks(store: Path, refs: str) -> None:
+    """Remove the locks that a killed git left; `refs` is the folder of references that we write."""
+    for stale in (store / "index.lock", *(store / refs).glob("*.lock")):
+        stale.unlink(missing_ok=True)
+
+
+def put_aside(store: Path, moment: float) -> Path:
+    """Rename a store, so that another can be begun in its place; `moment` is in Unix seconds."""
+    aside = store.with_name(f"{store.name}.damaged-{moment:.3f}")
+    store.rename(aside)
+    return aside
+
+
+def bring_back(aside: Path, store: Path) -> None:
+    """Undo `put_aside`; what was begun in its place is thrown away."""
+    import shutil
+
+    shutil.rmtree(store)
+    aside.rename(store)
+
+
+def _keep(path: Path, text: str) -> None:
+    data = text.encode(errors="surrogateescape")
+    if not path.exists() or path.read_bytes() != data:
+        new = path.with_suffix(".new")
+        new.write_bytes(data)
+        new.replace(path)
+
+
+def _excludes(store: Path, workspace: Path) -> str:
+    rules = Path(__file__).with_name("excludes.txt").read_text(encoding="utf-8")
+    if not store.is_relative_to(workspace):
+        return rules
+    inside = os.fspath(store.parent.relative_to(workspace))
+    return rules + "/" + "".join(f"\\{char}" if char in _SPECIAL else char for char in inside) + "/\n"

@@ -1,0 +1,213 @@
+"""The store of one workspace: a bare git repository of ours, with its own index; the project's git is not involved.
+
+Every method blocks and belongs in a thread. Whoever touches the index holds the store's lock, so processes take turns.
+A checkpoint is a commit under `refs/halocline/<task>/<n>`; its message is the label.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from halocline.checkpoints import index, layout, lock
+from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.values import Value
+
+_REFS = "refs/halocline"
+_MUST_BE_NEW = "0" * 40
+
+
+class CheckpointInfo(Value, frozen=True):
+    """A checkpoint. `n` counts from 1 within its task; `at` is in Unix seconds."""
+
+    ref: str
+    sha: str
+    task: str
+    n: int
+    label: str
+    at: float
+
+    def is_named(self, name: str) -> bool:
+        """Whether a person means this one: by `task/number`, or by the beginning of its hash."""
+        return name == f"{self.task}/{self.n}" or (len(name) >= 4 and self.sha.startswith(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A checkpoint that was asked for.
+
+    `is_new` is false when nothing had changed since the last one. `left_out` is what no rule ignores and yet is not in
+    it. `aside` is where a damaged store was moved to.
+    """
+
+    sha: str
+    is_new: bool
+    left_out: frozenset[index.Path] = frozenset()
+    aside: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """The newest checkpoint of the task."""
+
+    sha: str
+    tree: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`seconds` bounds one saving, waiting for other processes included; `patience` whatever a person asked for.
+
+    Files over `largest` bytes are left out.
+    """
+
+    seconds: float = 15.0
+    patience: float = 300.0
+    largest: int = 5_000_000
+
+
+class Repository:
+    """Saves and shows checkpoints. `store` is the folder that holds the stores of all workspaces."""
+
+    def __init__(self, store: Path, workspace: Path, task: str, program: str, limits: Limits) -> None:
+        self.workspace = Path(os.path.realpath(workspace))
+        name = hashlib.sha256(os.fsencode(self.workspace)).hexdigest()[:16]
+        self.path = Path(os.path.realpath(store)) / name
+        self._refs = f"{_REFS}/{task}"
+        self._program = program
+        self._limits = limits
+        self._runner = Runner()
+        self._newest: _Last | None = None
+
+    def stop(self) -> None:
+        """Break off what another thread does, and refuse all else that needs the lock."""
+        self._runner.stop()
+
+    def save(self, label: str, paths: Sequence[str] | None, on_read: Callable[[], None]) -> Saved:
+        """Make a checkpoint; `on_read` is called when the files may change again.
+
+        A damaged index is made anew; a damaged store is put aside, once, and another one begun.
+
+        Raises:
+            GitFailed: git failed, in a new store as well.
+            CheckpointsOff: git is missing, or it took too long.
+            OSError: the store cannot be written.
+        """
+        with self._held(self._limits.seconds) as git:
+            try:
+                return self._save(git, label, paths, on_read)
+            except GitFailed:
+                self._newest = None
+                (self.path / "index").unlink(missing_ok=True)
+            try:
+                return self._save(git, label, None, on_read)
+            except GitFailed:
+                return self._save_anew(git, label, on_read)
+
+    def save_now(self, git: Git, label: str) -> Saved:
+        """Make a checkpoint with the lock in hand, and never put the store aside."""
+        return self._save(git, label, None, lambda: None)
+
+    def list(self, task: str | None) -> tuple[CheckpointInfo, ...]:
+        """What is kept, oldest first, of one task or of all."""
+        if not self.path.exists():
+            return ()
+        pattern = f"{_REFS}/{task}/" if task else f"{_REFS}/"
+        fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:subject)"
+        git = self._bound(self._limits.patience, Runner(), None)
+        listing = git.run("for-each-ref", "--sort=version:refname", f"--format={fields}", pattern)
+        return tuple(_info(line) for line in listing.decode(errors="replace").split("\n")[:-1])
+
+    def diff(self, old: str, new: str | None) -> str:
+        """The unified diff from one checkpoint to another, or to the workspace as it is now. Raises UsageError."""
+        with self.opened() as git:
+            before = self.resolve(git, old)
+            after = self.resolve(git, new) if new is not None else self.present(git)[0]
+            options = ("-r", "-p", "--find-renames", "--no-color", "--no-ext-diff", "--no-textconv")
+            return git.run("diff-tree", *options, before, after).decode(errors="replace")
+
+    def present(self, git: Git) -> tuple[str, frozenset[index.Path]]:
+        """The tree of the workspace as it is now, and what is left out of it."""
+        left_out = index.update(git, None, self._limits.largest)
+        return git.word("write-tree"), left_out
+
+    def resolve(self, git: Git, target: str) -> str:
+        """The commit for a number within the task, `task/n` or a hash. Raises UsageError when there is none."""
+        names = (f"{self._refs}/{target}", f"{_REFS}/{target}", target)
+        questions = "".join(f"{name}^{{commit}}\n" for name in names)
+        answers = git.run("cat-file", "--batch-check=%(objecttype) %(objectname)", data=os.fsencode(questions))
+        for answer in answers.split(b"\n"):
+            match answer.split():
+                case [b"commit", sha]:
+                    return sha.decode()
+        raise UsageError(f"There is no checkpoint {target!r} of this folder.", "List them: halo checkpoints list")
+
+    def opened(self) -> AbstractContextManager[Git]:
+        """Hold the lock of the store, for something that a person asked for. Raises UsageError when there is none."""
+        if not self.path.exists():
+            raise UsageError(f"There are no checkpoints of {self.workspace}.")
+        return self._held(self._limits.patience)
+
+    @contextmanager
+    def _held(self, seconds: float) -> Iterator[Git]:
+        """Hold the lock of the store, which is made when missing, and give a git bound to both.
+
+        Raises CheckpointsOff when another process holds it all the time.
+        """
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            with lock.held(self.path.with_suffix(".lock"), time.monotonic() + seconds, self._runner.check) as held:
+                layout.prepare(self.path, self.workspace)
+                # We hold the lock, so no git of ours lives.
+                layout.clear_stale_locks(self.path, self._refs)
+                yield self._bound(seconds, self._runner, held)
+        except TimeoutError:
+            raise CheckpointsOff("another process keeps the store of this folder busy", "Try again later.") from None
+
+    def _bound(self, seconds: float, runner: Runner, held: int | None) -> Git:
+        return Git(self._program, self.path, self.workspace, time.monotonic() + seconds, runner, held)
+
+    def _save(self, git: Git, label: str, paths: Sequence[str] | None, on_read: Callable[[], None]) -> Saved:
+        left_out = index.update(git, paths, self._limits.largest)
+        on_read()
+        tree = git.word("write-tree")
+        last = self._last(git)
+        if last is not None and last.tree == tree:
+            return Saved(last.sha, is_new=False, left_out=left_out)
+        parents, n = (("-p", last.sha), last.n + 1) if last is not None else ((), 1)
+        sha = git.word("commit-tree", tree, *parents, data=label.replace("\0", " ").encode(errors="replace"))
+        git.run("update-ref", f"{self._refs}/{n}", sha, _MUST_BE_NEW)
+        self._newest = _Last(sha, tree, n)
+        return Saved(sha, is_new=True, left_out=left_out)
+
+    def _last(self, git: Git) -> _Last | None:
+        # Its file tells that nobody put the store aside since.
+        if self._newest is not None and (self.path / self._refs / str(self._newest.n)).exists():
+            return self._newest
+        fields = "--format=%(objectname) %(tree) %(refname:lstrip=3)"
+        found = git.word("for-each-ref", "--sort=-version:refname", "--count=1", fields, f"{self._refs}/")
+        match found.split():
+            case [sha, tree, n]:
+                return _Last(sha, tree, int(n))
+        return None
+
+    def _save_anew(self, git: Git, label: str, on_read: Callable[[], None]) -> Saved:
+        aside = layout.put_aside(self.path, time.time())
+        layout.prepare(self.path, self.workspace)
+        try:
+            return replace(self._save(git, label, None, on_read), aside=aside)
+        except HaloclineError:
+            # The new one fails as well, so the old one was not at fault.
+            layout.bring_back(aside, self.path)
+            raise
+
+
+def _info(line: str) -> CheckpointInfo:
+    ref, sha, at, label = line.split("\0", 3)
+    _, _, task, n = ref.split("/", 3)
+    return CheckpointInfo(ref=ref, sha=sha, task=task, n=int(n), label=label, at=float(at))

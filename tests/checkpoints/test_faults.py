@@ -1,0 +1,231 @@
+import asyncio
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.checkpoints.bench import Bench
+
+from halocline.checkpoints.git import CheckpointsOff
+from halocline.checkpoints.guards import check_workspace
+from halocline.checkpoints.repository import Limits
+from halocline.protocol.errors import HaloclineError
+
+HOLDER = """
+import fcntl, sys
+with open(sys.argv[1], "w") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+SAVER = """
+import asyncio, sys
+from pathlib import Path
+from halocline.checkpoints.shadow_git import ShadowGit
+
+async def main(store, workspace, task, program):
+    shadow = ShadowGit(Path(store), Path(workspace), task, delay=0, program=program)
+    shadow.begin(lambda event: print(event.__class__.__name__, flush=True))
+    for n in range(5):
+        await shadow.barrier()
+        Path(workspace, f"{task}.txt").write_text(str(n))
+        shadow.take(f"edit {n}", [f"{task}.txt"])
+    await shadow.settle()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda store: (store / "index").write_bytes(b"garbage"),
+        lambda store: (store / "index").write_bytes(b""),
+        lambda store: (store / "index").unlink(),
+        lambda store: (store / "HEAD").unlink(),
+        lambda store: (store / "config").write_text("[core\n"),
+        lambda store: shutil.rmtree(store / "info"),
+        lambda store: (store / "index.lock").touch(),
+        lambda store: (store / "refs/halocline/t1/2.lock").touch(),
+    ],
+)
+async def test_a_small_damage_is_repaired_and_no_checkpoint_is_lost(bench: Bench, damage) -> None:
+    bench.write("a.txt", "one")
+    bench.write("b.txt", "b")
+    shadow = await bench.begun()
+    damage(bench.repository)
+    bench.write("a.txt", "two")
+    shadow.take("edit", ["a.txt"])
+    await shadow.settle()
+    assert bench.taken == ["Start", "edit"]
+    assert bench.saved(2) == {"a.txt", "b.txt"}
+    assert bench.notices == []
+
+
+@pytest.mark.parametrize("lost", ["objects", "refs/halocline/t1/1"])
+async def test_a_ruined_store_is_put_aside_once_and_begun_anew(bench: Bench, lost: str) -> None:
+    bench.write("a.txt", "one")
+    bench.write("b.txt", "b")
+    await bench.begun()
+    if lost == "objects":
+        shutil.rmtree(bench.repository / lost)
+    else:
+        (bench.repository / lost).write_text("1" * 40 + "\n")
+    bench.write("a.txt", "two")
+    shadow = await bench.begun()
+    bench.write("a.txt", "three")
+    shadow.take("edit", ["a.txt"])
+    await shadow.settle()
+    assert bench.taken == ["Start", "Start", "edit"]
+    assert bench.saved(1) == bench.saved(2) == {"a.txt", "b.txt"}
+    assert len([path for path in bench.store.iterdir() if "damaged" in path.name]) == 1
+    assert len(bench.notices) == 1
+
+
+async def test_two_shadow_gits_of_one_task_never_take_the_same_number(bench: Bench) -> None:
+    first, second = await bench.begun(), await bench.begun()
+    for n, shadow in enumerate((first, second, first, first, second)):
+        bench.write("a.txt", str(n))
+        shadow.take(f"edit {n}", ["a.txt"])
+        await shadow.settle()
+    assert [info.label for info in await first.list("t1")] == ["Start", *(f"edit {n}" for n in range(5))]
+    assert bench.notices == []
+
+
+async def test_a_store_that_is_not_at_fault_is_not_put_aside(bench: Bench, tmp_path: Path) -> None:
+    bench.write("a.txt", "one")
+    await bench.begun()
+    broken = tmp_path / "broken-git"
+    broken.write_text("#!/bin/sh\necho no space left >&2\nexit 128\n")
+    broken.chmod(0o755)
+    shadow = bench.shadow(program=str(broken))
+    shadow.begin(bench.events.append)
+    shadow.take("edit")
+    await shadow.settle()
+    shadow.take("another")
+    await shadow.settle()
+    assert bench.notices == ["A checkpoint could not be saved: git ls-files failed (128): no space left"]
+    assert len(await bench.shadow().list()) == 1
+    assert not [path for path in bench.store.iterdir() if "damaged" in path.name]
+
+
+async def test_a_checkpoint_after_a_failed_one_is_whole(bench: Bench, tmp_path: Path) -> None:
+    flag = tmp_path / "fails"
+    moody = tmp_path / "moody-git"
+    moody.write_text(f'#!/bin/sh\ntest -e "{flag}" && exit 128\nexec git "$@"\n')
+    moody.chmod(0o755)
+    shadow = await bench.begun(program=str(moody))
+    flag.touch()
+    bench.write("a.txt", "a")
+    shadow.take("fails", ["a.txt"])
+    await shadow.settle()
+    flag.unlink()
+    bench.write("b.txt", "b")
+    shadow.take("works", ["b.txt"])
+    await shadow.settle()
+    assert bench.taken == ["Start", "works"]
+    assert bench.saved(2) == {"a.txt", "b.txt"}
+
+
+async def test_without_git_checkpoints_are_off_and_say_so_once(bench: Bench) -> None:
+    shadow = await bench.begun(program="git-that-is-not-there")
+    shadow.take("edit")
+    await shadow.barrier()
+    await shadow.settle()
+    assert bench.notices == ["Checkpoints are off: git was not found. Install git."]
+
+
+async def test_a_store_that_cannot_be_written_does_not_disturb_the_task(bench: Bench) -> None:
+    bench.store.parent.mkdir()
+    bench.store.write_text("a file where the folder should be")
+    shadow = await bench.begun()
+    shadow.take("edit")
+    await shadow.settle()
+    assert len(bench.notices) == 1
+    assert bench.notices[0].startswith("A checkpoint could not be saved:")
+
+
+async def test_a_workspace_that_is_gone_does_not_disturb_the_task(bench: Bench) -> None:
+    shadow = await bench.begun()
+    bench.workspace.rmdir()
+    shadow.take("edit")
+    await shadow.settle()
+    assert len(bench.notices) == 1
+    with pytest.raises(HaloclineError):
+        await shadow.restore("1")
+
+
+async def test_a_store_that_another_process_keeps_busy_turns_checkpoints_off(bench: Bench) -> None:
+    await bench.begun()
+    lock = bench.repository.with_suffix(".lock")
+    holder = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HOLDER, str(lock), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert await holder.stdout.readline() == b"held\n"
+    await bench.begun("t2", limits=Limits(seconds=0))
+    await holder.communicate(b"")
+    assert bench.notices == [
+        "Checkpoints are off: another process keeps the store of this folder busy. Try again later."
+    ]
+
+
+async def test_two_processes_save_the_same_workspace_in_turns(bench: Bench) -> None:
+    for n in range(100):
+        bench.write(f"f{n}.txt", str(n))
+    savers = [
+        await asyncio.create_subprocess_exec(
+            sys.executable, "-c", SAVER, str(bench.store), str(bench.workspace), task, "git", stdout=subprocess.PIPE
+        )
+        for task in ("t1", "t2")
+    ]
+    outputs = [(await saver.communicate())[0] for saver in savers]
+    assert [set(output.split()) for output in outputs] == [{b"CheckpointTaken"}] * 2
+    shadow = bench.shadow()
+    assert [info.n for info in await shadow.list("t1")] == [1, 2, 3, 4, 5, 6]
+    assert [info.n for info in await shadow.list("t2")] == [1, 2, 3, 4, 5, 6]
+    assert "f7.txt" in bench.saved(6, "t2")
+
+
+async def test_a_git_that_outlives_us_keeps_the_lock_until_it_ends(bench: Bench, tmp_path: Path) -> None:
+    pipe = tmp_path / "started"
+    os.mkfifo(pipe)
+    program = tmp_path / "slow-git"
+    program.write_text(f'#!/bin/sh\necho $$ > "{pipe}"\nexec sleep 1000\n')
+    program.chmod(0o755)
+    saver = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", SAVER, str(bench.store), str(bench.workspace), "t1", str(program)
+    )
+    orphan = int(await asyncio.to_thread(pipe.read_text))
+    saver.kill()
+    await saver.wait()
+    lock = os.open(bench.repository.with_suffix(".lock"), os.O_RDWR)
+    with pytest.raises(BlockingIOError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.kill(orphan, signal.SIGKILL)
+    await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
+    os.close(lock)
+    await bench.begun()
+    assert bench.taken == ["Start"]
+
+
+@pytest.mark.parametrize("place", ["/", "/home", "/home/ada", "/home/ada/Desktop", "/home/ada/Documents"])
+def test_a_folder_that_is_no_project_is_refused(place: str) -> None:
+    with pytest.raises(CheckpointsOff):
+        check_workspace(Path(place), Path("/home/ada"))
+
+
+@pytest.mark.parametrize("place", ["/home/ada/code", "/home/ada/Documents/code", "/srv/code", "/home/adam"])
+def test_a_folder_of_a_project_is_accepted(place: str) -> None:
+    check_workspace(Path(place), Path("/home/ada"))
+
+
+async def test_in_the_home_folder_checkpoints_are_off_and_nothing_is_written(bench: Bench) -> None:
+    bench.home = bench.workspace
+    await bench.begun()
+    assert len(bench.notices) == 1
+    assert not bench.store.exists()
