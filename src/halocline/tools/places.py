@@ -41,9 +41,15 @@ async def existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
             return path, found
         names = await _names(path.parent, ctx)
         for name in names:
-            if _plain(name) == _plain(path.name) and (found := await ctx.files.info(path.with_name(name))):
-                return path.with_name(name), found
+            lookalike = path.with_name(name)
+            if _plain(name) == _plain(path.name) and _is_itself(lookalike) and (found := await ctx.files.info(lookalike)):
+                return lookalike, found
     raise ToolFailure(f"There is no {shown(path, ctx)}.{_similar(path, names, ctx)}")
+
+
+def _is_itself(path: Path) -> bool:
+    """No link: the policy judged the folder, and a link could lead out of it."""
+    return os.path.realpath(path) == os.path.join(os.path.realpath(path.parent), path.name)
 
 
 @contextmanager
