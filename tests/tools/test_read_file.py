@@ -99,3 +99,11 @@ async def test_a_folder_a_binary_file_and_a_giant_are_refused_with_advice(say, w
 async def test_an_impossible_path_is_a_failure(say, path: str):
     with pytest.raises(ToolFailure, match="not accessible"):
         await say("read_file", path=path)
+
+
+async def test_a_lookalike_that_is_a_link_is_not_followed_because_the_policy_judged_another_name(say, workspace: Path):
+    outside = workspace.parent / "outside.txt"
+    outside.write_text("secret")
+    (workspace / "my\u00a0notes.txt").symlink_to(outside)
+    with pytest.raises(ToolFailure, match="There is no"):
+        await say("read_file", path="my notes.txt")

@@ -40,9 +40,8 @@ async def existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
         if found := await ctx.files.info(path):
             return path, found
         names = await _names(path.parent, ctx)
-        for name in names:
-            lookalike = path.with_name(name)
-            if _plain(name) == _plain(path.name) and _is_itself(lookalike) and (found := await ctx.files.info(lookalike)):
+        for lookalike in (path.with_name(name) for name in names if _plain(name) == _plain(path.name)):
+            if _is_itself(lookalike) and (found := await ctx.files.info(lookalike)):
                 return lookalike, found
     raise ToolFailure(f"There is no {shown(path, ctx)}.{_similar(path, names, ctx)}")
 
