@@ -48,14 +48,8 @@ class SetPolicy(Command, frozen=True):
     approval_mode: ApprovalMode
 
 
-class SetModel(Command, frozen=True):
-    model: str
-
-
 class CloseTask(Command, frozen=True):
     """Let go of the task; it can be resumed."""
 
 
-AnyCommand = (
-    SubmitPrompt | Steer | Interrupt | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetModel | CloseTask
-)
+AnyCommand = SubmitPrompt | Steer | Interrupt | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | CloseTask

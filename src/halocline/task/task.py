@@ -5,6 +5,7 @@ What must stay true: state changes only in `emit`; every call has one end; every
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +29,9 @@ from halocline.task.governor import GO_ON, STOP, Governor, Verdict
 from halocline.task.inbox import Content, Inbox, Interrupted
 from halocline.task.log import Log
 from halocline.task.tool_calls import Machine, ToolCalls
+
+CLOSING_GRACE = 1.0
+"""Seconds that the checkpoint of an interrupted turn may still take when the task is closed."""
 
 
 @dataclass(slots=True)
@@ -70,14 +74,13 @@ class Task:
         try:
             async with self.inbox.interruptible(self.deadline()):
                 end = await self.steps()
+                await self.checkpoints.settle()
         except Interrupted as why:
             end = _interrupted(why)
         except ModelError as error:
             end = TurnEnded(reason=StopReason.ERROR, text=error.text)
             self.emit(_raised(error))
-        self.emit(*loose_ends(self.state))
-        await self.checkpoints.settle()
-        self.emit(end)
+        self.emit(*loose_ends(self.state), end)
         await self.log.sync()
 
     async def steps(self) -> TurnEnded:
@@ -120,6 +123,8 @@ class Task:
 
     async def close(self) -> None:
         """Let go of the machine, the model and the log. Nothing of the task runs any more."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.checkpoints.settle(), CLOSING_GRACE)
         await self.checkpoints.close()
         await self.machine.shell.close()
         await self.model.close()
