@@ -51,7 +51,7 @@ def test_the_completed_message_replaces_the_draft() -> None:
     assert rows == (
         r.ThoughtRow("hm"),
         r.ReplyRow("Hello"),
-        r.CallRow("c1", "execute_command", "execute_command", arguments={"command": "make"}),
+        r.CallRow("c1", "execute_command", "execute_command make", arguments={"command": "make"}),
     )
 
 

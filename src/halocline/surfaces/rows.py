@@ -122,8 +122,14 @@ def _completed(t: Transcript, e: ev.AssistantMessageCompleted) -> Transcript:
             case Text(text=text) if text.strip():
                 rows.append(ReplyRow(text))
             case ToolCall():
-                rows.append(CallRow(part.id, part.name, part.name, arguments=part.arguments))
+                rows.append(CallRow(part.id, part.name, _wanted(part), arguments=part.arguments))
     return _add(replace(t, draft=()), *rows)
+
+
+def _wanted(call: ToolCall) -> str:
+    """What a call that may never start is about: its name and the first thing it names."""
+    said = next((value for value in call.arguments.values() if isinstance(value, str)), "")
+    return f"{call.name} {said}".strip().split("\n", 1)[0]
 
 
 def _asked(t: Transcript, e: ev.ApprovalRequested) -> Transcript:

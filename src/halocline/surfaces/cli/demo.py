@@ -21,6 +21,8 @@ This is the real agent: real files, real commands, real checkpoints, in a copy a
   {place}
 Only the model is scripted, so that it needs no key and no network.
 """
+OFF_SCRIPT = """
+The script knows only one way through, so it could not follow yours. A real model would go on from your answer."""
 CLOSING = """
 The project and its history stay for you to look at:
   halo checkpoints list -C {place}
@@ -59,5 +61,7 @@ async def _play(place: Path, options: TaskOptions) -> int:
             code = await converse(client, task, view, PROMPT, stays=False)
     finally:
         await client.close()
+    if code and options.attended:
+        print(OFF_SCRIPT)
     print(CLOSING.format(place=place, task=task))
     return code
