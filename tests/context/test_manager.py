@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halocline.context.manager import MISSING, paired
+from halocline.context.manager import MISSING, Pairing, paired
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult, UserMessage
 
 PROMPT = UserMessage((Text("hi"),))
@@ -55,3 +55,20 @@ def test_every_call_of_any_history_has_exactly_one_result_directly_after(message
         assert not isinstance(message, ToolResult)
         if isinstance(message, AssistantMessage):
             assert [out.pop(0).call for _ in message.tool_calls] == [call.id for call in message.tool_calls]
+
+
+@given(MESSAGES, MESSAGES, st.lists(st.integers(0, 40), max_size=8))
+def test_pairing_step_by_step_gives_what_pairing_the_whole_gives(one, other, cuts):
+    histories = [tuple(one), (*one[: len(one) // 2], *other)]
+    pairing = Pairing()
+    for cut in cuts:
+        history = histories[cut % 2][: cut // 2]
+        assert pairing.of(history) == paired(history)
+    assert pairing.of(histories[0]) == paired(histories[0])
+
+
+def test_pairing_keeps_its_answers_to_calls_of_the_past_the_same_objects():
+    history = (reply("a"), PROMPT, reply("b"), result("b"))
+    pairing = Pairing()
+    first, second = pairing.of(history), pairing.of((*history, PROMPT))
+    assert first[1] is second[1]

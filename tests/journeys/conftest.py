@@ -16,8 +16,11 @@ from halocline.providers.retry import Retrying
 from halocline.providers.scripted import Scripted, Turn
 from halocline.store.paths import Home
 from halocline.store.settings import Settings
+from halocline.task.log import read
 
 Answer = Callable[[ev.Event], cmd.AnyCommand | None]
+YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO)
+LONGEST = 20.0
 
 
 class ScriptedAssembly(Assembly):
@@ -34,6 +37,8 @@ async def _no_wait(seconds: float) -> None:
 
 
 class Journey:
+    """A task in a folder of its own. `events` are those of the latest `run` or `prompt`."""
+
     def __init__(self, folder: Path) -> None:
         self.workspace = folder / "project"
         self.workspace.mkdir()
@@ -61,21 +66,39 @@ class Journey:
         resume: str = "",
         **settings: object,
     ) -> "Journey":
+        """Open a task, play one prompt to the end of its turn, and close everything."""
         client = client or self.client(turns, **settings)
         options = options or TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=answer is not None)
         try:
-            self.task = await (client.resume(resume, options) if resume else client.start(self.workspace, options))
-            client.send(cmd.SubmitPrompt(task=self.task, content=(Text(prompt),)))
-            async for event in client.events(self.task):
-                self.events.append(event)
-                if answer and (command := answer(event)):
-                    client.send(command)
-                if isinstance(event, ev.TurnEnded) and event.seq >= client.state(self.task).seq:
-                    break
-            self.state = client.state(self.task)
+            await self.open(client, options, resume)
+            await self.prompt(client, prompt, answer, after=0)
         finally:
             await client.close()
         return self
+
+    async def open(self, client: Client, options: TaskOptions = YOLO, resume: str = "") -> None:
+        self.task = await (client.resume(resume, options) if resume else client.start(self.workspace, options))
+
+    async def prompt(
+        self, client: Client, prompt: str = "go", answer: Answer | None = None, after: int | None = None
+    ) -> None:
+        """Send a prompt and take in the events after `after` (None: from the prompt on) until its turn has ended."""
+        sent = client.state(self.task).seq
+        self.events = []
+        client.send(cmd.SubmitPrompt(task=self.task, content=(Text(prompt),)))
+        async with asyncio.timeout(LONGEST):
+            async for event in client.events(self.task, sent if after is None else after):
+                self.events.append(event)
+                if answer and (command := answer(event)):
+                    client.send(command)
+                if isinstance(event, ev.TurnEnded) and event.seq > sent:
+                    break
+        self.state = client.state(self.task)
+
+    @property
+    def logged(self) -> list[ev.DurableEvent]:
+        """The whole log, from disk."""
+        return list(read(self.home.log(self.task)))
 
     @property
     def kinds(self) -> list[str]:

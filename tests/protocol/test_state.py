@@ -121,13 +121,18 @@ def test_only_a_person_who_says_always_gives_a_grant():
     assert fold(numbered(always)).grants == {grant}
 
 
-def test_a_budget_that_a_person_extends_begins_anew():
+def test_a_limit_that_a_person_extends_begins_anew():
     step = ev.StepStarted(model="m")
+    spent = ev.UsageReported(usage=Usage(input=1), cost=0.5)
+    state = fold(numbered(STARTED, PROMPT, step, spent, step, ev.LimitExtended(limit="cost")))
+    assert (state.forgiven_steps, state.forgiven_cost, state.turn.started_at) == (2, 0.5, 6.0)
+
+
+def test_an_answer_alone_extends_no_limit():
     asked = ev.QuestionAsked(request="q", question="Go on?")
-    answer = ev.QuestionAnswered(request="q", answer="Go on", by="user")
-    assert fold(numbered(STARTED, PROMPT, step, step, asked, answer)).forgiven_steps == 2
-    nobody = replace(answer, by="nobody", answer="")
-    assert fold(numbered(STARTED, PROMPT, step, step, asked, nobody)).forgiven_steps == 0
+    answer = ev.QuestionAnswered(request="q", answer="Stop here", by="user")
+    state = fold(numbered(STARTED, PROMPT, ev.StepStarted(model="m"), asked, answer))
+    assert (state.forgiven_steps, state.questions) == (0, ())
 
 
 def test_a_turn_is_over_when_a_call_ends_it_and_steering_reopens_it():

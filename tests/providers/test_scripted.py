@@ -56,7 +56,7 @@ raw = '{"path": "b'
 async def test_a_whole_turn_is_played_from_its_file(tmp_path: Path) -> None:
     model = loaded(tmp_path, FULL)
     events = await collected(model)
-    assert model.name == "scripted/story"
+    assert model.name == f"scripted/{tmp_path / 'story.toml'}"
     assert events[:-2] == [
         ThinkingDelta("Hm."),
         TextDelta("Reading "),
@@ -71,7 +71,7 @@ async def test_a_whole_turn_is_played_from_its_file(tmp_path: Path) -> None:
             ToolCall("first", "read_file", {"path": "a"}),
             ToolCall("call_1_2", "read_file", malformed='{"path": "b'),
         ),
-        model="scripted/story",
+        model=model.name,
         stop_reason=StopReason.MAX_TOKENS,
     )
     assert usage_of(events).usage == Usage(input=10, output=5, cache_read=3, cache_write=2)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.providers.streams import HELLO, endpoint, message_of, request, translated
 
 from halocline.protocol.events import ToolCallDelta
-from halocline.protocol.messages import AssistantMessage, ToolCall
+from halocline.protocol.messages import AssistantMessage, ToolCall, ToolResult
 from halocline.providers.anthropic_stream import FromWire as AnthropicFromWire
 from halocline.providers.openai_stream import FromWire as OpenAIFromWire
 from halocline.providers.reply import parse_arguments
@@ -95,7 +95,7 @@ def test_previews_name_the_call_that_the_message_will_hold() -> None:
 
 def test_an_id_that_an_earlier_reply_used_is_not_used_again() -> None:
     earlier = AssistantMessage((ToolCall("call_0", "read"),))
-    events = events_of(piece(0, "call_0", "read", "{}"), asked=request(HELLO, earlier))
+    events = events_of(piece(0, "call_0", "read", "{}"), asked=request(HELLO, earlier, ToolResult("call_0", ())))
     (call,) = message_of(events).tool_calls
     assert call.id not in ("", "call_0")
     assert all(event.call == call.id for event in events if isinstance(event, ToolCallDelta))

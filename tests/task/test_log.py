@@ -8,7 +8,8 @@ import pytest
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import LogDamaged, TaskBusy
 from halocline.protocol.events import LogRepaired, Mode, ModeChanged, ModelChanged, Noticed, TextDelta
-from halocline.task.log import QUEUE_LIMIT, Log, follow, owner, read
+from halocline.task.lock import owner
+from halocline.task.log import QUEUE_LIMIT, Log, follow, read
 
 
 @pytest.fixture

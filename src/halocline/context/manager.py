@@ -5,7 +5,7 @@ of the next and the provider's cache holds.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from operator import is_
 
 from halocline.ports.model import Request
 from halocline.ports.tool import Toolset
@@ -15,21 +15,54 @@ from halocline.protocol.state import State
 MISSING = "No result of this call was recorded. Do not assume that it took effect."
 
 
-@dataclass(frozen=True, slots=True)
 class Context:
     """Builds requests. `max_tokens` bounds one reply; None leaves it to the model's own limit."""
 
-    max_tokens: int | None = None
+    def __init__(self, max_tokens: int | None = None) -> None:
+        self._max_tokens = max_tokens
+        self._pairing = Pairing()
 
     def request(self, state: State, toolset: Toolset) -> Request:
         """What the model is asked now."""
         return Request(
             model=state.model,
             system=state.system_prompt,
-            messages=paired(state.messages),
+            messages=self._pairing.of(state.messages),
             tools=toolset.specs(),
-            max_tokens=self.max_tokens,
+            max_tokens=self._max_tokens,
         )
+
+
+class Pairing:
+    """`paired`, at the price of what is new since it was last asked.
+
+    What comes before a reply is settled: no later result is an answer to it.
+    """
+
+    def __init__(self) -> None:
+        self._known: tuple[Message, ...] = ()
+        self._settled: tuple[Message, ...] = ()
+
+    def of(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The same as `paired(messages)`."""
+        if not _begins_with(messages, self._known):
+            self._known = self._settled = ()
+        begin = max(0, len(self._known) - 1)
+        newest = _newest_reply(messages)
+        if newest > begin:
+            self._settled += paired(messages[begin:newest])
+            self._known = messages[: newest + 1]
+            begin = newest
+        return self._settled + paired(messages[begin:])
+
+
+def _begins_with(messages: Sequence[Message], known: Sequence[Message]) -> bool:
+    return len(messages) >= len(known) and all(map(is_, messages, known))
+
+
+def _newest_reply(messages: Sequence[Message]) -> int:
+    """Where the newest reply stands; 0 when there is none."""
+    return next((at for at in range(len(messages) - 1, 0, -1) if isinstance(messages[at], AssistantMessage)), 0)
 
 
 def paired(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -1,7 +1,6 @@
 """The system prompt: one Markdown template, filled once when a task begins and fixed in its log from then on."""
 
 import sys
-from importlib.resources import files
 from pathlib import Path
 
 NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
@@ -9,5 +8,5 @@ NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
 def system_prompt(workspace: Path) -> str:
     """The text for a task in this workspace."""
-    template = files("halocline.context").joinpath("prompts/system.md").read_text(encoding="utf-8")
+    template = Path(__file__).with_name("prompts").joinpath("system.md").read_text(encoding="utf-8")
     return template.format(workspace=workspace, system=NAMES.get(sys.platform, sys.platform))

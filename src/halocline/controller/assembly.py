@@ -15,6 +15,7 @@ from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
+from halocline.ports.tool import Toolset
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.providers.catalog import VENDORS
@@ -70,6 +71,10 @@ class Assembly:
         model = await open_model(named, self.settings, self._env, self._api_key, self.blobs)
         return Retrying(model)
 
+    def tools(self) -> Toolset:
+        """The tools that the model is offered."""
+        return Tools(ALL)
+
     def task(self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool) -> Task:
         """One task, ready to be served. `workspace` is absolute."""
         settings = self.settings
@@ -79,7 +84,7 @@ class Assembly:
             inbox=Inbox(attended=attended),
             model=model,
             context=Context(max_tokens=settings.max_tokens),
-            toolset=Tools(ALL),
+            toolset=self.tools(),
             checkpoints=self._checkpoints(workspace, log.task),
             governor=Governor(
                 Limits(settings.max_steps, settings.max_cost, settings.time_limit, settings.max_failures)

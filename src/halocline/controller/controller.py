@@ -5,8 +5,8 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.environment import environment
 from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
+from halocline.controller.program_log import ProgramLog
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskBusy, TaskNotFound
 from halocline.protocol.events import (
@@ -66,23 +67,23 @@ class Controller:
         self.home = assembly.home
         self._assembly = assembly
         self._open: dict[str, OpenTask] = {}
+        self._program_log = ProgramLog(assembly.home.logs)
 
     async def start(self, workspace: Path, options: TaskOptions) -> str:
         """Begin a task and give its id. Nothing is written before the model is known to be usable."""
         model = await self._assembly.model(options.model or "")
         name = history.new_task_id()
-        log = Log(self.home.task(name), name)
-        task = self._assembly.task(log, State(), workspace, model, attended=options.attended)
-        task.emit(
-            TaskStarted(
-                workspace=str(workspace),
-                model=model.name,
-                mode=options.mode or Mode.ACT,
-                approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
-                system_prompt=system_prompt(workspace),
-                version=__version__,
-            )
+        started = TaskStarted(
+            workspace=str(workspace),
+            model=model.name,
+            mode=options.mode or Mode.ACT,
+            approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
+            system_prompt=system_prompt(workspace),
+            version=__version__,
         )
+        with _given_back_on_failure(Log(self.home.task(name), name)) as log:
+            task = self._assembly.task(log, State(), workspace, model, attended=options.attended)
+            task.emit(started)
         return self._serve(name, task)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
@@ -92,19 +93,15 @@ class Controller:
             TaskBusy, TaskNotFound, LogDamaged
         """
         name = history.find(self.home.tasks, name)
-        log = Log(self.home.task(name), name)
-        try:
+        with _given_back_on_failure(Log(self.home.task(name), name)) as log:
             state = fold(log.load())
             if not state.workspace:
                 raise TaskNotFound(f"The log of task {name} has no beginning.", "It cannot be resumed.")
             model = await self._assembly.model(options.model or state.model)
-        except BaseException:
-            log.close()
-            raise
-        task = self._assembly.task(log, state, Path(state.workspace), model, attended=options.attended)
-        if state.turn is not None:
-            task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text="The process ended."))
-        self._adjust(task, options)
+            task = self._assembly.task(log, state, Path(state.workspace), model, attended=options.attended)
+            if state.turn is not None:
+                task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text="The process ended."))
+            self._adjust(task, options)
         return self._serve(name, task)
 
     def send(self, command: cmd.AnyCommand) -> bool:
@@ -171,27 +168,29 @@ class Controller:
         return restored
 
     def _note(self, name: str, restored: Restored) -> None:
-        log = Log(self.home.task(name), name)
-        try:
+        note = CheckpointRestored(checkpoint=restored.checkpoint, undo=restored.undo, changed=restored.changed)
+        if name in self._open:
+            self._open[name].task.emit(note)
+            return
+        with closing(Log(self.home.task(name), name)) as log:
             log.load()
-            log.append(CheckpointRestored(checkpoint=restored.checkpoint, undo=restored.undo, changed=restored.changed))
-        finally:
-            log.close()
+            log.append(note)
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""
         for opened in self._open.values():
-            opened.task.inbox.interrupt()
-            opened.task.inbox.close()
+            opened.task.inbox.abandon()
         outcomes = await asyncio.gather(*(opened.serving for opened in self._open.values()), return_exceptions=True)
         for opened in self._open.values():
             await opened.task.close()
         self._open.clear()
+        self._program_log.close()
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise outcome
 
     def _serve(self, name: str, task: Task) -> str:
+        self._program_log.attach()
         serving = asyncio.create_task(task.run(), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
         self._open[name] = OpenTask(task, serving)
@@ -209,3 +208,13 @@ class Controller:
         if name not in self._open:
             raise TaskNotFound(f"Task {name} is not open here.", "Resume it first.")
         return self._open[name].task
+
+
+@contextmanager
+def _given_back_on_failure(log: Log) -> Iterator[Log]:
+    """A log that nobody serves yet: its lock does not outlive a failure."""
+    try:
+        yield log
+    except BaseException:
+        log.close()
+        raise

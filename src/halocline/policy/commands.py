@@ -5,6 +5,7 @@ a boundary; only a sandbox is one.
 """
 
 import re
+from functools import cache
 
 MAX_LENGTH = 8_000
 
@@ -30,7 +31,12 @@ _RISKS = (
     (r"(^|[\s=:\"'])(~|\$HOME|/(?!(tmp|dev/null|usr/bin|bin)\b)\w)", "names a place outside the workspace"),
     (r"\.\./", "names a place that may be outside the workspace"),
 )
-_PATTERNS = tuple((re.compile(pattern), why) for pattern, why in _RISKS)
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Compiled when the first command is judged, not at every start."""
+    return tuple((re.compile(pattern), why) for pattern, why in _RISKS)
 
 
 def risk(command: str) -> str:
@@ -39,4 +45,4 @@ def risk(command: str) -> str:
         return "is too long to judge"
     if any(not char.isprintable() and char not in "\n\t" for char in command):
         return "holds control characters"
-    return next((why for pattern, why in _PATTERNS if pattern.search(command)), "")
+    return next((why for pattern, why in _patterns() if pattern.search(command)), "")

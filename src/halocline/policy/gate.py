@@ -5,7 +5,6 @@ mode, a person's *never*), what a person allowed for good, places that need care
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -35,8 +34,7 @@ class Decision(Value, frozen=True):
     grant: Grant | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Posture:
+class Posture(Value, frozen=True):
     """Everything a decision depends on besides the call itself."""
 
     workspace: Path
@@ -47,8 +45,7 @@ class Posture:
     refusals: frozenset[Grant] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Value, frozen=True):
     """One call, with its paths resolved."""
 
     summary: Summary

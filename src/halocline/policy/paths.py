@@ -4,6 +4,7 @@ import os
 from enum import StrEnum
 from pathlib import Path
 
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.values import Value
 
 RUNS_LATER = (
@@ -46,7 +47,9 @@ class Resolved(Value, frozen=True):
 
 
 def resolve(text: str, workspace: Path, home: Path) -> Resolved:
-    """Judge a path as the model wrote it: relative to the workspace, absolute, or with `~`."""
+    """Judge a path as the model wrote it: relative to the workspace, absolute, or with `~`. Raises ToolFailure."""
+    if "\0" in text:
+        raise ToolFailure("A path cannot hold a NUL character. Nothing was run.")
     real_workspace = os.path.realpath(workspace)
     path = os.path.realpath(os.path.join(real_workspace, os.path.expanduser(text)))
     inside = _within(path, real_workspace)

@@ -263,6 +263,12 @@ class QuestionAnswered(Durable, frozen=True):
     client: str = ""
 
 
+class LimitExtended(Durable, frozen=True):
+    """A person let the task go on past a limit; what it counts begins anew."""
+
+    limit: str
+
+
 class TodosChanged(Durable, frozen=True):
     todos: tuple[Todo, ...]
 
@@ -341,6 +347,7 @@ DurableEvent = (
     | ApprovalResolved
     | QuestionAsked
     | QuestionAnswered
+    | LimitExtended
     | TodosChanged
     | ModeChanged
     | ModelChanged

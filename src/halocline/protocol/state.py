@@ -287,15 +287,13 @@ def _question_asked(state: State, e: ev.QuestionAsked) -> State:
 
 
 def _question_answered(state: State, e: ev.QuestionAnswered) -> State:
-    asked = next((q for q in state.questions if q.request == e.request), None)
-    state = replace(state, questions=tuple(q for q in state.questions if q.request != e.request))
-    if asked is None or asked.call or e.by != "user":
-        return state
-    # A budget asked, and a person said to go on: the counters begin anew.
-    turn = replace(state.turn, started_at=e.at) if state.turn else None
+    return replace(state, questions=tuple(asked for asked in state.questions if asked.request != e.request))
+
+
+def _limit_extended(state: State, e: ev.LimitExtended) -> State:
     return replace(
         state,
-        turn=turn,
+        turn=replace(state.turn, started_at=e.at) if state.turn else None,
         failures_in_row=0,
         same_call_in_row=0,
         forgiven_steps=state.steps,
@@ -320,6 +318,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ApprovalResolved: _approval_resolved,
     ev.QuestionAsked: _question_asked,
     ev.QuestionAnswered: _question_answered,
+    ev.LimitExtended: _limit_extended,
     ev.TodosChanged: lambda state, e: replace(state, todos=e.todos),
     ev.ModeChanged: lambda state, e: replace(state, mode=e.mode),
     ev.ModelChanged: lambda state, e: replace(state, model=e.model),

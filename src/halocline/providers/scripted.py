@@ -64,8 +64,8 @@ class Scripted:
     @classmethod
     def load(cls, path: Path | str) -> "Scripted":
         """Raises SettingsError for a script that cannot be read or is wrong."""
-        path = Path(path)
-        return cls(load_turns(path), name=f"scripted/{path.stem}")
+        # The whole path, so that a task that is resumed from another folder finds its script again.
+        return cls(load_turns(Path(path)), name=f"scripted/{Path(path).absolute()}")
 
     @property
     def name(self) -> str:

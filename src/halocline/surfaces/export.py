@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from halocline.protocol.events import CallStatus, TodoStatus
 from halocline.surfaces import row_kinds as r
-from halocline.surfaces.figures import duration, ending
+from halocline.surfaces.figures import duration, ending, model_name
 
 _BOXES = {TodoStatus.PENDING: "[ ]", TodoStatus.IN_PROGRESS: "[ ] **now:**", TodoStatus.COMPLETED: "[x]"}
 
@@ -26,7 +26,7 @@ def fenced(text: str, language: str = "") -> str:
 def _section(row: r.Row) -> str:
     match row:
         case r.StartRow():
-            return f"Model {code(row.model)}, {row.mode} mode, approvals {row.approval_mode}, in {code(row.workspace)}."
+            return f"Model {code(model_name(row.model))}, {row.mode} mode, approvals {row.approval_mode}, in {code(row.workspace)}."
         case r.PromptRow():
             return f"## {'Steering' if row.steering else 'Prompt'}\n\n{_quoted(row.text)}"
         case r.ThoughtRow():

@@ -56,3 +56,8 @@ def ending(row: TurnEndRow) -> str:
         duration(row.seconds),
     ]
     return " · ".join(facts)
+
+
+def model_name(model: str) -> str:
+    """A model as people read it: of a scripted one, the script's name without its folders."""
+    return f"scripted/{model.rsplit('/', 1)[-1]}" if model.startswith("scripted/") else model

@@ -47,6 +47,13 @@ class Inbox:
         """No more prompts: `prompts` ends after those that wait."""
         self._prompts.put_nowait(None)
 
+    def abandon(self) -> None:
+        """End the running turn and take up nothing more, not even the prompts that wait."""
+        while not self._prompts.empty():
+            self._prompts.get_nowait()
+        self.interrupt()
+        self.close()
+
     async def prompts(self) -> AsyncIterator[Content]:
         while (content := await self._prompts.get()) is not None:
             yield content
@@ -58,9 +65,11 @@ class Inbox:
         return parts
 
     def interrupt(self, limit: str = "") -> None:
-        """End the running turn; without one, nothing happens."""
-        if self._turn is not None and self._why is None:
-            self._why = Interrupted(limit)
+        """End the running turn, or the one whose prompt waits; without either, nothing happens."""
+        if self._why is not None or (self._turn is None and self._prompts.empty()):
+            return
+        self._why = Interrupted(limit)
+        if self._turn is not None:
             self._turn.cancel()
 
     @asynccontextmanager
@@ -68,24 +77,27 @@ class Inbox:
         """Make `interrupt` reach the body, and end it after `seconds`. Raises Interrupted."""
         turn = asyncio.current_task()
         assert turn is not None
+        if why := self._forget():
+            raise why
         self._turn = turn
-        self._forget_interrupt()
         timer = asyncio.get_running_loop().call_later(seconds, self.interrupt, "time") if seconds is not None else None
         try:
             yield
             await asyncio.sleep(0)  # an interrupt during the last line arrives here
         except asyncio.CancelledError:
-            if self._why is None:
+            why = self._forget()
+            if why is None or turn.uncancel() > 0:
                 raise
-            turn.uncancel()
-            raise self._why from None
+            raise why from None
         finally:
-            self._turn = None
+            self._turn = self._why = None
             if timer is not None:
                 timer.cancel()
 
-    def _forget_interrupt(self) -> None:
-        self._why = None
+    def _forget(self) -> Interrupted | None:
+        """The interrupt that arrived, if one did; it counts for one turn only."""
+        why, self._why = self._why, None
+        return why
 
     def decision(self, request: str) -> "Waiting[ResolveApproval]":
         """Somebody's decision, to be waited for; begin before the request is shown, or an answer may come too early."""

@@ -6,7 +6,6 @@ then the live tail, without a gap; readers in another process follow the file.
 """
 
 import asyncio
-import fcntl
 import os
 import time
 from collections import deque
@@ -19,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.protocol import codec
-from halocline.protocol.errors import HaloclineError, LogDamaged, TaskBusy
+from halocline.protocol.errors import HaloclineError, LogDamaged
 from halocline.protocol.events import (
     Durable,
     DurableEvent,
@@ -30,8 +29,8 @@ from halocline.protocol.events import (
     ToolCallProgressed,
     Transient,
 )
+from halocline.task import lock
 
-LOCK_NAME = "lock"
 FOLLOW_EVERY = 0.05
 """Seconds between looks at a log that another process writes."""
 QUEUE_LIMIT = 2_000
@@ -61,10 +60,11 @@ class Log:
         self.task = task
         self.seq = 0
         self._clock = clock
-        self._lock = _take_lock(folder / LOCK_NAME, task)
+        self._lock = lock.take(folder, task)
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         self._synced = 0
         self._subscribers: set[Subscription] = set()
+        self._finished = False
 
     def load(self) -> list[DurableEvent]:
         """Everything written so far. A torn last line is cut from the file, and the cut is recorded as an event."""
@@ -91,16 +91,21 @@ class Log:
         return event
 
     async def sync(self) -> None:
-        """Make everything written so far survive a power cut."""
+        """Make everything written so far survive a power cut. Raises LogUnwritable."""
         if self._synced < self.seq:
             seq = self.seq
-            await asyncio.to_thread(os.fdatasync, self._file)
+            try:
+                await asyncio.to_thread(os.fdatasync, self._file)
+            except OSError as error:
+                raise self._unwritable(error) from error
             self._synced = seq
 
     async def events(self, after: int = 0) -> AsyncIterator[Event]:
         """The past after `after` from disk, then the live tail, until the log is closed."""
         subscriber = Subscription()
         self._subscribers.add(subscriber)
+        if self._finished:
+            subscriber.close()
         try:
             while not subscriber.at_end:
                 subscriber.behind = False
@@ -118,6 +123,7 @@ class Log:
 
     def finish(self) -> None:
         """Let the live readers end: nothing more will be written."""
+        self._finished = True
         for subscriber in self._subscribers:
             subscriber.close()
 
@@ -136,18 +142,21 @@ class Log:
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file, size)
-            raise LogUnwritable(
-                f"Cannot write the task's log {self.path}: {error}.",
-                f"Everything up to event {self.seq} is safe. Make room or repair the disk, "
-                f"then go on with: halo -r {self.task}",
-            ) from error
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> LogUnwritable:
+        return LogUnwritable(
+            f"Cannot write the task's log {self.path}: {error}.",
+            f"Everything up to event {self.seq} is safe. Make room or repair the disk, "
+            f"then go on with: halo -r {self.task}",
+        )
 
 
 class Subscription:
-    """One live reader: a bounded queue in which neighbouring deltas join."""
+    """One live reader: a bounded queue in which neighbouring deltas join. It begins behind, with the disk to read."""
 
     def __init__(self) -> None:
-        self.behind = False
+        self.behind = True
         self._closed = False
         self._queue: deque[Event] = deque()
         self._wake = asyncio.Event()
@@ -214,51 +223,10 @@ async def follow(path: Path, after: int = 0) -> AsyncIterator[DurableEvent]:
         await asyncio.sleep(FOLLOW_EVERY)
 
 
-def owner(folder: Path) -> str | None:
-    """Who writes this task's log now (`pid start-token`), or None when nobody does."""
-    try:
-        file = os.open(folder / LOCK_NAME, os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return os.read(file, 100).decode().strip()
-    else:
-        return None
-    finally:
-        os.close(file)
-
-
 def _read_from(path: Path, offset: int) -> bytes:
     with open(path, "rb") as file:
         file.seek(offset)
         return file.read()
-
-
-def _take_lock(path: Path, task: str) -> int:
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.read(file, 100).decode().split(" ")[0] or "unknown"
-        os.close(file)
-        raise TaskBusy(
-            f"Task {task} is open in another process (pid {holder}).",
-            f"Close it there, or watch it from here with: halo tasks show {task} --follow",
-        ) from None
-    os.ftruncate(file, 0)
-    os.write(file, f"{os.getpid()} {_start_token(os.getpid())}\n".encode())
-    return file
-
-
-def _start_token(pid: int) -> str:
-    """When the process started, in clock ticks since boot, so that a recycled pid is told apart; `0` if unknown."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return "0"
-    return stat.rsplit(")", 1)[1].split()[19]
 
 
 def _whole_lines(data: bytes) -> tuple[int, int]:

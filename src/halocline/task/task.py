@@ -18,6 +18,7 @@ from halocline.protocol.events import (
     Durable,
     ErrorRaised,
     Event,
+    LimitExtended,
     SteeringReceived,
     StepStarted,
     TurnEnded,
@@ -106,17 +107,20 @@ class Task:
         """Readers run together, writers one by one, and every call gets an answer."""
         for batch in self.toolset.batches(calls):
             ready = [run for call in batch if (run := await self.tool_calls.prepare(call))]
-            async with asyncio.TaskGroup() as group:
-                for run in ready:
-                    group.create_task(self.tool_calls.perform(run))
-            if any(run.tool.edits for run in ready):
-                self.checkpoints.take(ready[0].summary.title, ready[0].summary.may_change)
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for run in ready:
+                        group.create_task(self.tool_calls.perform(run))
+            finally:  # a call that was cut short may have changed files, too
+                if any(run.tool.edits for run in ready):
+                    self.checkpoints.take(ready[0].summary.title, ready[0].summary.may_change)
 
     async def goes_on(self, verdict: Verdict) -> bool:
         """At a limit: let a person decide. Words other than the options are guidance for the model."""
         answer = await self.tool_calls.ask(f"{verdict.text} Go on?", (GO_ON, STOP), call="")
         if answer is None or answer == STOP:
             return False
+        self.emit(LimitExtended(limit=verdict.limit))
         if answer != GO_ON:
             self.emit(SteeringReceived(content=(Text(answer),)))
         return True

@@ -4,10 +4,9 @@
 nothing then. `perform` runs what may run and never raises except for cancellation and an unwritable log.
 """
 
-import dataclasses
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,10 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import ResultPart, Text, ToolCall, ToolResult
 from halocline.protocol.state import State
+from halocline.protocol.values import Value
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
-from halocline.task.log import Log
+from halocline.task.log import Log, LogUnwritable
 
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
 ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
@@ -55,8 +55,7 @@ class NotAdmitted(Exception):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Value, frozen=True):
     """What tools act on."""
 
     files: Files
@@ -65,8 +64,7 @@ class Machine:
     blobs: Blobs
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Value, frozen=True):
     """A call that passed every gate. `notes` are a person's words on the approval, for the model."""
 
     call: ToolCall
@@ -110,6 +108,10 @@ class ToolCalls:
             self._end(call, stopped.status, stopped.text)
         except ToolFailure as failure:
             self._end(call, ev.CallStatus.FAILED, failure.text)
+        except LogUnwritable:
+            raise
+        except Exception as bug:
+            self._broke(call, bug)
         return None
 
     async def perform(self, run: Run) -> None:
@@ -118,15 +120,14 @@ class ToolCalls:
         self._emit(ev.ToolCallStarted(call.id, call.name, summary.title, summary.kind, summary.locations))
         try:
             if run.tool.edits:
-                await self._checkpoints.barrier()
-                await self._log.sync()
+                await asyncio.gather(self._checkpoints.barrier(), self._log.sync())
             output = await run.tool.run(run.input, self._context(call))
         except ToolFailure as failure:
             self._end(call, ev.CallStatus.FAILED, failure.text)
+        except LogUnwritable:
+            raise
         except Exception as bug:
-            # A tool's bug must not end the task: the trace goes to the program's log, one line to the model.
-            _log.exception("the tool %s broke on %s", call.name, call.arguments)
-            self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
+            self._broke(call, bug)
         else:
             self._complete(run, output)
 
@@ -179,11 +180,11 @@ class ToolCalls:
     def _approved(self, run: Run, note: str, arguments: dict[str, object] | None) -> Run:
         notes = (f"The person said on approving: {note}",) if note else ()
         if arguments is None:
-            return dataclasses.replace(run, notes=notes)
+            return replace(run, notes=notes)
         edited = self._understand(replace(run.call, arguments=arguments))
         self._judge(edited)
         changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
-        return dataclasses.replace(edited, notes=(changed, *notes))
+        return replace(edited, notes=(changed, *notes))
 
     def _complete(self, run: Run, output: ToolOutput) -> None:
         content: tuple[ResultPart, ...] = output.content
@@ -201,6 +202,11 @@ class ToolCalls:
                 ends_turn=output.ends_turn,
             ),
         )
+
+    def _broke(self, call: ToolCall, bug: Exception) -> None:
+        """A tool's bug must not end the task: the trace goes to the program's log, one line to the model."""
+        _log.error("the tool %s broke on %s", call.name, call.arguments, exc_info=bug)
+        self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
 
     def _end(self, call: ToolCall, status: ev.CallStatus, text: str) -> None:
         words = [text, remark(self._state(), call, text)]

@@ -12,7 +12,7 @@ from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.diff_view import diff_view, stat
 from halocline.surfaces.cli.look import line, marked, wrapped
 from halocline.surfaces.cli.safe_text import clean, reveal
-from halocline.surfaces.figures import duration, ending, plural
+from halocline.surfaces.figures import duration, ending, model_name, plural
 
 OUTPUT_LINES = 12
 DIFF_LINES = 40
@@ -32,7 +32,7 @@ _TODO = {
 
 
 def start_card(row: r.StartRow) -> RenderableType:
-    facts = (row.model, f"{row.mode} mode", f"approvals: {row.approval_mode}", row.workspace)
+    facts = (model_name(row.model), f"{row.mode} mode", f"approvals: {row.approval_mode}", row.workspace)
     return marked(line(clean(" · ".join(facts)), "quiet"), "◇", "accent")
 
 

@@ -1,0 +1,44 @@
+"""The program's own log: traces of bugs that a task survived. Nothing is made or imported before there is one."""
+
+import logging
+from functools import cached_property
+from pathlib import Path
+
+LOGGER = logging.getLogger("halocline")
+FILE_NAME = "halocline.log"
+LARGEST = 1_000_000
+"""Bytes; the file before is kept beside it, older ones are not."""
+
+
+class ProgramLog(logging.Handler):
+    """Writes what the `halocline` logger is told to a small rotating file in `folder`, private to the person."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(logging.WARNING)
+        self._folder = folder
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._file.emit(record)
+        except OSError:
+            self.handleError(record)
+
+    def attach(self) -> None:
+        """Listen from now on."""
+        LOGGER.addHandler(self)
+
+    def close(self) -> None:
+        """Listen no more, and let go of the file."""
+        LOGGER.removeHandler(self)
+        if file := self.__dict__.pop("_file", None):
+            file.close()
+        super().close()
+
+    @cached_property
+    def _file(self) -> logging.Handler:
+        from logging.handlers import RotatingFileHandler  # costs milliseconds, and hardly ever needed
+
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = RotatingFileHandler(self._folder / FILE_NAME, maxBytes=LARGEST, backupCount=1, encoding="utf-8")
+        file.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(message)s"))
+        return file

@@ -1,0 +1,71 @@
+"""One writer per log: a file that its writer keeps locked, and that says who that is (`pid start-token`)."""
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+from halocline.protocol.errors import TaskBusy
+
+LOCK_NAME = "lock"
+PATIENCE = 2.0
+"""Seconds to wait for the lock of a process that is gone: one that it was just starting may hold it a moment longer."""
+PAUSE = 0.005
+
+
+def take(folder: Path, task: str) -> int:
+    """Lock the log in `folder`, and give the descriptor whose closing unlocks it.
+
+    Raises:
+        TaskBusy: a running process (or another Log of this one) holds it.
+    """
+    file = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+    deadline = time.monotonic() + PATIENCE
+    while not _locked(file, fcntl.LOCK_EX):
+        pid, token = _holder(file)
+        if _start_token(pid) == token or time.monotonic() > deadline:
+            os.close(file)
+            raise TaskBusy(
+                f"Task {task} is open in another process (pid {pid}).",
+                f"Close it there, or watch it from here with: halo tasks show {task} --follow",
+            )
+        time.sleep(PAUSE)
+    os.ftruncate(file, 0)
+    os.pwrite(file, f"{os.getpid()} {_start_token(str(os.getpid()))}\n".encode(), 0)
+    return file
+
+
+def owner(folder: Path) -> str | None:
+    """Who writes this task's log now (`pid start-token`), or None when nobody does."""
+    try:
+        file = os.open(folder / LOCK_NAME, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        return None if _locked(file, fcntl.LOCK_SH) else " ".join(_holder(file))
+    finally:
+        os.close(file)
+
+
+def _locked(file: int, kind: int) -> bool:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder(file: int) -> tuple[str, str]:
+    """The pid and the start token that the file names; unknown ones while they are being written."""
+    pid, _, token = os.pread(file, 100, 0).decode().strip().partition(" ")
+    return pid or "unknown", token
+
+
+def _start_token(pid: str) -> str:
+    """When the process started, in clock ticks since boot, so that a recycled pid is told apart; `0` if unknown."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return "0"
+    state, *fields = stat.rpartition(")")[2].split()
+    return "0" if state in "ZX" else fields[18]

@@ -1,0 +1,91 @@
+import asyncio
+import os
+import subprocess
+import sys
+
+import pytest
+
+from halocline.providers.scripted import Turn
+from halocline.testing.model_server import ModelServer
+
+PROBE = """
+import atexit, sys
+atexit.register(lambda: sys.stderr.write("\\n".join(sorted(sys.modules))))
+from halocline.__main__ import main
+sys.exit(main())
+"""
+"""Runs the command line in a fresh interpreter and names on standard error every module that was imported."""
+
+UNUSED = (
+    "rich",
+    "prompt_toolkit",
+    "pygments",
+    "markdown_it",
+    "halocline.providers.anthropic",
+    "halocline.providers.scripted",
+    "halocline.providers.failures",
+    "halocline.testing",
+    "halocline.surfaces.cli.screen",
+    "halocline.surfaces.cli.line_mode",
+    "halocline.surfaces.cli.demo",
+    "halocline.surfaces.cli.tasks",
+    "halocline.surfaces.cli.checkpoints",
+    "halocline.surfaces.cli.doctor",
+    "tomllib",
+    "sqlite3",
+    "difflib",
+    "multiprocessing",
+    "concurrent.futures.process",
+    "http.client",
+    "urllib.request",
+    "email",
+    "xml",
+    "unittest",
+    "pydantic",
+    "logging.handlers",
+)
+"""What a run with a model over HTTP must not pay for."""
+
+
+def modules_of(home, *words):
+    """Everything that a run of `halo` imported; its exit code must be 0."""
+    environment = {**os.environ, "HALOCLINE_HOME": str(home)}
+    ran = subprocess.run(
+        [sys.executable, "-c", PROBE, *words],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stderr.split("\n")
+
+
+@pytest.fixture
+async def imported(tmp_path):
+    """What `halo run` imports with a model behind OpenAI's wire format."""
+    (tmp_path / "project").mkdir()
+    async with ModelServer([Turn(text="Hello.")]) as server:
+        words = ["run", "-p", "-y", "-m", "openai/x", "--base-url", server.url("openai"), "say hello"]
+        words += ["-C", str(tmp_path / "project")]
+        modules = await asyncio.to_thread(modules_of, tmp_path / "home", *words)
+        assert len(server.requests) == 1
+    return modules
+
+
+async def test_a_run_imports_nothing_that_it_does_not_use(imported):
+    assert [module for module in imported if is_below(module, UNUSED)] == []
+    assert "halocline.providers.openai_chat" in imported
+
+
+def is_below(module, places):
+    return any(module == place or module.startswith(f"{place}.") for place in places)
+
+
+def test_the_version_is_told_without_importing_anything_else_of_halocline(tmp_path):
+    imported = modules_of(tmp_path, "--version")
+    ours = [module for module in imported if is_below(module, ["halocline"])]
+    assert ours == ["halocline", "halocline.__main__", "halocline._version"]
+    assert [module for module in imported if is_below(module, ["asyncio", "msgspec", "argparse", "logging"])] == []
+    assert not (tmp_path / "tasks").exists()

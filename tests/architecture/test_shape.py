@@ -1,0 +1,67 @@
+import ast
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from halocline.ports.tool import Tool
+from halocline.tools import toolset
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "halocline"
+MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if "demo_project" not in path.parts]
+GUIDE = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
+LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_GUIDE = 450, 60, 80
+NOT_TOOLS = {"__init__", "toolset", "schema", "places", "changes"}
+VAGUE = {"utils", "helpers", "common", "base", "impl", "types"}
+
+
+def tool_modules():
+    return [path for path in MODULES if path.parent.name == "tools" and path.stem not in NOT_TOOLS]
+
+
+@pytest.mark.parametrize("path", tool_modules(), ids=lambda path: path.stem)
+def test_a_tool_module_has_its_parts_and_is_named_as_the_model_calls_it(path):
+    module = getattr(toolset, path.stem)
+    assert isinstance(module.TOOL, Tool)
+    assert issubclass(module.Input, msgspec.Struct)
+    assert module.TOOL.name == path.stem
+    assert (module.TOOL.input, module.TOOL.summary, module.TOOL.run) == (module.Input, module.summary, module.run)
+
+
+def test_every_tool_module_is_in_force():
+    assert {tool.name for tool in toolset.ALL} == {path.stem for path in tool_modules()}
+
+
+def test_no_module_is_long():
+    assert {path.name for path in MODULES if len(path.read_text().splitlines()) > LONGEST_MODULE} == set()
+
+
+def test_no_function_is_long():
+    assert [name for path in MODULES for name, length in functions(path) if length > LONGEST_FUNCTION] == []
+
+
+def functions(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{path.name}:{node.name}", (node.end_lineno or 0) - node.lineno + 1
+
+
+def test_every_module_says_what_it_is_for():
+    assert [path for path in MODULES if not ast.get_docstring(ast.parse(path.read_text()))] == []
+
+
+def test_no_module_has_a_vague_name():
+    assert {path.stem for path in MODULES} & VAGUE == set()
+
+
+def test_the_guide_is_short():
+    assert len(GUIDE.splitlines()) <= LONGEST_GUIDE
+
+
+def test_the_map_of_the_guide_names_every_package_and_no_other():
+    rooms = re.findall(r"^\| `([\w/.]+)` \|", GUIDE, re.MULTILINE)
+    assert [room for room in rooms if not (SOURCE / room).exists()] == []
+    packages = {path.parent.relative_to(SOURCE).parts[0] for path in MODULES if path.parent != SOURCE}
+    assert packages == {room.split("/")[0] for room in rooms}

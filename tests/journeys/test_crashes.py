@@ -1,0 +1,150 @@
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.journeys.soundness import assert_sound
+
+from halocline.protocol import codec
+from halocline.protocol import events as ev
+from halocline.protocol.messages import StopReason
+from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME, fold
+from halocline.providers.script import load_turns
+from halocline.store.blobs import DiskBlobs
+
+STEP = """
+[[turn]]
+delay = 0.01
+text = "Step {number}."
+[[turn.call]]
+tool = "write_to_file"
+arguments = {{ path = "note.txt", content = "{number}\\n" }}
+[[turn.call]]
+tool = "execute_command"
+arguments = {{ command = "cp note.txt copy.txt; echo {number}", requires_approval = false }}
+[[turn.call]]
+tool = "read_file"
+arguments = {{ path = "copy.txt" }}
+"""
+FINISH = """
+[[turn]]
+text = "Finished."
+"""
+TEXTS = ["Step 1.", "Step 2.", "Step 3.", "Step 4.", "Finished."]
+POINTS = (1, 2, 4, 5, 6, 7, 8, 10, 13, 17, 24, 33)
+"""Numbers of the events that must be in the log when the process is killed; it may have come a little further."""
+
+
+@dataclass
+class Killed:
+    """What a killed process left behind."""
+
+    log: Path
+    written: list[bytes]
+    shown: list[bytes]
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "script.toml"
+    path.write_text("".join(STEP.format(number=number) for number in range(1, 5)) + FINISH)
+    return path
+
+
+def halo(journey, script, *words, **how):
+    command = [sys.executable, "-m", "halocline", "run", "-p", "-y", "--output-format", "stream-json"]
+    command += ["-m", f"scripted/{script}", "-C", str(journey.workspace), *words]
+    environment = {**os.environ, "HALOCLINE_HOME": str(journey.home.root)}
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, **how)
+
+
+def kill_at(journey, script, tmp_path, count):
+    """Run the script in a process of its own, and kill that when `count` events are in its log."""
+    with open(tmp_path / "shown", "wb") as shown:
+        process = halo(journey, script, "go", stdout=shown)
+    deadline = time.monotonic() + 20
+    while len(lines_of(journey)) < count and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    (log,) = journey.home.tasks.glob(f"*/{codec.LOG_NAME}")
+    journey.task = log.parent.name
+    return Killed(log, lines_of(journey), whole_lines((tmp_path / "shown").read_bytes()))
+
+
+def lines_of(journey):
+    return [line for log in journey.home.tasks.glob(f"*/{codec.LOG_NAME}") for line in whole_lines(log.read_bytes())]
+
+
+def whole_lines(data):
+    return data.split(b"\n")[:-1]
+
+
+async def carry_on(journey, script):
+    return await journey.run(resume=journey.task, prompt="Go on.", client=journey.client(load_turns(script)))
+
+
+def possible_contents(journey):
+    """What note.txt may hold by the log: what the last completed edit wrote, or one cut short after it."""
+    possible = set()
+    edits = {}
+    for event in journey.logged:
+        match event:
+            case ev.AssistantMessageCompleted(message=message):
+                edits = {call.id: call.arguments.get("content") for call in message.tool_calls}
+            case ev.ToolCallStarted(name="write_to_file", call=call):
+                possible.add(edits[call].encode())
+            case ev.FileChanged(after=after):
+                possible = {DiskBlobs(journey.home.blobs).get(after)}
+    return possible
+
+
+def note(journey):
+    path = journey.workspace / "note.txt"
+    return path.read_bytes() if path.exists() else None
+
+
+@pytest.mark.parametrize("count", POINTS)
+async def test_a_killed_task_loses_nothing_that_was_shown_and_goes_on_where_it_was(journey, script, tmp_path, count):
+    killed = await asyncio.to_thread(kill_at, journey, script, tmp_path, count)
+    before = fold(journey.logged)
+    assert len(killed.written) >= count
+    assert killed.shown == killed.written[: len(killed.shown)]
+    assert note(journey) in possible_contents(journey) | (set() if before.files_changed else {None})
+
+    await carry_on(journey, script)
+    assert [codec.encode(event) for event in journey.logged][: len(killed.written)] == killed.written
+    told = {event.call: event.result.text for event in journey.logged if isinstance(event, ev.ToolCallEnded)}
+    for open_call in before.open_calls:
+        assert told[open_call.call.id] == (UNKNOWN_OUTCOME if open_call.started else NOT_RUN)
+    replies = [event.message.text for event in journey.logged if isinstance(event, ev.AssistantMessageCompleted)]
+    assert replies == TEXTS
+    assert journey.state.last_end.reason is StopReason.END_TURN
+    assert note(journey) in possible_contents(journey)
+    assert journey.of(ev.Noticed) == []
+    assert_sound(journey.logged)
+
+
+async def test_a_torn_last_line_is_cut_and_reported_when_the_task_goes_on(journey, script, tmp_path):
+    killed = await asyncio.to_thread(kill_at, journey, script, tmp_path, 9)
+    with open(killed.log, "ab") as log:
+        log.write(b'{"type":"tool_call_ended","ca')
+    await carry_on(journey, script)
+    (repaired,) = [event for event in journey.logged if isinstance(event, ev.LogRepaired)]
+    assert repaired.bytes_cut == 29
+    assert_sound(journey.logged)
+
+
+async def test_the_command_line_continues_a_killed_task_without_being_told_which(journey, script, tmp_path):
+    killed = await asyncio.to_thread(kill_at, journey, script, tmp_path, 12)
+    process = await asyncio.to_thread(halo, journey, script, "-c", stdout=subprocess.PIPE)
+    shown, _ = await asyncio.to_thread(process.communicate, timeout=20)
+    assert process.returncode == 0
+    assert killed.log.read_bytes().startswith(b"".join(line + b"\n" for line in killed.written))
+    assert whole_lines(shown)[-1].startswith(b'{"type":"result"')
+    assert_sound(journey.logged)
