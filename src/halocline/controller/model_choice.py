@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, UsageError
 from halocline.providers import catalog
 from halocline.providers.endpoint import Endpoint, endpoint
-from halocline.store.settings import Settings
+from halocline.store.settings import Price, Settings
 
 PROBE_SECONDS = 0.4
 """How long a local server may take to say which models it has."""
@@ -39,7 +40,34 @@ async def open_model(named: str, settings: Settings, env: Mapping[str, str], key
 
         return Scripted.load(model)
     at = endpoint(vendor, model, env, key=key, base_url=settings.base_url)
-    return _client(at, blobs)
+    return _client(priced(at, settings), blobs)
+
+
+def priced(at: Endpoint, settings: Settings) -> Endpoint:
+    """The endpoint with the prices that the settings give its model.
+
+    Raises:
+        UsageError: a cost limit is set, and it cannot be kept because nobody knows the price.
+    """
+    if price := settings.prices.get(at.name):
+        at = replace(at, known=_over(at.info, price))
+    if settings.max_cost is not None and at.info.prices is None:
+        raise UsageError(
+            f"The limit of ${settings.max_cost:.2f} cannot be kept: the price of {at.name} is not known.",
+            f'Give it in settings.toml, in dollars per million tokens, as input and output of [prices."{at.name}"].',
+        )
+    return at
+
+
+def _over(info: catalog.ModelInfo, price: Price) -> catalog.ModelInfo:
+    """What is known, with a person's price in place of the catalog's. A cache that has no price costs as input does."""
+    prices = catalog.Prices(
+        price.input,
+        price.output,
+        price.input if price.cache_read is None else price.cache_read,
+        price.input if price.cache_write is None else price.cache_write,
+    )
+    return catalog.ModelInfo(price.window or info.window, info.max_output, prices)
 
 
 def _client(at: Endpoint, blobs: Blobs) -> Model:

@@ -9,12 +9,13 @@ from halocline.providers.catalog import ModelInfo, Vendor, model_info
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One model of one vendor. `model` is the vendor's own name for it."""
+    """One model of one vendor. `model` is the vendor's own name for it; `known` is told of it over the catalog."""
 
     vendor: Vendor
     model: str
     key: str = field(default="", repr=False)
     base_url: str = ""
+    known: ModelInfo | None = None
 
     @property
     def name(self) -> str:
@@ -27,7 +28,7 @@ class Endpoint:
 
     @property
     def info(self) -> ModelInfo:
-        return model_info(self.vendor, self.model)
+        return self.known or model_info(self.vendor, self.model)
 
     def wire_model(self, wanted: str) -> str:
         """The vendor's name for a request's model, which may be written `provider/model`, or be empty."""

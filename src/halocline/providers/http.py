@@ -89,7 +89,7 @@ class HttpClient:
     ) -> None:
         """Raises UsageError when `base_url` is no http or https address."""
         url = urlsplit(base_url)
-        self._port = _port(url.scheme, url.netloc)
+        self._port = _port(base_url)
         self._hostname = url.hostname or ""
         self._tls = url.scheme == "https"
         self._prefix = url.path.rstrip("/")
@@ -199,14 +199,10 @@ async def get_json(url: str, timeout: float) -> Any:
         await client.close()
 
 
-def _port(scheme: str, netloc: str) -> int:
-    try:
-        url = urlsplit(f"{scheme}://{netloc}")
-        if url.hostname and scheme in ("http", "https"):
-            return url.port or (443 if scheme == "https" else 80)
-    except ValueError:
-        pass
-    shown = f"{scheme}://{netloc.rpartition('@')[2]}" if netloc else "it"
-    raise UsageError(
-        f"The base URL is no http or https address: {shown}.", "Write it as https://host/path, with --base-url."
-    )
+def _port(base_url: str) -> int:
+    url = urlsplit(base_url)
+    with suppress(ValueError):  # of a port that is no number
+        if url.hostname and url.scheme in ("http", "https"):
+            return url.port or (443 if url.scheme == "https" else 80)
+    shown = base_url.rpartition("@")[2]
+    raise UsageError(f"The base URL {shown!r} is no http or https address.", "Write it as https://host/path.")

@@ -2,15 +2,14 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import UsageError
+from halocline.protocol.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(Value, frozen=True):
     """The folder for everything that outlives a task; private to the user."""
 
     root: Path

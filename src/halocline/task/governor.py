@@ -55,9 +55,8 @@ def judge(state: State, limits: Limits, now: float) -> Verdict | None:
     steps = state.steps - state.forgiven_steps
     if limits.steps is not None and steps >= limits.steps:
         return Verdict("steps", f"The limit of {limits.steps} steps is reached.")
-    spent = (state.cost or 0.0) - state.forgiven_cost
-    if limits.cost is not None and spent >= limits.cost:
-        return Verdict("cost", f"The limit of ${limits.cost:.2f} is reached (${spent:.4f} spent).")
+    if limits.cost is not None and (said := _over_cost(state, limits.cost)):
+        return Verdict("cost", said)
     if limits.seconds is not None and state.turn is not None and now - state.turn.started_at >= limits.seconds:
         return Verdict("time", f"The limit of {limits.seconds:g} seconds is reached.")
     if state.failures_in_row >= limits.failures:
@@ -65,6 +64,13 @@ def judge(state: State, limits: Limits, now: float) -> Verdict | None:
     if state.same_call_in_row >= STOP_AT:
         return Verdict("repetition", f"The same call gave the same result {state.same_call_in_row} times in a row.")
     return None
+
+
+def _over_cost(state: State, limit: float) -> str:
+    if state.cost is None:
+        return "What the task has cost is not known, so its limit cannot be kept."
+    spent = state.cost - state.forgiven_cost
+    return f"The limit of ${limit:.2f} is reached (${spent:.4f} spent)." if spent >= limit else ""
 
 
 def remark(state: State, call: ToolCall, result: str) -> str:

@@ -1,9 +1,9 @@
 """The words `halo` understands. The reference page of the docs is generated from these parsers."""
 
 import argparse
-import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from halocline._version import __version__
 from halocline.protocol.errors import UsageError
 
 APPROVAL_MODES = ("ask", "accept-edits", "auto", "yolo", "plan")
@@ -19,8 +19,15 @@ COMMANDS = {
 }
 
 
+FROM_ELSEWHERE = {"help": "--help", "version": "--version"}
+"""What other programs have as a command, and what `halo` has instead."""
+
+
 class Parser(argparse.ArgumentParser):
-    """Raises UsageError instead of exiting, so that one place says what went wrong."""
+    """Raises UsageError instead of exiting, so that one place says what went wrong. Flags are not abbreviated."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message[:1].upper()}{message[1:]}.", f"See: {self.prog} --help")
@@ -30,9 +37,32 @@ def parse(argv: list[str]) -> argparse.Namespace:
     """Read the command line. Raises UsageError."""
     command = argv[0] if argv and argv[0] in COMMANDS else ""
     parser = PARSERS[command]()
-    arguments = parser.parse_args(argv[1:] if command else argv)
+    if command not in ("", "run"):
+        arguments = parser.parse_args(argv[1:])
+    else:
+        arguments = parser.parse_intermixed_args(argv[1:] if command else argv)
+    if not command and "--" not in argv:
+        _refuse_commands(arguments.prompt)
     arguments.command = command
     return arguments
+
+
+def _refuse_commands(prompt: list[str]) -> None:
+    """A prompt that looks like a command meant for `halo` is not sent to a model. Raises UsageError."""
+    if not prompt:
+        return
+    first, said = prompt[0], f'To say it to the agent: halo run "{" ".join(prompt)}"'
+    if first in COMMANDS:
+        raise UsageError(f"The command {first} must come first.", f"Write: halo {first} … {said}")
+    if meant := FROM_ELSEWHERE.get(first) or _nearest(first):
+        raise UsageError(f"There is no command {first!r}.", f"Did you mean: halo {meant}? {said}")
+
+
+def _nearest(word: str) -> str:
+    """The command that was misspelt as `word`; empty when it is like none."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, COMMANDS, n=1, cutoff=0.8)), "")
 
 
 def _main() -> Parser:
@@ -44,12 +74,13 @@ def _main() -> Parser:
         epilog=f"commands:\n{lines}\n\nMore: halo COMMAND --help",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.add_argument("-V", "--version", action="version", version=f"halo {__version__}", help="print the version")
     return _prompt_options(parser)
 
 
 def _run() -> Parser:
-    return _prompt_options(Parser(prog="halo run", description="Do one prompt and exit."))
+    usage = "halo run [options] [prompt]"
+    return _prompt_options(Parser(prog="halo run", usage=usage, description="Do one prompt and exit."))
 
 
 def _prompt_options(parser: Parser) -> Parser:
@@ -152,26 +183,3 @@ def _positive(text: str) -> float:
     if not 0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return number
-
-
-def prompt_text(words: list[str]) -> str:
-    """The words of the call, and below them what is piped in. Raises UsageError for bytes that are no text."""
-    piped = "" if sys.stdin is None or sys.stdin.isatty() else _piped(bool(words))
-    return "\n\n".join(part for part in (" ".join(words), piped.strip()) if part)
-
-
-def _piped(has_words: bool) -> str:
-    import select
-
-    if has_words and not select.select([sys.stdin], [], [], STDIN_WAIT)[0]:
-        return ""
-    try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"Standard input is not UTF-8 text: {error}.", "Pipe text, or name the file in the prompt."
-        ) from error
-
-
-STDIN_WAIT = 2.0
-"""Seconds to wait for the first byte on standard input when a prompt was given in words."""

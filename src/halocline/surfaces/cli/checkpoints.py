@@ -2,17 +2,19 @@
 
 import argparse
 import asyncio
+import shlex
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.protocol.errors import UsageError
+from halocline.surfaces.cli.listing import entry, moment
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.cli.tasks import confirmed
+from halocline.surfaces.figures import plural
 
 SHOWN = 20
 """Paths of each kind that a plan names."""
@@ -31,8 +33,7 @@ async def _list(client: Client, workspace: Path, arguments: argparse.Namespace) 
     if not found:
         print(f"No checkpoints of {workspace} yet. They are taken when a task begins and after each change.")
     for info in sorted(found, key=lambda info: (info.at, info.n), reverse=True):
-        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(info.at))
-        print(f"{info.task}/{info.n}  {info.sha[:10]}  {when}  {clean(info.label)[:80]}")
+        print(entry(f"{info.task}/{info.n}", info.sha[:10], moment(info.at), text=info.label))
 
 
 async def _diff(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
@@ -60,7 +61,9 @@ async def _restore(client: Client, workspace: Path, arguments: argparse.Namespac
     if not arguments.yes and not confirmed("Put the files back?"):
         raise UsageError("Nothing was changed.", "To restore without being asked: --yes")
     restored = await client.restore(workspace, arguments.checkpoint)
-    print(f"Put back {len(restored.changed)} files. To undo: halo checkpoints restore {restored.undo[:10]}")
+    place = "" if arguments.cwd == "." else f" -C {shlex.quote(arguments.cwd)}"
+    print(f"Put back {plural(len(restored.changed), 'file')}.")
+    print(f"To undo: halo checkpoints restore {restored.undo[:10]}{place}")
     _show("could not put back", restored.kept)
 
 

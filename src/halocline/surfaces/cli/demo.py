@@ -12,8 +12,9 @@ from halocline.controller.assembly import Choices
 from halocline.controller.client import open_client
 from halocline.controller.controller import TaskOptions
 from halocline.protocol.events import ApprovalMode
+from halocline.surfaces.cli.conversation import Conversation, close
 from halocline.surfaces.cli.line_mode import LineMode
-from halocline.surfaces.cli.run import converse, on_terminal
+from halocline.surfaces.cli.run import on_terminal
 
 PROMPT = "The tests of this project fail. Find out why, repair it, and show that they pass."
 OPENING = """\
@@ -57,10 +58,10 @@ async def _play(place: Path, options: TaskOptions) -> int:
     client = open_client(Choices())
     try:
         task = await client.start(place, options)
-        async with LineMode(client.home.prompt_history, attended=options.attended) as view:
-            code = await converse(client, task, view, PROMPT, stays=False)
+        async with LineMode(attended=options.attended) as view:
+            code = await Conversation(client, task, view, stays=False).run(PROMPT, after=0)
     finally:
-        await client.close()
+        await close(client)
     if code and options.attended:
         print(OFF_SCRIPT)
     print(CLOSING.format(place=place, task=task))

@@ -50,3 +50,17 @@ def of_state(state: State) -> ExitCode:
 def of_error(error: HaloclineError) -> ExitCode:
     """The code for an error that ended the program."""
     return ExitCode.USAGE if isinstance(error, UsageError | SettingsError | TaskNotFound) else ExitCode.ERROR
+
+
+def explained(error: HaloclineError | ExceptionGroup[Exception]) -> HaloclineError:
+    """The error to tell of. Parallel tool calls report together: one is enough, but a bug keeps its trace."""
+    if isinstance(error, HaloclineError):
+        return error
+    told, bugs = error.split(HaloclineError)
+    if bugs is not None or told is None:
+        raise error
+    first: BaseException = told
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    assert isinstance(first, HaloclineError)
+    return first

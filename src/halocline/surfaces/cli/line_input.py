@@ -43,7 +43,7 @@ async def composer(history: Path) -> str | None:
     )
     while True:
         try:
-            text = await session.prompt_async(FormattedText([("ansicyan bold", "❯ ")]), handle_sigint=False)
+            text = await session.prompt_async(FormattedText([("", "\n"), ("ansicyan bold", "❯ ")]), handle_sigint=False)
         except (EOFError, KeyboardInterrupt):
             return None
         if text.strip():

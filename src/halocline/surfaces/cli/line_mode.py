@@ -1,6 +1,7 @@
 """The view for people: a screen that prints into the scrollback, and keys when somebody is there."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -8,11 +9,14 @@ from typing import Self
 from rich.console import Console
 
 from halocline.protocol import events as ev
-from halocline.protocol.state import State
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.state import State, fold
 from halocline.surfaces.cli.asking import Asker
 from halocline.surfaces.cli.decision import Decision
 from halocline.surfaces.cli.line_input import composer
+from halocline.surfaces.cli.output import APPROVE, UNANSWERED
 from halocline.surfaces.cli.screen import Screen
+from halocline.surfaces.cli.telling import tell
 
 PLAIN_WIDTH = 100
 """Columns when the output is no terminal."""
@@ -21,12 +25,11 @@ PLAIN_WIDTH = 100
 class LineMode:
     """A conversation in the terminal's scrollback; `attended` when a person can be asked."""
 
-    def __init__(self, prompt_history: Path, *, attended: bool) -> None:
+    def __init__(self, *, attended: bool) -> None:
         self.asks = attended
         width = None if sys.stdout.isatty() else PLAIN_WIDTH
         self._screen = Screen(Console(highlight=False, width=width))
         self._asker = Asker(self._screen) if attended else None
-        self._prompt_history = prompt_history
 
     async def __aenter__(self) -> Self:
         await self._screen.__aenter__()
@@ -41,11 +44,20 @@ class LineMode:
         """Print what still waits, and leave the terminal as it was."""
         self._screen.close()
 
+    def recall(self, past: Sequence[ev.DurableEvent]) -> None:
+        """Where the conversation stands: its posture, and the last things that were said."""
+        self._screen.recall(past, fold(past))
+
     def show(self, event: ev.Event) -> None:
         self._screen.show(event)
 
     def result(self, state: State, seconds: float) -> None:
-        """All of it is on the screen already."""
+        """All of it is on the screen already, but what to do about it."""
+        if state.nobody_answered:
+            tell(UNANSWERED, APPROVE)
+
+    def fail(self, error: HaloclineError) -> None:
+        return None
 
     async def ask_approval(self, event: ev.ApprovalRequested) -> Decision:
         if self._asker is None:
@@ -57,5 +69,5 @@ class LineMode:
             raise RuntimeError("nobody is here to ask")
         return await self._asker.ask_question(event)
 
-    async def compose(self) -> str | None:
-        return await composer(self._prompt_history)
+    async def compose(self, history: Path) -> str | None:
+        return await composer(history)

@@ -2,11 +2,14 @@
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
+from typing import TextIO
 
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.arguments import parse
-from halocline.surfaces.cli.exit_codes import ExitCode, of_error
+from halocline.surfaces.cli.exit_codes import ExitCode, explained, of_error
+from halocline.surfaces.cli.telling import tell
 
 MODULES = {
     "": "run",
@@ -22,17 +25,16 @@ MODULES = {
 
 def main(argv: list[str]) -> int:
     """Do what the words say, and give the exit code."""
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     try:
         return _command(argv)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: not an error worth a trace
-        return int(ExitCode.ERROR)
+    except OSError as error:
+        return _without_output(error)
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
-    except HaloclineError as error:
-        return _explain(error)
-    except ExceptionGroup as group:
-        return _explain_group(group)
+    except (HaloclineError, ExceptionGroup) as error:
+        return _explain(explained(error))
 
 
 def _command(argv: list[str]) -> int:
@@ -43,20 +45,22 @@ def _command(argv: list[str]) -> int:
     return code
 
 
-def _explain_group(group: ExceptionGroup[Exception]) -> int:
-    """Parallel tool calls report together; one explained error is enough, a bug keeps its trace."""
-    explained, bugs = group.split(HaloclineError)
-    if bugs is not None or explained is None:
-        raise group
-    first: BaseException = explained
-    while isinstance(first, BaseExceptionGroup):
-        first = first.exceptions[0]
-    assert isinstance(first, HaloclineError)
-    return _explain(first)
+def _nowhere() -> TextIO:
+    """In place of a stream that was closed before the start."""
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def _without_output(error: OSError) -> int:
+    """Standard output takes no more (an error with a file's name is another one). A reader that left needs no words."""
+    if error.filename is not None:
+        raise error
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if not isinstance(error, BrokenPipeError):
+        with suppress(OSError):  # a terminal that is gone took standard error with it
+            tell(f"Cannot write the output: {error.strerror}.", "What was done is kept; see: halo tasks list")
+    return int(ExitCode.ERROR)
 
 
 def _explain(error: HaloclineError) -> int:
-    print(f"halo: {error.text}", file=sys.stderr)
-    if error.hint:
-        print(f"      {error.hint}", file=sys.stderr)
+    tell(error.text, error.hint)
     return int(of_error(error))

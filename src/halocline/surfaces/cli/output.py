@@ -2,60 +2,93 @@
 
 import argparse
 import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 import msgspec
+from msgspec.structs import asdict
 
-from halocline.controller.client import Client
 from halocline.protocol import codec
 from halocline.protocol import events as ev
-from halocline.protocol.messages import StopReason, Usage
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.messages import AssistantMessage, StopReason, Usage, UserMessage
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.decision import Decision
-from halocline.surfaces.cli.exit_codes import of_state
+from halocline.surfaces.cli.exit_codes import of_error, of_state
+from halocline.surfaces.cli.telling import tell
+
+UNANSWERED = "Something needed an approval, nobody was there to give it, and it was not done."
+APPROVE = "Allow more with --approval-mode accept-edits, auto or yolo, or start halo on a terminal."
 
 
 class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="result"):
-    """The last object of stream-json, and the only one of json. `duration` is in seconds, `cost` in US dollars."""
+    """The last object of stream-json, and the only one of json.
+
+    `usage` (tokens), `steps` and `cost` (US dollars, null when unknown) are of the whole task, `duration` (seconds) is
+    of this run.
+    """
 
     task: str
     stop_reason: str
     text: str
-    usage: Usage
+    usage: dict[str, int]
     cost: float | None
     steps: int
     duration: float
     exit_code: int
     limit: str = ""
     error: str = ""
+    hint: str = ""
 
     @classmethod
-    def of(cls, state: State, seconds: float, error: str) -> "Result":
+    def of(cls, state: State, seconds: float, raised: ev.ErrorRaised | None) -> "Result":
+        """How a turn ended; `raised` says what failed in it."""
         end = state.last_end
         return cls(
             task=state.task,
             stop_reason=end.reason.value if end else "",
             text=final_text(state),
-            usage=state.usage,
+            usage=asdict(state.usage),
             cost=None if state.cost is None else round(state.cost, 6),
             steps=state.steps,
             duration=round(seconds, 3),
             exit_code=int(of_state(state)),
             limit=end.limit if end else "",
-            error=error or (end.text if end else ""),
+            error=raised.text if raised else end.text if end else "",
+            hint=raised.hint if raised else "",
+        )
+
+    @classmethod
+    def broken(cls, task: str, error: HaloclineError, seconds: float) -> "Result":
+        """The run ended without an end of a turn, or before one began."""
+        return cls(
+            task=task,
+            stop_reason=StopReason.ERROR.value,
+            text="",
+            usage=asdict(Usage()),
+            cost=None,
+            steps=0,
+            duration=round(seconds, 3),
+            exit_code=int(of_error(error)),
+            error=error.text,
+            hint=error.hint,
         )
 
 
 def final_text(state: State) -> str:
-    """The answer: the report of attempt_completion, or the words of the last reply."""
-    try:
-        message = state.last_message
-    except LookupError:
-        return ""
-    report = [call.arguments.get("result", "") for call in message.tool_calls if call.name == "attempt_completion"]
-    return str(report[-1]) if report else message.text
+    """The answer to the last prompt: the report of attempt_completion, or the words of the last reply."""
+    for message in reversed(state.messages):
+        match message:
+            case UserMessage():
+                return ""
+            case AssistantMessage():
+                calls = [call for call in message.tool_calls if call.name == "attempt_completion"]
+                return str(calls[-1].arguments.get("result", "")) if calls else message.text
+    return ""
 
 
 class View(Protocol):
@@ -69,22 +102,28 @@ class View(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
+    def recall(self, past: Sequence[ev.DurableEvent]) -> None:
+        """What was said before this run."""
+
     def show(self, event: ev.Event) -> None: ...
 
     def result(self, state: State, seconds: float) -> None:
         """The conversation is over."""
+
+    def fail(self, error: HaloclineError) -> None:
+        """The run broke off; what it says to a person is printed elsewhere."""
 
     async def ask_approval(self, event: ev.ApprovalRequested) -> Decision: ...
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         """The answer; None when the person would rather stop."""
 
-    async def compose(self) -> str | None:
-        """The person's next prompt; None when they leave."""
+    async def compose(self, history: Path) -> str | None:
+        """The person's next prompt; None when they leave. `history` keeps what they typed."""
 
 
 class Silent:
-    """The start of every view without a person."""
+    """The start of every view without a person: what a person should know goes to standard error."""
 
     asks = False
 
@@ -96,13 +135,23 @@ class Silent:
     ) -> None:
         return None
 
+    def recall(self, past: Sequence[ev.DurableEvent]) -> None:
+        return None
+
+    def show(self, event: ev.Event) -> None:
+        if isinstance(event, ev.Noticed):
+            tell(event.text)
+
+    def fail(self, error: HaloclineError) -> None:
+        return None
+
     async def ask_approval(self, event: ev.ApprovalRequested) -> Decision:
         raise RuntimeError("nobody is here to ask")
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         raise RuntimeError("nobody is here to ask")
 
-    async def compose(self) -> str | None:
+    async def compose(self, history: Path) -> str | None:
         return None
 
 
@@ -110,33 +159,46 @@ class Answer(Silent):
     """`-p`: only the final text on standard output; what went wrong goes to standard error."""
 
     def show(self, event: ev.Event) -> None:
+        super().show(event)
         if isinstance(event, ev.ErrorRaised):
-            print(f"halo: {event.text}\n      {event.hint}".rstrip(), file=sys.stderr)
+            tell(event.text, event.hint)
 
     def result(self, state: State, seconds: float) -> None:
         if text := final_text(state):
-            print(text)
+            print(text, flush=True)
         end = state.last_end
         if end and end.limit:
-            print(f"halo: {end.text}\n      Go on with: halo -r {state.task}", file=sys.stderr)
+            tell(end.text, f"Go on with: halo -r {state.task}")
         elif end and end.reason is StopReason.MAX_TOKENS:
-            print(f"halo: The reply was cut off by the output limit. Go on with: halo -r {state.task}", file=sys.stderr)
-        if state.nobody_answered:
-            print("halo: Something needed an approval and was not done. See --approval-mode.", file=sys.stderr)
+            tell("The reply was cut off by the output limit.", f"Go on with: halo -r {state.task}")
+        elif end and end.reason is StopReason.CANCELLED:
+            tell("Interrupted.", f"Go on with: halo -r {state.task}")
+        elif end and end.reason is StopReason.REFUSAL:
+            tell("The model refused to answer.")
+        elif state.nobody_answered:
+            tell(UNANSWERED, APPROVE)
 
 
 class Json(Silent):
     """`--output-format json`: one result object."""
 
     def __init__(self) -> None:
-        self._error = ""
+        self._task = ""
+        self._raised: ev.ErrorRaised | None = None
+        self._began = time.monotonic()
 
     def show(self, event: ev.Event) -> None:
+        super().show(event)
+        if isinstance(event, ev.Durable):
+            self._task = event.task
         if isinstance(event, ev.ErrorRaised):
-            self._error = event.text
+            self._raised = event
 
     def result(self, state: State, seconds: float) -> None:
-        _write(msgspec.json.encode(Result.of(state, seconds, self._error)))
+        _write(msgspec.json.encode(Result.of(state, seconds, self._raised)))
+
+    def fail(self, error: HaloclineError) -> None:
+        _write(msgspec.json.encode(Result.broken(self._task, error, time.monotonic() - self._began)))
 
 
 class StreamJson(Json):
@@ -148,7 +210,7 @@ class StreamJson(Json):
             _write(codec.encode(event))
 
 
-def make_view(arguments: argparse.Namespace, client: Client, *, attended: bool) -> View:
+def make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
     """The view that the flags and the terminal call for."""
     match arguments.output_format:
         case "json":
@@ -159,7 +221,7 @@ def make_view(arguments: argparse.Namespace, client: Client, *, attended: bool) 
         return Answer()
     from halocline.surfaces.cli.line_mode import LineMode
 
-    return LineMode(client.home.prompt_history, attended=attended)
+    return LineMode(attended=attended)
 
 
 def _write(line: bytes) -> None:

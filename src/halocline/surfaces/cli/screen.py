@@ -4,12 +4,14 @@ Rows are printed in their order, each when it is settled; what is not settled ye
 """
 
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from halocline.protocol import events as ev
+from halocline.protocol.state import State
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli import cards
 from halocline.surfaces.cli.look import Gutter
@@ -60,6 +62,17 @@ class Screen:
     def status(self, text: str | None) -> None:
         """Say what is happening in the moving line; None takes it away."""
         self._out.status.set(None if text is None else Activity(text))
+
+    def recall(self, past: Iterable[ev.Durable], state: State) -> None:
+        """Know what was shown before, and print only where it stands."""
+        for event in past:
+            self._transcript = fold(self._transcript, event)
+        rows = self._transcript.rows
+        while self._printed < len(rows) and r.is_settled(rows[self._printed]):
+            self._printed += 1
+        self._print_row(r.StartRow(state.workspace, state.model, state.mode, state.approval_mode))
+        for row in _last_words(rows[: self._printed]):
+            self._print_row(row)
 
     def show(self, event: ev.Event) -> None:
         """Take in the next event."""
@@ -232,3 +245,10 @@ class Screen:
 
     def _last_output(self) -> str:
         return self._progress.rstrip().rsplit("\n", 1)[-1]
+
+
+def _last_words(rows: Sequence[r.Row]) -> list[r.Row]:
+    """The last prompt, the last reply to it, what failed and how it ended."""
+    asked = max((index for index, row in enumerate(rows) if isinstance(row, r.PromptRow)), default=len(rows))
+    kinds = r.PromptRow | r.ReplyRow | r.ErrorRow | r.TurnEndRow
+    return list({type(row): row for row in rows[asked:] if isinstance(row, kinds)}.values())

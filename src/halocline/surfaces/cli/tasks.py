@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import sys
-import time
 from pathlib import Path
 
 import msgspec
@@ -15,9 +14,20 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.state import fold
 from halocline.surfaces import figures
 from halocline.surfaces.cli.line_mode import LineMode
+from halocline.surfaces.cli.listing import entry, moment
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.rows import rows_of
+
+STATUSES = {
+    "end_turn": "done",
+    "max_tokens": "cut off",
+    "max_turn_requests": "at a limit",
+    "refusal": "refused",
+    "cancelled": "interrupted",
+    "error": "failed",
+}
+"""How the last turn of a task ended, in a word."""
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -37,14 +47,15 @@ def _list(client: Client, arguments: argparse.Namespace) -> None:
     if not tasks:
         print("No tasks yet." if arguments.all else f"No tasks of {workspace}. See those of every folder: --all")
     for info in tasks:
-        place = f"  {info.workspace}" if arguments.all else ""
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(info.changed_at))
-        print(f"{info.task}  {when}  {info.status:<17}  {clean(info.title)[:60]}{place}")
+        status = STATUSES.get(info.status, info.status)
+        print(entry(info.task, moment(info.changed_at), f"{status:<11}", text=info.title))
+        if arguments.all:
+            print(f"  {clean(info.workspace)}")
 
 
 def _show(client: Client, arguments: argparse.Namespace) -> None:
     task = client.find(arguments.id)
-    view = LineMode(client.home.prompt_history, attended=False)
+    view = LineMode(attended=False)
     past = client.past(task)
     for event in past:
         view.show(event)
@@ -58,8 +69,9 @@ def _show(client: Client, arguments: argparse.Namespace) -> None:
 
 
 async def _follow(client: Client, task: str, after: int, view: LineMode) -> None:
-    async for event in client.events(task, after):
-        view.show(event)
+    async with view:
+        async for event in client.events(task, after):
+            view.show(event)
 
 
 def _delete(client: Client, arguments: argparse.Namespace) -> None:
@@ -74,7 +86,11 @@ def confirmed(question: str) -> bool:
     """Ask on the terminal; without one the answer is no."""
     if not sys.stdin.isatty():
         return False
-    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        print()
+        return False
 
 
 def _export(client: Client, arguments: argparse.Namespace) -> None:

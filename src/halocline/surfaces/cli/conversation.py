@@ -1,0 +1,157 @@
+"""The loop between a person (or a program) and a task: events in, rows out; keys and signals in, commands out."""
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+from halocline.controller.client import Client
+from halocline.protocol import commands as cmd
+from halocline.protocol import events as ev
+from halocline.protocol.messages import Text
+from halocline.surfaces.cli.exit_codes import ExitCode, of_state
+from halocline.surfaces.cli.output import View
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+CLOSING_TIME = 5.0
+"""Seconds that a program which is told to quit gives its task to write its ends."""
+
+T = TypeVar("T")
+
+
+class Conversation:
+    """One task under one view. It `stays` for further prompts until the person leaves."""
+
+    def __init__(self, client: Client, task: str, view: View, *, stays: bool) -> None:
+        self._client = client
+        self._task = task
+        self._view = view
+        self._stays = stays
+        self._running = False
+        self._interrupted = False
+        self._leaving = False
+        self._waiting: asyncio.Task[object] | None = None
+        self._main = asyncio.current_task()
+        self._deadline: asyncio.TimerHandle | None = None
+        self._gave_up = False
+
+    async def run(self, prompt: str, after: int) -> int:
+        """Serve prompts and show every event after the given one. Gives the exit code."""
+        started, opened = time.monotonic(), self._client.state(self._task).seq
+        with self._signals():
+            try:
+                await self._serve(prompt, self._client.events(self._task, after), opened)
+            except asyncio.CancelledError:
+                if not self._gave_up:
+                    raise
+                return ExitCode.INTERRUPTED
+        state = self._client.state(self._task)
+        if state.turn is not None:
+            return ExitCode.ERROR  # the task broke; closing the client raises what broke it
+        if state.last_end is None:
+            return ExitCode.FINISHED  # the person left without a word
+        self._view.result(state, time.monotonic() - started)
+        return ExitCode.INTERRUPTED if self._leaving else of_state(state)
+
+    async def _serve(self, prompt: str, events: AsyncIterator[ev.Event], opened: int) -> None:
+        """Events up to `opened` were written before the first prompt; a turn that ends there is not ours."""
+        if not await self._submit(prompt):
+            return
+        async for event in events:
+            self._view.show(event)
+            match event:
+                case ev.ApprovalRequested() if self._view.asks:
+                    await self._wait_for(self._decide(event))
+                case ev.QuestionAsked() if self._view.asks:
+                    await self._wait_for(self._answer(event))
+                case ev.TurnEnded() if event.seq > opened:
+                    self._running = self._interrupted = False
+                    if not self._stays or not await self._submit(""):
+                        return
+
+    async def _submit(self, prompt: str) -> bool:
+        """Hand a prompt to the task, asking for one when there is none. False when the person leaves."""
+        if not prompt and self._stays:
+            typed = await self._wait_for(self._view.compose(self._client.home.prompt_history))
+            prompt = typed or ""
+        if not prompt or self._leaving:
+            return False
+        self._running = True
+        self._client.send(cmd.SubmitPrompt(task=self._task, content=(Text(prompt),)))
+        return True
+
+    async def _wait_for(self, asking: Coroutine[None, None, T]) -> T | None:
+        """What the person says; None when a signal came first."""
+        waiting = self._waiting = asyncio.create_task(asking)
+        try:
+            await asyncio.wait([waiting])
+            return None if waiting.cancelled() else waiting.result()
+        finally:
+            waiting.cancel()
+            self._waiting = None
+
+    async def _decide(self, event: ev.ApprovalRequested) -> None:
+        decision = await self._view.ask_approval(event)
+        command = cmd.ResolveApproval(
+            task=self._task,
+            request=event.request,
+            decision=decision.choice,
+            note=decision.note,
+            arguments=decision.arguments,
+        )
+        self._client.send(command)
+        if decision.stop:
+            self._client.send(cmd.Interrupt(task=self._task))
+
+    async def _answer(self, event: ev.QuestionAsked) -> None:
+        answer = await self._view.ask_question(event)
+        if answer is None:
+            self._client.send(cmd.Interrupt(task=self._task))
+            return
+        self._client.send(cmd.AnswerQuestion(task=self._task, request=event.request, answer=answer))
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            loop.add_signal_handler(number, self._on_signal, number)
+        try:
+            yield
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
+            if self._deadline is not None:
+                self._deadline.cancel()
+
+    def _on_signal(self, number: int) -> None:
+        """The first Ctrl-C ends the turn; a second one, or another signal, leaves; one more waits for nothing."""
+        if self._leaving:
+            self._give_up()
+        elif number == signal.SIGINT and self._running and not self._interrupted:
+            self._interrupted = True
+            self._client.send(cmd.Interrupt(task=self._task))
+        else:
+            self._leave()
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    def _leave(self) -> None:
+        """End the turn and the task; what it still writes is shown."""
+        self._leaving = True
+        self._client.send(cmd.Interrupt(task=self._task))
+        self._client.send(cmd.CloseTask(task=self._task))
+        self._deadline = asyncio.get_running_loop().call_later(CLOSING_TIME, self._give_up)
+
+    def _give_up(self) -> None:
+        if self._main is not None:
+            self._gave_up = True
+            self._main.cancel()
+
+
+async def close(client: Client) -> None:
+    """Let the tasks write their ends, for a bounded time. Raises what broke a task."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CLOSING_TIME):
+            await client.close()

@@ -1,0 +1,155 @@
+import asyncio
+import json
+import re
+import signal
+
+import pexpect
+from tests.surfaces.cli.halo_process import HALO, Halo, call, ended, line_with, shell, until_written
+
+HI = {"text": "Hello."}
+
+
+def edits(content: str) -> dict[str, object]:
+    return {"call": [call("write_to_file", path="note.txt", content=content)]}
+
+
+async def made_task(halo: Halo, prompt: str = "write a note") -> str:
+    (halo.folder / "note.txt").write_text("before\n")
+    done = await halo.run("-y", "-p", "-m", halo.script(edits("after\n"), HI), prompt)
+    assert (done.code, done.out) == (0, "Hello.\n")
+    return halo.tasks[-1]
+
+
+async def test_the_list_names_the_tasks_of_this_folder(halo: Halo) -> None:
+    task = await made_task(halo)
+    done = await halo.run("tasks", "list")
+    assert re.fullmatch(rf"{task}  \d{{4}}-\d\d-\d\d \d\d:\d\d  done         write a note\n", done.out)
+
+
+async def test_the_list_of_another_folder_is_empty_and_says_how_to_see_all(halo: Halo) -> None:
+    task = await made_task(halo)
+    assert "--all" in (await halo.run("tasks", "list", cwd=halo.root)).out
+    assert task in (await halo.run("tasks", "list", "--all", cwd=halo.root)).out
+
+
+async def test_the_list_is_json_for_programs(halo: Halo) -> None:
+    task = await made_task(halo)
+    (line,) = (await halo.run("tasks", "list", "--json")).out.splitlines()
+    assert (json.loads(line)["task"], json.loads(line)["status"]) == (task, "end_turn")
+
+
+def test_a_long_title_fits_on_a_terminal(halo: Halo) -> None:
+    asyncio.run(made_task(halo, "a long title " * 20))
+    out = pexpect.spawn(HALO[0], [*HALO[1:], "tasks", "list"], cwd=str(halo.folder), env=halo.env, dimensions=(24, 80))
+    assert max(map(len, out.read().decode().splitlines())) == 80
+    out.close()
+
+
+async def test_a_task_is_shown_by_the_end_of_its_name(halo: Halo) -> None:
+    task = await made_task(halo)
+    done = await halo.run("tasks", "show", task[-4:])
+    assert (done.code, done.err) == (0, "")
+    assert all(text in done.out for text in ("write a note", "Write note.txt", "+ after", "Hello.", task))
+
+
+async def test_an_ambiguous_name_lists_the_tasks_it_fits(halo: Halo) -> None:
+    model = halo.script(HI)
+    await halo.run("-p", "-m", model, "one")
+    await halo.run("-p", "-m", model, "two")
+    done = await halo.run("tasks", "show", halo.tasks[0][:4])
+    assert (done.code, done.out) == (2, "")
+    assert all(task in done.err for task in halo.tasks)
+
+
+async def test_a_task_is_followed_while_another_process_runs_it(halo: Halo) -> None:
+    command = shell("echo began > began; until [ -e go ]; do sleep 0.01; done")
+    first = await halo.start("-y", "-p", "-m", halo.script({"call": [command]}, {"text": "The end."}), "wait")
+    await until_written(halo.folder / "began")
+    follower = await halo.start("tasks", "show", halo.tasks[0], "--follow")
+    await line_with(follower, "wait")
+    (halo.folder / "go").touch()
+    await line_with(follower, "The end.")
+    assert (await ended(first)).code == 0
+    follower.send_signal(signal.SIGINT)
+    done = await ended(follower)
+    assert (done.code, done.err) == (130, "")
+
+
+async def test_deleting_wants_a_yes(halo: Halo) -> None:
+    task = await made_task(halo)
+    done = await halo.run("tasks", "delete", task)
+    assert (done.code, halo.tasks) == (2, [task])
+    assert "--yes" in done.err
+    assert (await halo.run("tasks", "delete", task, "-y")).out == f"Deleted {task}.\n"
+    assert halo.tasks == []
+
+
+async def test_a_task_that_runs_is_not_deleted(halo: Halo) -> None:
+    first = await halo.start("-y", "-p", "-m", halo.script({"call": [shell("echo x > began; sleep 1000")]}), "wait")
+    await until_written(halo.folder / "began")
+    done = await halo.run("tasks", "delete", "-y", halo.tasks[0])
+    first.terminate()
+    await ended(first)
+    assert (done.code, len(halo.tasks)) == (1, 1)
+    assert "is open in another process" in done.err
+
+
+async def test_an_export_is_markdown_or_the_log_itself(halo: Halo) -> None:
+    task = await made_task(halo)
+    markdown = await halo.run("export", task)
+    assert markdown.out.startswith("# write a note\n")
+    assert "+after" in markdown.out
+    lines = await halo.run("export", task, "-f", "jsonl")
+    assert lines.out.encode().splitlines() == halo.raw_log(task)
+
+
+async def test_an_export_goes_to_a_file(halo: Halo) -> None:
+    task = await made_task(halo)
+    done = await halo.run("export", task, "-o", "out.md")
+    assert (done.code, done.out) == (0, "")
+    assert (halo.folder / "out.md").read_text().startswith("# write a note\n")
+    done = await halo.run("export", task, "-o", "none/out.md")
+    assert (done.code, done.err.splitlines()[0]) == (2, "halo: Cannot write none/out.md: No such file or directory.")
+
+
+async def test_files_are_put_back_to_a_checkpoint_and_forth_again(halo: Halo) -> None:
+    task = await made_task(halo)
+    listed = (await halo.run("checkpoints", "list")).out.splitlines()
+    assert [line.split()[0] for line in listed] == [f"{task}/2", f"{task}/1"]
+    assert "-before\n+after\n" in (await halo.run("checkpoints", "diff", f"{task}/1")).out
+    refused = await halo.run("checkpoints", "restore", f"{task}/1")
+    assert (refused.code, refused.out) == (2, "  overwrite  note.txt\n")
+    done = await halo.run("checkpoints", "restore", f"{task}/1", "-y")
+    assert (halo.folder / "note.txt").read_text() == "before\n"
+    undo = re.search(r"To undo: halo (.*)\n", done.out)
+    assert undo
+    await halo.run(*undo[1].split(), "-y")
+    assert (halo.folder / "note.txt").read_text() == "after\n"
+
+
+async def test_an_unknown_checkpoint_says_where_to_look(halo: Halo) -> None:
+    await made_task(halo)
+    done = await halo.run("checkpoints", "diff", "nope")
+    assert done.code == 2
+    assert "halo checkpoints list" in done.err
+
+
+async def test_the_doctor_tells_what_works(halo: Halo) -> None:
+    done = await halo.run("doctor")
+    assert done.code == 0
+    assert all(f"✓ {name}" in done.out for name in ("Python", "home", "settings", "git", "ripgrep", "checkpoints"))
+
+
+async def test_the_doctor_finds_wrong_settings(halo: Halo) -> None:
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text("modle = 1\n")
+    done = await halo.run("doctor")
+    assert done.code == 1
+    assert "✗ settings" in done.out
+
+
+async def test_the_demo_runs_unattended_in_a_pipe(halo: Halo) -> None:
+    done = await halo.run("demo", "-y")
+    assert (done.code, done.err) == (0, "")
+    assert "\x1b" not in done.out
+    assert all(text in done.out for text in ("Only the model is scripted", "All four tests pass", "With a real model"))

@@ -1,0 +1,205 @@
+"""A person at a terminal: prompts, approvals and questions by keys, and a terminal that is given back whole."""
+
+import re
+import termios
+
+import pexpect
+import pytest
+from tests.surfaces.cli.halo_process import Halo, call, shell
+
+from halocline.protocol import events as ev
+from halocline.protocol.messages import StopReason
+
+HI = {"text": "Hello."}
+TOUCH = {"call": [shell("touch made")]}
+MENU = "no, and stop"
+COMPOSER = "Ask for something"
+CTRL_C, CTRL_D, ESCAPE = "\x03", "\x04", "\x1b"
+ARMING = 0.35
+MENU_IS_GONE = re.compile(r"\x1b\[\d+A\r\x1b\[J")
+
+
+class Person:
+    """Sits at the terminal of a running `halo`: reads what it shows, and types."""
+
+    def __init__(self, halo: Halo, *words: str) -> None:
+        self._terminal = halo.terminal(*words)
+        self._before = termios.tcgetattr(self._terminal.child_fd)
+
+    def sees(self, *texts: str) -> "Person":
+        """Wait for each text in turn, whatever colours are in it."""
+        for text in texts:
+            self._terminal.expect(re.compile(r"(?:\x1b\[[0-9;]*m)*".join(map(re.escape, text))))
+        return self
+
+    def presses(self, key: str) -> "Person":
+        """Press a key of a menu; what is typed before a menu is armed does not count, so press until it is heard."""
+        while self._terminal.expect([MENU_IS_GONE, pexpect.TIMEOUT], timeout=ARMING) == 1:
+            self._terminal.send(key)
+        return self
+
+    def types(self, text: str) -> "Person":
+        self._terminal.send(text)
+        return self
+
+    def is_gone_with(self) -> int:
+        """The exit code of `halo`, which must have left the terminal as it found it."""
+        self._terminal.expect(pexpect.EOF)
+        assert termios.tcgetattr(self._terminal.child_fd) == self._before
+        self._terminal.close()
+        assert self._terminal.signalstatus is None
+        return int(self._terminal.exitstatus)
+
+
+def statuses(halo: Halo) -> list[str]:
+    return [event.status.value for event in halo.log() if isinstance(event, ev.ToolCallEnded)]
+
+
+def is_settled(halo: Halo) -> bool:
+    state = halo.state()
+    return (state.turn, state.open_calls, state.approvals, state.questions) == (None, (), (), ())
+
+
+def test_a_conversation_stays_for_the_next_prompt_and_ends_with_ctrl_d(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script(HI, {"text": "Once more.", "expect": "and again"}), "hi")
+    person.sees("Hello.", "done", COMPOSER).types("and again\r").sees("Once more.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert halo.state().steps == 2
+
+
+def test_without_a_prompt_the_composer_asks_for_one(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script({**HI, "expect": "first"}))
+    person.sees(COMPOSER).types("first\r").sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
+def test_run_does_one_prompt_and_ends(halo: Halo) -> None:
+    person = Person(halo, "run", "-m", halo.script(HI), "hi").sees("Hello.", "done")
+    assert person.is_gone_with() == 0
+
+
+@pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
+def test_leaving_without_a_word_leaves_no_task(halo: Halo, key: str) -> None:
+    person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER).types(key)
+    assert person.is_gone_with() == 0
+    assert halo.tasks == []
+
+
+def test_a_yes_runs_the_command(halo: Halo) -> None:
+    person = Person(halo, "run", "-m", halo.script(TOUCH, HI), "hi").sees("touch made", MENU).presses("y")
+    assert person.sees("exit code 0", "Hello.").is_gone_with() == 0
+    assert (halo.folder / "made").exists()
+
+
+def test_always_asks_no_second_time(halo: Halo) -> None:
+    person = Person(halo, "run", "-m", halo.script(TOUCH, TOUCH, HI), "hi").sees(MENU).presses("a")
+    assert person.sees("Hello.").is_gone_with() == 0
+    assert statuses(halo) == ["completed", "completed"]
+
+
+def test_a_no_asks_for_the_reason_and_the_model_hears_it(halo: Halo) -> None:
+    person = Person(halo, "run", "-m", halo.script(TOUCH, {**HI, "expect": "not on a Friday"}), "hi")
+    person.sees(MENU).presses("n").sees("Why not?").types("not on a Friday\r")
+    assert person.sees("Hello.").is_gone_with() == 0
+    assert statuses(halo) == ["rejected"]
+
+
+def test_an_edited_command_is_what_runs(halo: Halo) -> None:
+    person = Person(halo, "run", "-m", halo.script(TOUCH, {**HI, "expect": "touch made-otherwise"}), "hi")
+    person.sees(MENU).presses("e").sees("$ ").types("-otherwise\r")
+    assert person.sees("Hello.").is_gone_with() == 0
+    assert [path.name for path in halo.folder.iterdir()] == ["made-otherwise"]
+
+
+def test_escape_declines_and_ends_the_turn(halo: Halo) -> None:
+    person = Person(halo, "run", "-m", halo.script(TOUCH, HI), "hi").sees(MENU).presses(ESCAPE)
+    assert person.sees("interrupted").is_gone_with() == 130
+    assert is_settled(halo)
+    assert not (halo.folder / "made").exists()
+
+
+def test_ctrl_c_at_an_approval_ends_the_turn_and_the_conversation_stays(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script(TOUCH, HI), "hi").sees(MENU).types(CTRL_C)
+    person.sees("interrupted", COMPOSER).types("go on\r").sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert statuses(halo) == ["cancelled"]
+
+
+def test_ctrl_c_at_an_approval_of_a_single_run_quits(halo: Halo) -> None:
+    person = Person(halo, "run", "-m", halo.script(TOUCH, HI), "hi").sees(MENU).types(CTRL_C)
+    assert person.sees("interrupted").is_gone_with() == 130
+    assert is_settled(halo)
+
+
+def test_ctrl_c_in_a_streamed_reply_ends_the_turn(halo: Halo) -> None:
+    slow = {"text": "First paragraph.\n\n" + "And on and on. " * 99, "pace": 0.02}
+    person = Person(halo, "-m", halo.script(slow, HI), "hi").sees("First paragraph.").types(CTRL_C)
+    person.sees("interrupted", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 130
+
+
+@pytest.mark.parametrize("keys", [CTRL_C, CTRL_D])
+def test_leaving_the_line_of_a_reason_goes_back_to_the_approval(halo: Halo, keys: str) -> None:
+    person = Person(halo, "run", "-m", halo.script(TOUCH, HI), "hi").sees(MENU).presses("n").sees("Why not?")
+    person.types(keys).sees(MENU).presses("y").sees("Hello.")
+    assert person.is_gone_with() == 0
+    assert statuses(halo) == ["completed"]
+
+
+def test_a_question_is_answered_by_the_number_of_an_option(halo: Halo) -> None:
+    asked = {"call": [call("ask_followup_question", question="Tabs or spaces?", options=["tabs", "spaces"])]}
+    person = Person(halo, "run", "-m", halo.script(asked, {**HI, "expect": "spaces"}), "hi")
+    person.sees("Tabs or spaces?", "1 tabs", "2 spaces", "no answer").presses("2")
+    assert person.sees("Hello.").is_gone_with() == 0
+
+
+def test_a_question_is_answered_in_words(halo: Halo) -> None:
+    asked = {"call": [call("ask_followup_question", question="Which name?")]}
+    person = Person(halo, "run", "-m", halo.script(asked, {**HI, "expect": "Ada"}), "hi")
+    person.sees("Which name?", "› ").types("Ada\r")
+    assert person.sees("Hello.").is_gone_with() == 0
+
+
+def test_at_a_limit_the_person_may_go_on(halo: Halo) -> None:
+    look = {"call": [call("list_files", path=".")]}
+    person = Person(halo, "run", "--max-steps", "1", "-m", halo.script(look, HI), "hi")
+    person.sees("limit of 1 step", "1 Go on", "2 Stop here", "no answer").presses("1")
+    assert person.sees("Hello.").is_gone_with() == 0
+
+
+def test_at_a_limit_the_person_may_stop(halo: Halo) -> None:
+    look = {"call": [call("list_files", path=".")]}
+    person = Person(halo, "run", "--max-steps", "1", "-m", halo.script(look, HI), "hi").sees("Go on?", "no answer")
+    assert person.presses("2").sees("stopped").is_gone_with() == 3
+
+
+def test_a_resumed_conversation_shows_where_it_stands(halo: Halo) -> None:
+    model = halo.script({"text": "The first answer."}, HI)
+    person = Person(halo, "run", "-m", model, "the first prompt").sees("done")
+    assert person.is_gone_with() == 0
+    person = Person(halo, "-c", "-m", model).sees("act mode", "the first prompt", "The first answer.", COMPOSER)
+    assert person.types(CTRL_D).is_gone_with() == 0
+
+
+def test_a_terminal_that_goes_away_ends_the_turn(halo: Halo) -> None:
+    terminal = halo.terminal("-y", "-m", halo.script({"call": [shell("echo began; sleep 1000")]}, HI), "hi")
+    terminal.expect("sleep 1000")
+    terminal.close()
+    assert not terminal.isalive()
+    ends = [event for event in halo.log() if isinstance(event, ev.TurnEnded)]
+    assert [end.reason for end in ends] == [StopReason.CANCELLED]
+    assert is_settled(halo)
+
+
+def test_the_demo_asks_and_ends_well(halo: Halo) -> None:
+    person = Person(halo, "demo")
+    person.sees("Only the model is scripted", "python3 -m unittest", MENU).presses("a")
+    person.sees("intervals.py", MENU).presses("a").sees("All four tests pass", "With a real model")
+    assert person.is_gone_with() == 0
+
+
+@pytest.mark.parametrize(("typed", "code", "left"), [("y\r", 0, 0), ("\r", 2, 1), (CTRL_D, 2, 1), (CTRL_C, 130, 1)])
+def test_deleting_a_task_asks_first(halo: Halo, typed: str, code: int, left: int) -> None:
+    assert Person(halo, "run", "-m", halo.script(HI), "hi").sees("done").is_gone_with() == 0
+    person = Person(halo, "tasks", "delete", halo.tasks[0]).sees("for good? [y/N]").types(typed)
+    assert (person.is_gone_with(), len(halo.tasks)) == (code, left)
