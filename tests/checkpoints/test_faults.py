@@ -87,6 +87,16 @@ async def test_a_ruined_store_is_put_aside_once_and_begun_anew(bench: Bench, los
     assert len(bench.notices) == 1
 
 
+async def test_a_reference_that_a_power_cut_left_empty_is_written_anew(bench: Bench) -> None:
+    bench.write("a.txt", "one")
+    await bench.begun()
+    (bench.repository / "refs/halocline/t1/2").touch()
+    bench.write("a.txt", "two")
+    shadow = await bench.begun()
+    assert bench.taken == ["Start", "Start"]
+    assert [info.n for info in await shadow.list("t1")] == [1, 2]
+
+
 async def test_two_shadow_gits_of_one_task_never_take_the_same_number(bench: Bench) -> None:
     first, second = await bench.begun(), await bench.begun()
     for n, shadow in enumerate((first, second, first, first, second)):

@@ -319,3 +319,30 @@ async def test_a_diff_with_the_files_of_now_shows_untracked_and_deleted_ones(ben
     diff = await shadow.diff("1")
     assert "deleted file" in diff
     assert "+new" in diff
+
+
+async def test_no_more_git_is_started_than_it_takes(bench: Bench, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    program = tmp_path / "counted-git"
+    program.write_text(f'#!/bin/sh\necho "$1" >> "{asked}"\nexec git "$@"\n')
+    program.chmod(0o755)
+    bench.write("a.txt", "one")
+    shadow = await bench.begun(program=str(program))
+    bench.write("a.txt", "two")
+    for label, paths, needed in (("edit", ["a.txt"], ["add", "write-tree"]), ("a look", None, ["ls-files"])):
+        asked.write_text("")
+        shadow.take(label, paths)
+        await shadow.settle()
+        assert asked.read_text().split() == needed
+    assert bench.taken == ["Start", "edit"]
+
+
+async def test_what_another_task_saved_meanwhile_is_in_the_next_checkpoint(bench: Bench) -> None:
+    bench.write("a.txt", "one")
+    first = await bench.begun("t1")
+    bench.write("a.txt", "two")
+    await bench.begun("t2")
+    first.take("a look")
+    await first.settle()
+    assert bench.taken == ["Start", "Start", "a look"]
+    assert await first.diff("t1/2", "t2/1") == ""

@@ -21,6 +21,13 @@ async def test_what_was_written_is_read(files: Files, tmp_path: Path):
     assert await files.read(tmp_path / "a", 100) == b"one"
 
 
+@pytest.mark.parametrize("size", [0, 1, 1 << 16, (1 << 16) + 1, 1 << 20])
+async def test_a_file_of_any_size_is_read_whole(files: Files, tmp_path: Path, size: int):
+    data = b"0123456789abcdef" * (size // 16) + b"x" * (size % 16)
+    await files.write(tmp_path / "a", data, None)
+    assert await files.read(tmp_path / "a", 1 << 21) == data
+
+
 async def test_reading_stops_at_the_limit(files: Files, tmp_path: Path):
     await files.write(tmp_path / "a", b"0123456789", None)
     assert await files.read(tmp_path / "a", 4) == b"0123"

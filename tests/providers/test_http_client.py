@@ -65,6 +65,22 @@ async def test_the_parts_arrive_as_one_body_with_its_length() -> None:
     assert body == b"one,two"
 
 
+@pytest.mark.parametrize("size", [40_000, 131_072, 300_000])
+async def test_a_long_body_of_many_parts_arrives_in_order(size: int) -> None:
+    received: list[bytes] = []
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        received.append((await read_request(reader))[1])
+        writer.write(EMPTY)
+
+    parts = [bytes([number]) * size for number in range(5)]
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        await post(client, *parts)
+        await client.close()
+    assert received == [b"".join(parts)]
+
+
 async def test_one_connection_carries_many_requests() -> None:
     connections = 0
 

@@ -115,6 +115,14 @@ def test_the_next_request_repeats_the_last_one_byte_for_byte() -> None:
     assert second.startswith(first.removesuffix(b"]}"))
 
 
+def test_a_history_that_goes_on_differently_is_encoded_as_it_is_now() -> None:
+    kept = fragments(ENDPOINT, MemoryBlobs())
+    begin = (HELLO, AssistantMessage((Text("One."),)), UserMessage((Text("Go on"),)))
+    for history in ((*begin, AssistantMessage((Text("Two."),))), (*begin[:2], UserMessage((Text("Stop"),))), begin[:1]):
+        asked = request(*history)
+        assert to_wire(asked, ENDPOINT, kept) == to_wire(asked, ENDPOINT, fragments(ENDPOINT, MemoryBlobs()))
+
+
 STREAM = b"""data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"gpt-5.6","choices":[{"index":0,\
 "delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}],"usage":null}
 

@@ -1,9 +1,9 @@
 import asyncio
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from halocline.ports.tool import ToolContext
 from halocline.tools import execute_command

@@ -1,5 +1,6 @@
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from halocline.ports.tool import ToolContext
 from halocline.protocol.events import Todo, TodosChanged, TodoStatus

@@ -4,13 +4,15 @@ A command never outlives its deadline or a `stop`; a git that outlives us (kill 
 """
 
 import os
+import signal
 import subprocess
+import threading
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.values import Value
 
 
 class GitFailed(HaloclineError):
@@ -50,25 +52,25 @@ class Runner:
             raise Stopped("Checkpoints were stopped.")
 
     def run(self, process: subprocess.Popen[bytes], data: bytes, seconds: float) -> tuple[int, bytes, bytes]:
-        """Feed `data` and wait for the end. Gives exit code, output and errors. Raises subprocess.TimeoutExpired."""
+        """Feed `data` and wait for the end, which is forced after `seconds`. Gives exit code, output and errors."""
         self._process = process
+        # `communicate` can watch the time, but then it sleeps between looks at whether the process has ended.
+        clock = threading.Timer(seconds, process.kill)
         with process:
             # `stop` may have looked for the process just before it was noted here.
             if self._is_stopped:
                 process.kill()
+            clock.start()
             try:
-                output, errors = process.communicate(data, timeout=seconds)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
+                output, errors = process.communicate(data or None)
             finally:
+                clock.cancel()
                 self._process = None
         self.check()
         return process.returncode, output, errors
 
 
-@dataclass(frozen=True, slots=True)
-class Git:
+class Git(Value, frozen=True):
     """The git program, bound to one store and its workspace.
 
     `deadline` is in `time.monotonic` seconds, for all commands together; `lock` is the descriptor of the store's lock,
@@ -92,12 +94,9 @@ class Git:
         """
         self.runner.check()
         seconds = self.deadline - time.monotonic()
-        try:
-            code, output, errors = self.runner.run(self._start(arguments), data, max(seconds, 0))
-        except subprocess.TimeoutExpired:
-            raise CheckpointsOff(
-                "the files of this folder take too long to read", "Leave folders out with .gitignore."
-            ) from None
+        code, output, errors = self.runner.run(self._start(arguments, data), data, max(seconds, 0))
+        if code == -signal.SIGKILL and time.monotonic() >= self.deadline:
+            raise CheckpointsOff("the files of this folder take too long to read", "Leave folders out with .gitignore.")
         if code not in accept:
             last_words = errors.decode(errors="replace").strip()[-500:]
             raise GitFailed(f"git {arguments[0]} failed ({code}): {last_words}")
@@ -107,13 +106,13 @@ class Git:
         """The output of a command that answers with one word."""
         return self.run(*arguments, data=data).decode().strip()
 
-    def _start(self, arguments: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    def _start(self, arguments: tuple[str, ...], data: bytes) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
                 [self.program, *arguments],
                 cwd=self.workspace,
                 env=self._environment(),
-                stdin=subprocess.PIPE,
+                stdin=subprocess.PIPE if data else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=() if self.lock is None else (self.lock,),

@@ -18,6 +18,8 @@ _GOOD_ENOUGH = (0, 1)
 
 # As git names it: bytes, relative to the workspace.
 Path = bytes
+# Git never changes an index in place: it is always another file with another time.
+Stamp = tuple[int, int, int]
 
 
 def update(git: Git, paths: Sequence[str] | None, largest: int) -> frozenset[Path]:
@@ -34,6 +36,15 @@ def update(git: Git, paths: Sequence[str] | None, largest: int) -> frozenset[Pat
     if len(wanted) > _FEW or not _add(git, wanted, left_out):
         _add_all(git, left_out)
     return left_out
+
+
+def stamp(git: Git) -> Stamp | None:
+    """Another one for every state of the index; None when there is none."""
+    try:
+        found = os.stat(git.store / "index")
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _scan(git: Git, largest: int) -> tuple[list[Path], frozenset[Path]]:

@@ -9,16 +9,17 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.checkpoints import index, layout, lock
+from halocline.checkpoints.commits import write_commit, write_ref
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
 
 _REFS = "refs/halocline"
-_MUST_BE_NEW = "0" * 40
 
 
 class CheckpointInfo(Value, frozen=True):
@@ -36,8 +37,7 @@ class CheckpointInfo(Value, frozen=True):
         return name == f"{self.task}/{self.n}" or (len(name) >= 4 and self.sha.startswith(name))
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Value, frozen=True):
     """A checkpoint that was asked for.
 
     `is_new` is false when nothing had changed since the last one. `left_out` is what no rule ignores and yet is not in
@@ -50,8 +50,7 @@ class Saved:
     aside: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Last:
+class _Last(Value, frozen=True):
     """The newest checkpoint of the task."""
 
     sha: str
@@ -59,8 +58,7 @@ class _Last:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Value, frozen=True):
     """`seconds` bounds one saving, waiting for other processes included; `patience` whatever a person asked for.
 
     Files over `largest` bytes are left out.
@@ -83,6 +81,7 @@ class Repository:
         self._limits = limits
         self._runner = Runner()
         self._newest: _Last | None = None
+        self._written: tuple[index.Stamp | None, str] | None = None
 
     def stop(self) -> None:
         """Break off what another thread does, and refuse all else that needs the lock."""
@@ -175,19 +174,25 @@ class Repository:
     def _save(self, git: Git, label: str, paths: Sequence[str] | None, on_read: Callable[[], None]) -> Saved:
         left_out = index.update(git, paths, self._limits.largest)
         on_read()
-        tree = git.word("write-tree")
+        tree = self._tree(git)
         last = self._last(git)
         if last is not None and last.tree == tree:
             return Saved(last.sha, is_new=False, left_out=left_out)
-        parents, n = (("-p", last.sha), last.n + 1) if last is not None else ((), 1)
-        sha = git.word("commit-tree", tree, *parents, data=label.replace("\0", " ").encode(errors="replace"))
-        git.run("update-ref", f"{self._refs}/{n}", sha, _MUST_BE_NEW)
+        parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
+        sha = write_commit(self.path, tree, parent, label, int(time.time()))
+        write_ref(self.path, f"{self._refs}/{n}", sha)
         self._newest = _Last(sha, tree, n)
         return Saved(sha, is_new=True, left_out=left_out)
 
+    def _tree(self, git: Git) -> str:
+        """The tree of the index; git is not asked twice about an index that nobody has written since."""
+        if self._written is None or self._written[0] != index.stamp(git):
+            tree = git.word("write-tree")
+            self._written = (index.stamp(git), tree)
+        return self._written[1]
+
     def _last(self, git: Git) -> _Last | None:
-        # Its file tells that nobody put the store aside since.
-        if self._newest is not None and (self.path / self._refs / str(self._newest.n)).exists():
+        if self._newest is not None and self._is_newest(self._newest.n):
             return self._newest
         fields = "--format=%(objectname) %(tree) %(refname:lstrip=3)"
         found = git.word("for-each-ref", "--sort=-version:refname", "--count=1", fields, f"{self._refs}/")
@@ -195,6 +200,11 @@ class Repository:
             case [sha, tree, n]:
                 return _Last(sha, tree, int(n))
         return None
+
+    def _is_newest(self, n: int) -> bool:
+        """Whether nobody put the store aside since checkpoint `n`, or saved another one of this task."""
+        refs = self.path / self._refs
+        return (refs / str(n)).exists() and not (refs / str(n + 1)).exists()
 
     def _save_anew(self, git: Git, label: str, on_read: Callable[[], None]) -> Saved:
         aside = layout.put_aside(self.path, time.time())

@@ -9,7 +9,6 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from halocline.checkpoints.git import Git
 from halocline.checkpoints.index import Path
@@ -35,8 +34,7 @@ class Restored(Value, frozen=True):
     kept: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Value, frozen=True):
     """One file on the way from the present to the target. `mode` and `blob` are the target's; `status` is git's."""
 
     path: Path
@@ -45,8 +43,7 @@ class _Change:
     status: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _Steps:
+class _Steps(Value, frozen=True):
     creates: Sequence[_Change]
     overwrites: Sequence[_Change]
     deletes: Sequence[_Change]

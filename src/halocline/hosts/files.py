@@ -1,4 +1,4 @@
-"""Files of this machine. Every call runs in a thread; a write is whole or did not happen."""
+"""Files of this machine. What may take time runs in a thread; a write is whole or did not happen."""
 
 import asyncio
 import os
@@ -10,15 +10,19 @@ from pathlib import Path
 from halocline.ports.host import FileChangedOutside, FileInfo
 
 _CHUNK = 1 << 18
+_SMALL = 1 << 16
 
 
 class LocalFiles:
-    """Fulfils `ports.host.Files`."""
+    """Fulfils `ports.host.Files`. A look and a small file are not worth a thread, which costs many times more."""
 
     async def info(self, path: Path) -> FileInfo | None:
-        return await asyncio.to_thread(_info, path)
+        return _info(path)
 
     async def read(self, path: Path, limit: int) -> bytes:
+        found = _info(path)
+        if found is not None and found.is_file and 0 < found.size <= _SMALL:
+            return _read(path, limit)
         return await asyncio.to_thread(_read, path, limit)
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:

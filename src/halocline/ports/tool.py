@@ -6,7 +6,6 @@ has `preview`, which gives the diff a person approves. Tools never approve, coun
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -69,8 +68,7 @@ class Asker(Protocol):
         """The answer, or None when nobody can answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolContext:
+class ToolContext(Value, frozen=True):
     """What a running tool may use."""
 
     call: str
@@ -88,8 +86,7 @@ class ToolContext:
         return self.workspace / Path(text).expanduser()
 
 
-@dataclass(frozen=True, slots=True)
-class Tool(Generic[InputT]):
+class Tool(Value, Generic[InputT], frozen=True):
     """One tool. `edits` says that it can change the workspace, so it runs alone and a checkpoint follows."""
 
     spec: ToolSpec

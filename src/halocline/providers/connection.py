@@ -1,7 +1,7 @@
 """One HTTP/1.1 connection, and what its failures mean in words."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -10,6 +10,7 @@ import h11
 from halocline.protocol.errors import ModelError, ModelErrorKind
 
 _READ_SIZE = 65_536
+_WRITE_SIZE = 131_072
 _HEAD_LIMIT = 131_072
 _CHECK_ADDRESS = "Check the network connection and the base URL."
 
@@ -53,7 +54,8 @@ class Connection:
             self._protocol.send_with_data_passthrough(h11.Data(data=cast(bytes, _Body(parts))))
         self._protocol.send(h11.EndOfMessage())
         try:
-            self._writer.writelines([head, *parts])
+            for batch in _batches([head, *parts]):
+                self._writer.write(batch)
             # A server may answer and close before it has read everything; then its answer counts.
             with suppress(ConnectionError):
                 await self._writer.drain()
@@ -96,6 +98,19 @@ class Connection:
             self._heard = self._heard or bool(data)
             self._protocol.receive_data(data)
         return event
+
+
+def _batches(parts: Sequence[bytes]) -> Iterator[bytes]:
+    """The parts, joined to pieces worth a write: the first is under way while the rest of a long history is joined."""
+    batch: list[bytes] = []
+    size = 0
+    for part in parts:
+        batch.append(part)
+        size += len(part)
+        if size >= _WRITE_SIZE:
+            yield b"".join(batch)
+            batch, size = [], 0
+    yield b"".join(batch)
 
 
 def stalled(host: str, seconds: float) -> ModelError:

@@ -15,21 +15,28 @@ encode_json = msgspec.json.Encoder().encode
 
 
 class Fragments(Generic[F]):
-    """Remembers how each message of the newest request was encoded, by the message's identity.
+    """Remembers how each message of the newest request was encoded, as far as the next request begins with the same.
 
     Messages are frozen, so an object that is met again is encoded the same way.
     """
 
     def __init__(self, encode: Callable[[Message], F]) -> None:
         self._encode = encode
-        self._kept: dict[int, tuple[Message, F]] = {}
+        self._messages: Sequence[Message] = ()
+        self._encoded: list[F] = []
 
-    def of(self, messages: Sequence[Message]) -> list[F]:
+    def of(self, messages: Sequence[Message]) -> Sequence[F]:
         """The fragment of each message. What is not among them is forgotten."""
-        kept = self._kept
-        entries = [kept.get(id(message)) or (message, self._encode(message)) for message in messages]
-        self._kept = {id(message): entry for message, entry in zip(messages, entries, strict=True)}
-        return [fragment for _, fragment in entries]
+        same = _in_common(self._messages, messages)
+        self._encoded[same:] = map(self._encode, messages[same:])
+        self._messages = messages
+        return self._encoded
+
+
+def _in_common(old: Sequence[Message], new: Sequence[Message]) -> int:
+    """How many messages from the first one on are the same objects."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((at for at, (one, other) in pairs if one is not other), min(len(old), len(new)))
 
 
 def joined(parts: Iterable[bytes]) -> bytes:

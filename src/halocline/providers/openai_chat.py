@@ -5,7 +5,6 @@ calls directly (pictures in results come after all of them, in a user message: a
 """
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
-from dataclasses import dataclass
 
 from halocline._version import __version__
 from halocline.ports.blobs import Blobs
@@ -22,7 +21,7 @@ from halocline.protocol.messages import (
     ToolResult,
     UserMessage,
 )
-from halocline.protocol.values import JsonObject
+from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import exchange
 from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture, words
@@ -59,8 +58,7 @@ class OpenAIChat:
         return headers | ({"authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {})
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(Value, frozen=True):
     """One message, encoded. `pictures` are those of a tool result, as content parts, joined by commas."""
 
     message: bytes

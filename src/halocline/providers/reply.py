@@ -13,7 +13,15 @@ import msgspec
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import AssistantMessageCompleted, ToolCallDelta, UsageReported
-from halocline.protocol.messages import AssistantMessage, AssistantPart, StopReason, Text, ToolCall, Usage
+from halocline.protocol.messages import (
+    AssistantMessage,
+    AssistantPart,
+    StopReason,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from halocline.protocol.values import JsonObject
 from halocline.providers.catalog import cost
 from halocline.providers.endpoint import Endpoint
@@ -44,8 +52,8 @@ class CallIds:
     def claim(self, wanted: str) -> str:
         """`wanted`, or a new id when it is empty or already used."""
         if self._taken is None:
-            replies = (message for message in self._request.messages if isinstance(message, AssistantMessage))
-            self._taken = {call.id for reply in replies for call in reply.tool_calls}
+            # Every call of a request has its result, which is found faster.
+            self._taken = {message.call for message in self._request.messages if isinstance(message, ToolResult)}
         chosen = wanted if wanted and wanted not in self._taken else f"call_{os.urandom(12).hex()}"
         self._taken.add(chosen)
         return chosen

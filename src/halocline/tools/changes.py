@@ -1,6 +1,5 @@
 """A change of one file: read, planned as text, shown as a diff, written only over what was read."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from halocline.edits.diff import unified
@@ -10,13 +9,13 @@ from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, FileChanged
 from halocline.protocol.messages import Text
+from halocline.protocol.values import Value
 from halocline.tools.places import explained, placed, shown
 
 LARGEST_EDIT = 20_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Original:
+class Original(Value, frozen=True):
     """A file before its edit. `data` is None when there is none yet; `file` is then empty."""
 
     path: Path
@@ -25,8 +24,7 @@ class Original:
     file: TextFile
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Value, frozen=True):
     """A planned edit: `report` is what the model reads once it is written."""
 
     original: Original
