@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
 from halocline.controller.model_choice import open_model
+from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
@@ -70,6 +71,10 @@ class Assembly:
         """The model that was named, or the one to take when none was. Raises UsageError."""
         model = await open_model(named, self.settings, self._env, self._api_key, self.blobs)
         return Retrying(model)
+
+    async def models(self) -> list[OfferedModel]:
+        """The models that could be used, with what is known of them."""
+        return await offered_models(self.settings, self._env)
 
     def tools(self) -> Toolset:
         """The tools that the model is offered."""

@@ -9,6 +9,7 @@ from halocline.checkpoints.restore import Restored
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.controller import Controller, TaskOptions
+from halocline.controller.model_list import OfferedModel
 from halocline.protocol import commands as cmd
 from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.state import State
@@ -67,6 +68,10 @@ class Client:
     async def restore(self, workspace: Path, target: str) -> Restored:
         """Put files back to a checkpoint; the log of its task says so. Raises UsageError and HaloclineError."""
         return await self._controller.restore(workspace, target)
+
+    async def models(self) -> list[OfferedModel]:
+        """The models that could be used here. Local servers are asked."""
+        return await self._controller.models()
 
     async def close(self) -> None:
         await self._controller.close()

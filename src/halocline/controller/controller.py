@@ -17,6 +17,7 @@ from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.environment import environment
 from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
+from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskBusy, TaskNotFound
@@ -175,6 +176,10 @@ class Controller:
         with closing(Log(self.home.task(name), name)) as log:
             log.load()
             log.append(note)
+
+    async def models(self) -> list[OfferedModel]:
+        """The models that could be used here. Local servers are asked."""
+        return await self._assembly.models()
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""

@@ -148,6 +148,27 @@ async def test_the_doctor_finds_wrong_settings(halo: Halo) -> None:
     assert "✗ settings" in done.out
 
 
+async def test_models_are_found_by_words_and_marked_when_their_key_is_set(halo: Halo) -> None:
+    done = await halo.run("models", "CLAUDE", "opus", env={"ANTHROPIC_API_KEY": "k"})
+    head, *rows = done.out.split("\n\n")[0].splitlines()
+    assert head.split() == ["model", "window", "$", "in", "$", "out"]
+    assert rows
+    assert all(row.startswith("anthropic/claude-opus") and row.endswith("✓") for row in rows)
+
+
+async def test_models_that_the_settings_price_are_listed_with_their_price(halo: Halo) -> None:
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text('[prices."openai/mine"]\ninput = 0.5\noutput = 1.5\nwindow = 9000\n')
+    done = await halo.run("models", "mine", "--json")
+    model = json.loads(done.out)
+    assert (model["name"], model["usable"], model["window"], model["output"]) == ("openai/mine", False, 9000, 1.5)
+
+
+async def test_a_model_that_nobody_knows_may_be_named_all_the_same(halo: Halo) -> None:
+    done = await halo.run("models", "zork")
+    assert (done.code, done.out) == (0, "No known model fits. Any other may be named too: -m provider/model\n")
+
+
 async def test_the_demo_runs_unattended_in_a_pipe(halo: Halo) -> None:
     done = await halo.run("demo", "-y")
     assert (done.code, done.err) == (0, "")

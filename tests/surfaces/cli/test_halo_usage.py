@@ -26,6 +26,7 @@ async def test_the_version_is_told(halo: Halo, words: list[str]) -> None:
         ["checkpoints", "list"],
         ["checkpoints", "diff"],
         ["checkpoints", "restore"],
+        ["models"],
         ["doctor"],
     ],
     ids=" ".join,

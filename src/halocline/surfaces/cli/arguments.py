@@ -15,6 +15,7 @@ COMMANDS = {
     "tasks": "list, show or delete tasks",
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
+    "models": "which models can be named, and what they cost",
     "doctor": "check what Halocline needs on this machine",
 }
 
@@ -152,6 +153,13 @@ def _checkpoints() -> Parser:
     return parser
 
 
+def _models() -> Parser:
+    parser = Parser(prog="halo models", description="Which models can be named with -m, and what they cost.")
+    parser.add_argument("search", nargs="*", help="only names that hold all of these words")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
 def _doctor() -> Parser:
     parser = Parser(prog="halo doctor", description="Check what Halocline needs on this machine.")
     parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace to check")
@@ -165,6 +173,7 @@ PARSERS = {
     "tasks": _tasks,
     "export": _export,
     "checkpoints": _checkpoints,
+    "models": _models,
     "doctor": _doctor,
 }
 

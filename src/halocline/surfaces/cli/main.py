@@ -18,6 +18,7 @@ MODULES = {
     "tasks": "tasks",
     "export": "tasks",
     "checkpoints": "checkpoints",
+    "models": "models",
     "doctor": "doctor",
 }
 """Which module serves which command; it is imported when chosen."""
