@@ -1,0 +1,62 @@
+import pytest
+
+from halocline.controller.model_choice import local_models, open_model
+from halocline.protocol.errors import UsageError
+from halocline.providers.catalog import VENDORS, Vendor
+from halocline.store.blobs import DiskBlobs
+from halocline.store.settings import Price, Settings
+from halocline.testing.model_server import ModelServer
+
+
+@pytest.fixture
+def blobs(tmp_path):
+    return DiskBlobs(tmp_path / "blobs")
+
+
+async def chosen(blobs, named="", key="", env=None, **settings):
+    model = await open_model(named, Settings(**settings), env or {}, key, blobs)
+    await model.close()
+    return model.name
+
+
+async def test_what_is_named_wins_over_the_settings_and_these_over_what_has_a_key(blobs):
+    env = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}
+    assert await chosen(blobs, "openai/x", env=env, model="anthropic/y") == "openai/x"
+    assert await chosen(blobs, env=env, model="openai/z") == "openai/z"
+    assert await chosen(blobs, env=env) == f"anthropic/{VENDORS['anthropic'].default_model}"
+
+
+async def test_a_provider_without_a_model_gives_its_default_one(blobs):
+    assert await chosen(blobs, "openai", key="k") == f"openai/{VENDORS['openai'].default_model}"
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("nobody/x", "There is no provider 'nobody'."),
+        ("ollama", "'ollama' names no model."),
+        ("anthropic/x", "There is no key for Anthropic: ANTHROPIC_API_KEY is not set."),
+    ],
+)
+async def test_a_choice_that_cannot_work_is_refused_with_the_reason(blobs, named, said):
+    with pytest.raises(UsageError) as error:
+        await chosen(blobs, named)
+    assert error.value.text == said
+
+
+async def test_a_local_server_says_which_models_it_has():
+    async with ModelServer() as server:
+        vendor = Vendor("near", "Near", "openai_chat", base_url=server.url("openai"), local=True)
+        assert await local_models(vendor) == ["scripted"]
+
+
+async def test_where_no_local_server_is_there_are_no_models(unused_tcp_port):
+    vendor = Vendor("near", "Near", "openai_chat", base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", local=True)
+    assert await local_models(vendor) == []
+
+
+async def test_a_cost_limit_needs_a_price_and_the_settings_can_give_it(blobs):
+    with pytest.raises(UsageError, match="the price of openai/mine is not known"):
+        await chosen(blobs, "openai/mine", key="k", max_cost=1.0)
+    prices = {"openai/mine": Price(input=1.0, output=2.0)}
+    assert await chosen(blobs, "openai/mine", key="k", max_cost=1.0, prices=prices) == "openai/mine"
