@@ -11,7 +11,7 @@ from halocline.protocol.values import JsonObject
 
 _SIZES = ("minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength", "minimum", "maximum")
 _KEPT = frozenset({"type", "format", "description", "nullable", "pattern", *_SIZES})
-_FORMATS = frozenset({"date-time", "float", "double", "int32", "int64"})
+_FORMATS = ("date-time", "float", "double", "int32", "int64")
 _SHAPES = frozenset({"type", "properties", "items", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})
 
 
