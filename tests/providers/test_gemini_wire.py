@@ -1,5 +1,7 @@
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.providers.streams import HELLO, MemoryBlobs, endpoint, message_of, request, text_of, translated, usage_of
 
 from halocline.ports.model import Request
@@ -323,12 +325,14 @@ def chunk(*parts: object, stop: str | None = None, why: str | None = None, **fie
     [
         ("STOP", StopReason.END_TURN),
         ("MAX_TOKENS", StopReason.MAX_TOKENS),
+        ("CONTINUATION", StopReason.MAX_TOKENS),
         ("SAFETY", StopReason.REFUSAL),
         ("RECITATION", StopReason.REFUSAL),
         ("PROHIBITED_CONTENT", StopReason.REFUSAL),
         ("BLOCKLIST", StopReason.REFUSAL),
         ("SPII", StopReason.REFUSAL),
         ("LANGUAGE", StopReason.REFUSAL),
+        ("ESCALATION", StopReason.REFUSAL),
         ("SOMETHING_NEW", StopReason.END_TURN),
     ],
 )
@@ -369,6 +373,7 @@ def test_a_call_that_the_server_could_not_read_is_told_to_the_model_and_never_ru
         ("MALFORMED_RESPONSE", ModelErrorKind.MALFORMED),
         ("OTHER", ModelErrorKind.SERVER),
         ("MISSING_THOUGHT_SIGNATURE", ModelErrorKind.INVALID_REQUEST),
+        ("PUP_LIMITED_DISABLED", ModelErrorKind.AUTH),
     ],
 )
 def test_a_stop_reason_may_be_a_failure(stop: str, kind: ModelErrorKind) -> None:
@@ -407,6 +412,39 @@ def test_signed_text_is_not_joined_with_other_text() -> None:
     )
     assert message_of(events).content == (Text("a"), mark("s"), Text("b"), Text("c"))
     assert text_of(events) == "abc"
+
+
+SIGNATURES = st.sampled_from([{}, {}, {"thoughtSignature": "s"}, {"thoughtSignature": "t"}])
+WORDS = st.text("ab ", min_size=1, max_size=3)
+CALLED = st.builds(
+    lambda args: {"functionCall": {"name": "t", "args": args}}, st.dictionaries(WORDS, WORDS, max_size=1)
+)
+SENT = st.builds(lambda part, signature: part | signature, st.builds(dict, text=WORDS) | CALLED, SIGNATURES)
+THOUGHT = st.builds(lambda text, signature: {"text": text, "thought": True, **signature}, WORDS, SIGNATURES)
+ALONE = st.just({"text": "", "thoughtSignature": "u"})
+
+
+def merged(parts: list[dict]) -> list[dict]:
+    """The parts with neighbouring texts of one kind joined, as far as they are not signed."""
+    whole: list[dict] = []
+    for part in parts:
+        joins = whole and "text" in part and {**part, "text": ""} == {**whole[-1], "text": ""}
+        if joins and "thoughtSignature" not in part:
+            whole[-1] = {**whole[-1], "text": whole[-1]["text"] + part["text"]}
+        else:
+            whole.append(part)
+    return whole
+
+
+@given(st.lists(SENT | THOUGHT | ALONE, max_size=8), st.integers(1, 3))
+def test_whatever_the_server_said_and_signed_goes_back_as_it_came(parts: list[dict], size: int) -> None:
+    parts = [*parts, {"text": "End."}]
+    chunks = [chunk(*parts[at : at + size]) for at in range(0, len(parts), size)]
+    reply = message_of(replayed(*chunks, chunk(stop="STOP")))
+    sent = contents(request(HELLO, reply), "gemini-2.5-pro")[1]["parts"]
+    for part in sent:
+        part.get("functionCall", {}).pop("id", None)
+    assert sent == merged(parts)
 
 
 def test_parts_of_other_kinds_are_passed_over() -> None:

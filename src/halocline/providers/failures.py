@@ -149,7 +149,7 @@ def classify(status: int, body: bytes, headers: Mapping[str, str], endpoint: End
         f"{what} (status {status}): {message}" if message else f"{what} (status {status}).",
         _HINTS[kind].format(**facts),
         status=status,
-        retry_after=_first_known(retry_after(headers, time.time()), _delay_in(said)),
+        retry_after=_wait(headers, said),
     )
 
 
@@ -205,14 +205,12 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     return None
 
 
-def _delay_in(said: str) -> float | None:
-    """The seconds that Google asks to wait, which stand in the body."""
+def _wait(headers: Mapping[str, str], said: str) -> float | None:
+    """The seconds asked for in the headers, or in the body, as Google does it."""
+    if (asked := retry_after(headers, time.time())) is not None:
+        return asked
     found = re.search(r'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"', said)
     return float(found[1]) if found else None
-
-
-def _first_known(*seconds: float | None) -> float | None:
-    return next((one for one in seconds if one is not None), None)
 
 
 def _until(reset: float, now: float) -> float:

@@ -21,19 +21,22 @@ from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_eve
 
 _STOPS = {
     "MAX_TOKENS": StopReason.MAX_TOKENS,
+    "CONTINUATION": StopReason.MAX_TOKENS,
     "SAFETY": StopReason.REFUSAL,
     "RECITATION": StopReason.REFUSAL,
     "LANGUAGE": StopReason.REFUSAL,
     "BLOCKLIST": StopReason.REFUSAL,
     "PROHIBITED_CONTENT": StopReason.REFUSAL,
     "SPII": StopReason.REFUSAL,
-    "IMAGE_SAFETY": StopReason.REFUSAL,
+    "ESCALATION": StopReason.REFUSAL,
+    "MODEL_ARMOR": StopReason.REFUSAL,
 }
 
 _FAILED_STOPS = {
     "OTHER": ModelErrorKind.SERVER,
     "MALFORMED_RESPONSE": ModelErrorKind.MALFORMED,
     "MISSING_THOUGHT_SIGNATURE": ModelErrorKind.INVALID_REQUEST,
+    "PUP_LIMITED_DISABLED": ModelErrorKind.AUTH,
 }
 
 _BAD_CALLS = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
