@@ -195,7 +195,7 @@ async def _serve(turns: Sequence[Turn], port: int) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve a script until interrupted. Prints the address; OpenAI's base URL is the same with /v1, Gemini's with /v1beta."""
+    """Serve a script until interrupted. Prints the address: add /v1 for OpenAI's base URL, /v1beta for Gemini's."""
     import argparse
 
     parser = argparse.ArgumentParser(prog="python -m halocline.testing.model_server", description=main.__doc__)
