@@ -14,7 +14,7 @@ import msgspec
 
 from halocline.protocol import commands, events
 from halocline.protocol.values import snake
-from halocline.providers.catalog import MODELS, VENDORS
+from halocline.providers.catalog import MODELS, VENDORS, Vendor
 from halocline.store.settings import VARIABLES, Settings
 from halocline.surfaces.cli.arguments import COMMANDS, PARSERS
 from halocline.surfaces.cli.exit_codes import MEANINGS
@@ -75,8 +75,7 @@ def variables() -> str:
     rows += [(f"`{name}`", f"The setting `{setting}`.") for name, setting in VARIABLES.items()]
     rows.append(("`NO_COLOR`", "Any value: no colour on the terminal."))
     for vendor in VENDORS.values():
-        if vendor.key_variable:
-            rows.append((f"`{vendor.key_variable}`", f"The key for {vendor.title}. Commands never see it."))
+        rows += [(f"`{name}`", f"The key for {vendor.title}. Commands never see it.") for name in vendor.key_variables]
         if vendor.base_url_variable:
             rows.append(
                 (f"`{vendor.base_url_variable}`", f"Where {vendor.title}'s server is, instead of the usual place.")
@@ -117,12 +116,13 @@ def command_line() -> str:
     return _page("Command line", "Generated from the parsers.", "\n".join(parts) + f"\n## Exit codes\n\n{codes}")
 
 
+def _keys(vendor: Vendor) -> str:
+    return " or ".join(f"`{name}`" for name in vendor.key_variables) or "none needed"
+
+
 def models() -> str:
     """Vendors and models that are known by name."""
-    vendors = [
-        (f"`{v.name}`", v.title, v.family.replace("_", " "), f"`{v.key_variable}`" if v.key_variable else "none needed")
-        for v in VENDORS.values()
-    ]
+    vendors = [(f"`{v.name}`", v.title, v.family.replace("_", " "), _keys(v)) for v in VENDORS.values()]
     known = [
         (f"`{name}`", f"{info.window:,}" if info.window else "", *_prices(info.prices)) for name, info in MODELS.items()
     ]

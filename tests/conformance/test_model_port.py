@@ -19,6 +19,7 @@ from halocline.protocol.events import (
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
 from halocline.providers.anthropic import Anthropic
+from halocline.providers.gemini import Gemini
 from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.retry import Retrying
 from halocline.providers.scripted import Call, Fault, Scripted, Turn
@@ -46,6 +47,14 @@ async def openai(turns: Sequence[Turn], write_size: int = 0) -> AsyncIterator[Mo
 
 
 @asynccontextmanager
+async def gemini(turns: Sequence[Turn], write_size: int = 0) -> AsyncIterator[Model]:
+    async with ModelServer(turns, write_size=write_size) as server:
+        model = Gemini(endpoint("gemini", base_url=server.url("gemini")), MemoryBlobs())
+        yield model
+        await model.close()
+
+
+@asynccontextmanager
 async def anthropic_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
     async with anthropic(turns, write_size=5) as model:
         yield model
@@ -54,6 +63,12 @@ async def anthropic_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Mode
 @asynccontextmanager
 async def openai_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
     async with openai(turns, write_size=5) as model:
+        yield model
+
+
+@asynccontextmanager
+async def gemini_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with gemini(turns, write_size=5) as model:
         yield model
 
 
@@ -68,14 +83,25 @@ async def retrying(turns: Sequence[Turn]) -> AsyncIterator[Model]:
         yield Retrying(model, waits=())
 
 
-FULFILMENTS = (anthropic, openai, anthropic_in_small_pieces, openai_in_small_pieces, scripted, retrying)
+FULFILMENTS = (
+    anthropic,
+    openai,
+    gemini,
+    anthropic_in_small_pieces,
+    openai_in_small_pieces,
+    gemini_in_small_pieces,
+    scripted,
+    retrying,
+)
 every_model = pytest.mark.parametrize("opened", FULFILMENTS, ids=lambda opened: opened.__name__)
+FAMILIES = {"anthropic": Anthropic, "openai": OpenAIChat, "gemini": Gemini}
+every_family = pytest.mark.parametrize("family", FAMILIES)
 
 FULL = Turn(
     thinking="Let me think about this.",
     text="Grüße! I read two files, and then I say more than one delta holds.",
     calls=(Call("read_file", {"path": "ä.py"}), Call("list_files", {})),
-    usage=Usage(input=100, output=20, cache_read=50, cache_write=10),
+    usage=Usage(input=100, output=20, cache_read=50),
 )
 
 
@@ -107,6 +133,15 @@ async def test_the_message_holds_what_was_streamed(opened: Opened) -> None:
 async def test_usage_counts_every_token_once(opened: Opened) -> None:
     async with opened([FULL]) as model:
         assert usage_of(await collected(model)).usage == FULL.usage
+
+
+@every_model
+async def test_what_a_cache_was_given_is_counted_apart_or_as_input(opened: Opened) -> None:
+    usage = Usage(input=100, output=20, cache_read=50, cache_write=10)
+    async with opened([Turn(text="Well.", usage=usage)]) as model:
+        counted = usage_of(await collected(model)).usage
+    assert counted.total == usage.total
+    assert counted.cache_write in (0, usage.cache_write)
 
 
 @every_model
@@ -205,37 +240,39 @@ async def test_cancellation_comes_through_as_itself(opened: Opened) -> None:
             await task
 
 
-@pytest.mark.parametrize("family", ["anthropic", "openai"])
+@every_family
 async def test_leaving_early_makes_the_server_stop(family: str) -> None:
-    model_of = {"anthropic": Anthropic, "openai": OpenAIChat}[family]
     async with ModelServer([Turn(text="HalfHalf", fault=Fault.STALL)]) as server:
-        model = model_of(endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        model = FAMILIES[family](endpoint(family, base_url=server.url(family)), MemoryBlobs())
         async with aclosing(model.stream(request())) as events:
             await anext(events)
         await server.disconnected()
 
 
-@pytest.mark.parametrize("family", ["anthropic", "openai"])
+@every_family
 async def test_steps_share_one_connection(family: str) -> None:
-    model_of = {"anthropic": Anthropic, "openai": OpenAIChat}[family]
     async with ModelServer([Turn(text="One."), Turn(text="Two.")]) as server:
-        model = model_of(endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        model = FAMILIES[family](endpoint(family, base_url=server.url(family)), MemoryBlobs())
         await collected(model)
         await collected(model)
         await model.close()
     assert server.connections == 1
 
 
-@pytest.mark.parametrize("family", ["anthropic", "openai"])
+@every_family
 async def test_the_key_is_sent_where_the_vendor_looks_for_it(family: str) -> None:
-    model_of = {"anthropic": Anthropic, "openai": OpenAIChat}[family]
     async with ModelServer([Turn(text="One.")]) as server:
-        model = model_of(endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        model = FAMILIES[family](endpoint(family, base_url=server.url(family)), MemoryBlobs())
         await collected(model)
         await model.close()
     headers = server.requests[0].headers
-    expected = {"anthropic": ("x-api-key", "sk-secret"), "openai": ("authorization", "Bearer sk-secret")}[family]
+    expected = {
+        "anthropic": ("x-api-key", "sk-secret"),
+        "openai": ("authorization", "Bearer sk-secret"),
+        "gemini": ("x-goog-api-key", "sk-secret"),
+    }[family]
     assert headers[expected[0]] == expected[1]
+    assert "sk-secret" not in server.requests[0].path
 
 
 async def test_retrying_hides_a_failure_that_passed() -> None:

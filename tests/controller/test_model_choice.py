@@ -26,6 +26,21 @@ async def test_what_is_named_wins_over_the_settings_and_these_over_what_has_a_ke
     assert await chosen(blobs, env=env) == f"anthropic/{VENDORS['anthropic'].default_model}"
 
 
+@pytest.mark.parametrize(
+    ("env", "name"),
+    [
+        ({"ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k"}, "anthropic/claude-sonnet-5-5"),
+        ({"OPENAI_API_KEY": "k"}, "openai/gpt-5.6"),
+        ({"GEMINI_API_KEY": "k"}, "gemini/gemini-3.8-flash"),
+        ({"GOOGLE_API_KEY": "k", "GEMINI_API_KEY": " "}, "gemini/gemini-3.8-flash"),
+        # Google's other services use this variable, too, so that a key for models alone goes before it.
+        ({"GOOGLE_API_KEY": "k", "OPENROUTER_API_KEY": "k"}, "openrouter/openrouter/auto"),
+    ],
+)
+async def test_the_first_vendor_with_a_key_is_taken_when_no_model_is_named(blobs, env, name):
+    assert await chosen(blobs, env=env) == name
+
+
 async def test_a_provider_without_a_model_gives_its_default_one(blobs):
     assert await chosen(blobs, "openai", key="k") == f"openai/{VENDORS['openai'].default_model}"
 

@@ -12,8 +12,9 @@ from halocline.protocol.messages import StopReason
 from halocline.store.settings import Settings
 from halocline.testing.model_server import ModelServer
 
-MODELS = {"anthropic": "anthropic/claude-sonnet-5-5", "openai": "openai/gpt-5.6"}
-KEYS = {"ANTHROPIC_API_KEY": "key", "OPENAI_API_KEY": "key"}
+MODELS = {"anthropic": "anthropic/claude-sonnet-5-5", "openai": "openai/gpt-5.6", "gemini": "gemini/gemini-3.8-flash"}
+KEYS = {"ANTHROPIC_API_KEY": "key", "OPENAI_API_KEY": "key", "GOOGLE_API_KEY": "key"}
+LISTS = {"anthropic": "messages", "openai": "messages", "gemini": "contents"}
 STEP = ["StepStarted", "UsageReported", "AssistantMessageCompleted"]
 CALL = ["ToolCallStarted", "ToolCallEnded"]
 KINDS = [
@@ -94,10 +95,23 @@ async def test_on_openai_s_wire_tool_messages_follow_their_calls_directly(journe
         assert waiting == []
 
 
+async def test_on_gemini_s_wire_every_call_has_its_response_in_the_content_after_it(journey):
+    for request in await play(journey, "gemini"):
+        contents = request.body["contents"]
+        asked = [called(content, "functionCall") for content in contents]
+        told = [called(content, "functionResponse") for content in contents]
+        assert told == [[], *asked[:-1]]
+        assert asked[-1] == []
+
+
+def called(content, kind):
+    return [(part[kind]["id"], part[kind]["name"]) for part in content["parts"] if kind in part]
+
+
 @pytest.mark.parametrize("family", MODELS)
 async def test_the_system_prompt_and_the_tools_are_the_same_bytes_in_every_request(journey, family):
     requests = await play(journey, family)
-    heads = {request.raw.partition(b'"messages":[')[0] for request in requests}
+    heads = {request.raw.partition(b'"%s":[' % LISTS[family].encode())[0] for request in requests}
     assert len(heads) == 1
     assert b'"tools":[' in heads.pop()
     if family == "openai":
@@ -107,7 +121,7 @@ async def test_the_system_prompt_and_the_tools_are_the_same_bytes_in_every_reque
 @pytest.mark.parametrize("family", MODELS)
 async def test_the_messages_of_each_request_begin_those_of_the_next(journey, family):
     requests = await play(journey, family)
-    sent = [[msgspec.json.encode(unmarked(message)) for message in request.body["messages"]] for request in requests]
+    sent = [[msgspec.json.encode(unmarked(message)) for message in request.body[LISTS[family]]] for request in requests]
     assert len(sent) == len(TURNS)
     for one, following in pairwise(sent):
         assert following[: len(one)] == one
@@ -116,7 +130,7 @@ async def test_the_messages_of_each_request_begin_those_of_the_next(journey, fam
 
 def unmarked(message):
     """A message without Anthropic's marks for the cache, which move on with the conversation."""
-    if not isinstance(message["content"], list):
+    if not isinstance(message.get("content"), list):
         return message
     blocks = [{k: v for k, v in block.items() if k != "cache_control"} for block in message["content"]]
     return {**message, "content": blocks}

@@ -29,7 +29,7 @@ def test_every_known_model_has_a_vendor_a_window_and_prices(name: str) -> None:
     assert cost(info, Usage(input=1_000_000)) > 0
 
 
-@pytest.mark.parametrize("name", ["anthropic", "openai", "deepseek", "groq", "mistral", "xai"])
+@pytest.mark.parametrize("name", ["anthropic", "openai", "gemini", "deepseek", "groq", "mistral", "xai"])
 def test_the_default_model_is_a_known_one(name: str) -> None:
     assert model_info(vendor(name), default_models()[name]).prices is not None
 
@@ -65,6 +65,18 @@ def test_what_is_given_goes_before_the_variables() -> None:
     environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://there/v1"}
     found = endpoint(vendor("openai"), "", environ, key="sk-2", base_url="http://here/v1")
     assert (found.model, found.key, found.url) == (vendor("openai").default_model, "sk-2", "http://here/v1")
+
+
+@pytest.mark.parametrize(
+    ("environ", "key"),
+    [
+        ({"GOOGLE_API_KEY": "other"}, "other"),
+        ({"GOOGLE_API_KEY": "other", "GEMINI_API_KEY": "own"}, "own"),
+        ({"GOOGLE_API_KEY": "other", "GEMINI_API_KEY": " "}, "other"),
+    ],
+)
+def test_a_vendor_may_have_several_variables_for_its_key(environ: dict[str, str], key: str) -> None:
+    assert endpoint(vendor("gemini"), "", environ).key == key
 
 
 def test_a_missing_key_is_told_with_its_variable() -> None:

@@ -7,6 +7,10 @@ from halocline.providers.failures import classify, retry_after
 Kind = ModelErrorKind
 
 NOW = 1_800_000_000.0
+QUOTA_USED_UP = (
+    '{{"error":{{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":['
+    '{{"violations":[{{"quotaId":"{}","quotaValue":"10"}}]}},{{"retryDelay": "34.5s"}}]}}}}'
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +25,14 @@ NOW = 1_800_000_000.0
         (429, '{"error":{"message":"Rate limit reached for tokens per min. Add billing details."}}', Kind.RATE_LIMIT),
         (429, '{"error":{"message":"This request exceeds the limit of 30000 tokens per minute"}}', Kind.RATE_LIMIT),
         (413, '{"error":{"message":"Request too large: tokens per minute (TPM): limit 6000"}}', Kind.RATE_LIMIT),
+        (400, '{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}', Kind.AUTH),
+        (400, '{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}', Kind.AUTH),
+        (400, '{"error":{"message":"The free tier is not available in your country. Enable billing."}}', Kind.QUOTA),
+        (429, QUOTA_USED_UP.format("GenerateRequestsPerMinutePerProjectPerModel-FreeTier"), Kind.RATE_LIMIT),
+        (429, QUOTA_USED_UP.format("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), Kind.QUOTA),
+        (429, '{"error":{"message":"Resource has been exhausted.","status":"RESOURCE_EXHAUSTED"}}', Kind.RATE_LIMIT),
+        (400, "The input token count (3475108) exceeds the maximum number of tokens allowed.", Kind.CONTEXT_EXCEEDED),
+        (400, "Function call is missing a thought_signature in functionCall parts.", Kind.INVALID_REQUEST),
         (404, '{"error":{"message":"model not found"}}', Kind.NOT_FOUND),
         (400, "prompt is too long: 210000 tokens > 200000 maximum", Kind.CONTEXT_EXCEEDED),
         (400, "This model's maximum context length is 8192 tokens.", Kind.CONTEXT_EXCEEDED),
@@ -99,3 +111,9 @@ def test_the_wait_a_server_asks_for_is_read_in_every_form(headers: dict[str, str
 
 def test_the_wait_is_part_of_the_error() -> None:
     assert classify(429, b"", {"retry-after": "7"}, endpoint()).retry_after == 7.0
+
+
+def test_the_wait_may_stand_in_the_body() -> None:
+    body = QUOTA_USED_UP.format("RequestsPerMinute").encode()
+    assert classify(429, body, {}, endpoint("gemini")).retry_after == 34.5
+    assert classify(429, body, {"retry-after": "0"}, endpoint("gemini")).retry_after == 0

@@ -12,6 +12,7 @@ from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import ToolCall
 from halocline.providers.anthropic_stream import FromWire as AnthropicFromWire
 from halocline.providers.exchange import Translator
+from halocline.providers.gemini_stream import FromWire as GeminiFromWire
 from halocline.providers.openai_stream import FromWire as OpenAIFromWire
 
 WORDS = st.text(max_size=20)
@@ -84,11 +85,42 @@ OPENAI_EVENTS = objects(
     error=st.none() | WORDS | objects(code=MAYBE_WORDS | st.integers(), message=MAYBE_WORDS),
 )
 
+GEMINI_PARTS = objects(
+    text=MAYBE_WORDS,
+    thought=st.none() | st.booleans(),
+    thoughtSignature=MAYBE_WORDS,
+    functionCall=st.none()
+    | objects(
+        name=MAYBE_WORDS,
+        id=st.none() | st.sampled_from(["", "x", "y"]),
+        args=st.none() | WORDS | st.lists(WORDS, max_size=1) | st.dictionaries(WORDS, WORDS, max_size=2),
+    ),
+    inlineData=objects(mimeType=WORDS),
+)
+GEMINI_COUNTS = st.none() | st.integers(0, 9)
+GEMINI_EVENTS = objects(
+    candidates=st.none()
+    | st.lists(
+        objects(
+            content=st.none() | objects(role=WORDS, parts=st.none() | st.lists(GEMINI_PARTS, max_size=3)),
+            finishReason=st.none()
+            | st.sampled_from(["STOP", "MAX_TOKENS", "SAFETY", "OTHER", "MALFORMED_FUNCTION_CALL", "ODD"]),
+            finishMessage=MAYBE_WORDS,
+        ),
+        max_size=2,
+    ),
+    promptFeedback=objects(blockReason=MAYBE_WORDS),
+    usageMetadata=st.none() | objects(promptTokenCount=GEMINI_COUNTS, cachedContentTokenCount=GEMINI_COUNTS),
+    error=st.none() | WORDS | objects(code=MAYBE_WORDS | st.integers(), status=MAYBE_WORDS, message=MAYBE_WORDS),
+)
+EVENTS = {"anthropic": ANTHROPIC_EVENTS, "openai": OPENAI_EVENTS, "gemini": GEMINI_EVENTS}
+
 
 def translators() -> dict[str, Translator]:
     return {
         "anthropic": AnthropicFromWire(request(), endpoint("anthropic")),
         "openai": OpenAIFromWire(request(), endpoint("openai")),
+        "gemini": GeminiFromWire(request(), endpoint("gemini")),
     }
 
 
@@ -125,23 +157,29 @@ def test_openai_streams_with_missing_fields_lose_no_text(payloads: list[dict[str
     check(outcome("openai", [stream_of(payloads) + b"data: [DONE]\n\n"]))
 
 
-@given(st.sampled_from(["anthropic", "openai"]), st.lists(st.binary(max_size=40), max_size=6))
+@given(st.lists(GEMINI_EVENTS, max_size=8))
+def test_gemini_streams_with_missing_fields_lose_no_text(payloads: list[dict[str, Any]]) -> None:
+    check(outcome("gemini", [stream_of([*payloads, {"candidates": [{"finishReason": "STOP"}]}])]))
+
+
+@given(st.sampled_from(list(EVENTS)), st.lists(st.binary(max_size=40), max_size=6))
 def test_any_bytes_give_events_or_a_model_error(family: str, chunks: list[bytes]) -> None:
     check(outcome(family, [b"data: " + chunk + b"\n\n" for chunk in chunks]))
 
 
-@pytest.mark.parametrize("family", ["anthropic", "openai"])
+@pytest.mark.parametrize("family", EVENTS)
 @given(data=st.data())
 def test_a_damaged_stream_gives_events_or_a_model_error(family: str, data: st.DataObject) -> None:
-    events = ANTHROPIC_EVENTS if family == "anthropic" else OPENAI_EVENTS
-    stream = bytearray(stream_of(data.draw(st.lists(events, min_size=1, max_size=4))))
+    stream = bytearray(stream_of(data.draw(st.lists(EVENTS[family], min_size=1, max_size=4))))
     for _ in range(data.draw(st.integers(1, 4))):
         stream[data.draw(st.integers(0, len(stream) - 1))] = data.draw(st.integers(0, 255))
     check(outcome(family, [bytes(stream)]))
 
 
-@pytest.mark.parametrize("payload", [b"null", b"[]", b"7", b'"text"', b"", b"{", b'{"type": 7}', b'{"choices": "x"}'])
-@pytest.mark.parametrize("family", ["anthropic", "openai"])
+@pytest.mark.parametrize(
+    "payload", [b"null", b"[]", b"7", b'"text"', b"", b"{", b'{"type": 7}', b'{"choices": "x"}', b'{"candidates": [7]}']
+)
+@pytest.mark.parametrize("family", EVENTS)
 def test_payloads_that_are_no_events_never_raise_anything_else(family: str, payload: bytes) -> None:
     check(outcome(family, [b"data: " + payload + b"\n\n"]))
 

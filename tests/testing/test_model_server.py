@@ -11,7 +11,11 @@ from halocline.protocol.messages import Usage
 from halocline.providers.http import HttpClient, get_json
 from halocline.testing.model_server import Call, Fault, ModelServer, Turn
 
-PATHS = {"anthropic": "/v1/messages", "openai": "/chat/completions"}
+PATHS = {
+    "anthropic": "/v1/messages",
+    "openai": "/chat/completions",
+    "gemini": "/models/m:streamGenerateContent?alt=sse",
+}
 TURN = Turn(text="Hello you.", calls=(Call("read_file", {"path": "a"}),), usage=Usage(input=3, output=4), chunk=5)
 
 ANTHROPIC_TYPES = [
@@ -63,6 +67,24 @@ async def test_openai_gets_its_own_sequence_of_events() -> None:
     assert (chunks[-1]["choices"], chunks[-1]["usage"]["total_tokens"]) == ([], 7)
 
 
+async def test_gemini_gets_whole_responses_with_calls_in_one_piece() -> None:
+    async with ModelServer([TURN]) as server:
+        _, _, body = await asked(server, "gemini")
+    responses = [msgspec.json.decode(block.removeprefix("data: ")) for block in body.decode().strip().split("\r\n\r\n")]
+    parts = [response["candidates"][0]["content"]["parts"] for response in responses]
+    call = {"functionCall": {"name": "read_file", "args": {"path": "a"}}}
+    assert parts == [[{"text": "Hello"}], [{"text": " you."}], [call], [{"text": ""}]]
+    assert [response["candidates"][0].get("finishReason") for response in responses] == [None, None, None, "STOP"]
+    assert (responses[0]["modelVersion"], responses[-1]["usageMetadata"]["totalTokenCount"]) == ("m", 7)
+
+
+async def test_gemini_tells_of_a_call_that_is_no_json_only_why_it_stopped() -> None:
+    async with ModelServer([Turn(calls=(Call("edit", raw='{"path'), Call("list_files")))]) as server:
+        _, _, body = await asked(server, "gemini")
+    assert body.count(b"functionCall") == 1
+    assert b'"finishMessage":"Malformed function call: call:default_api:edit{\\"path"' in body
+
+
 @pytest.mark.parametrize("family", PATHS)
 async def test_the_bytes_are_the_same_however_they_are_cut(family: str) -> None:
     async with ModelServer([TURN]) as whole, ModelServer([TURN], write_size=3) as cut:
@@ -78,6 +100,8 @@ async def test_the_bytes_are_the_same_however_they_are_cut(family: str) -> None:
         ("openai", Fault.OVERLOADED, 503),
         ("anthropic", Fault.SERVER, 500),
         ("openai", Fault.AUTH, 401),
+        ("gemini", Fault.AUTH, 400),
+        ("gemini", Fault.OVERLOADED, 503),
         ("anthropic", Fault.CONTEXT_EXCEEDED, 400),
     ],
 )

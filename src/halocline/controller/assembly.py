@@ -110,5 +110,5 @@ class Assembly:
         return Off()
 
     def _machine(self, folder: Path) -> Machine:
-        keys = frozenset(vendor.key_variable for vendor in VENDORS.values() if vendor.key_variable)
+        keys = frozenset(name for vendor in VENDORS.values() for name in vendor.key_variables)
         return Machine(LocalFiles(), LocalShell(folder / "outputs", keys), Ripgrep(), self.blobs)

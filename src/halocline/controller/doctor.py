@@ -75,7 +75,7 @@ def _workspace(workspace: Path) -> Finding:
 
 
 async def _models(env: Mapping[str, str]) -> Finding:
-    keys = [vendor.key_variable for vendor in VENDORS.values() if vendor.key_variable and env.get(vendor.key_variable)]
+    keys = [name for vendor in VENDORS.values() for name in vendor.key_variables if env.get(name)]
     local = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
     answers = await asyncio.gather(*(local_models(vendor) for vendor in local))
     servers = [vendor.title for vendor, models in zip(local, answers, strict=True) if models]

@@ -75,6 +75,10 @@ def _client(at: Endpoint, blobs: Blobs) -> Model:
         from halocline.providers.anthropic import Anthropic
 
         return Anthropic(at, blobs)
+    if at.vendor.family == "gemini":
+        from halocline.providers.gemini import Gemini
+
+        return Gemini(at, blobs)
     from halocline.providers.openai_chat import OpenAIChat
 
     return OpenAIChat(at, blobs)
@@ -82,7 +86,7 @@ def _client(at: Endpoint, blobs: Blobs) -> Model:
 
 def _with_key(env: Mapping[str, str]) -> str:
     for vendor in catalog.VENDORS.values():
-        if vendor.key_variable and env.get(vendor.key_variable) and vendor.default_model:
+        if vendor.default_model and vendor.key_in(env):
             return f"{vendor.name}/{vendor.default_model}"
     return ""
 

@@ -41,7 +41,7 @@ async def offered_models(settings: Settings, env: Mapping[str, str]) -> list[Off
 
 def _has_key(name: str, env: Mapping[str, str]) -> bool:
     vendor = VENDORS.get(name.partition("/")[0])
-    return vendor is not None and bool(env.get(vendor.key_variable))
+    return vendor is not None and bool(vendor.key_in(env))
 
 
 def _known(name: str, info: ModelInfo, env: Mapping[str, str]) -> OfferedModel:

@@ -3,20 +3,22 @@
 Prices are US dollars per million tokens, sizes are tokens; both as published by the vendors in autumn 2026.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Usage
 from halocline.protocol.values import Value
 
-Family = Literal["anthropic", "openai_chat", "scripted"]
+Family = Literal["anthropic", "openai_chat", "gemini", "scripted"]
 
 
 class Vendor(Value, frozen=True):
     """Where a provider is and how it differs from its family.
 
-    `max_tokens_field` and `reasoning_field` name fields of the request: how the reply's length is bounded, and where
-    the server wants its own reasoning back (empty: nowhere). `local` servers need no key and cost nothing.
+    `other_key_variables` are read when `key_variable` is not set. `max_tokens_field` and `reasoning_field` name fields
+    of the request: how the reply's length is bounded, and where the server wants its own reasoning back (empty:
+    nowhere). `local` servers need no key and cost nothing.
     """
 
     name: str
@@ -24,12 +26,22 @@ class Vendor(Value, frozen=True):
     family: Family
     base_url: str = ""
     key_variable: str = ""
+    other_key_variables: tuple[str, ...] = ()
     base_url_variable: str = ""
     default_model: str = ""
     local: bool = False
     max_tokens_field: str = "max_tokens"
     reasoning_field: str = ""
     usage_on_request: bool = True
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """Where a key may be, in the order in which they are looked at; empty for a server that needs none."""
+        return (self.key_variable, *self.other_key_variables) if self.key_variable else ()
+
+    def key_in(self, environ: Mapping[str, str]) -> str:
+        """The key that the environment holds, or nothing."""
+        return next((key for name in self.key_variables if (key := environ.get(name, "").strip())), "")
 
 
 class Prices(Value, frozen=True):
@@ -124,6 +136,16 @@ VENDORS = {
             key_variable="TOGETHER_API_KEY",
             default_model="zai-org/GLM-5.2",
         ),
+        Vendor(
+            "gemini",
+            "Google Gemini",
+            "gemini",
+            base_url="https://generativelanguage.googleapis.com/v1beta",
+            key_variable="GEMINI_API_KEY",
+            other_key_variables=("GOOGLE_API_KEY",),
+            base_url_variable="GOOGLE_GEMINI_BASE_URL",
+            default_model="gemini-3.8-flash",
+        ),
         Vendor("ollama", "Ollama", "openai_chat", base_url="http://127.0.0.1:11434/v1", local=True),
         Vendor("lmstudio", "LM Studio", "openai_chat", base_url="http://127.0.0.1:1234/v1", local=True),
         Vendor("llamacpp", "llama.cpp", "openai_chat", base_url="http://127.0.0.1:8080/v1", local=True),
@@ -151,6 +173,14 @@ MODELS = {
     "groq/openai/gpt-oss-120b": ModelInfo(131_072, 65_536, Prices(0.15, 0.6, 0.075, 0.15)),
     "mistral/mistral-medium-latest": ModelInfo(256_000, 256_000, Prices(1.5, 7.5, 1.5, 1.5)),
     "xai/grok-4.7": ModelInfo(500_000, 500_000, Prices(2.0, 6.0, 0.5, 2.0), Prices(4.0, 12.0, 1.0, 4.0), 200_000),
+    # Google asks half of this until the end of November 2026, and for 3.8 Flash until the end of the year.
+    "gemini/gemini-4-argon": ModelInfo(1_048_576, 65_536, Prices(4.0, 20.0, 0.2, 4.0)),
+    "gemini/gemini-3.8-flash": ModelInfo(1_048_576, 65_536, Prices(1.5, 7.5, 0.15, 1.5)),
+    "gemini/gemini-3.5-flash": ModelInfo(1_048_576, 65_536, Prices(1.5, 9.0, 0.15, 1.5)),
+    "gemini/gemini-3.1-pro-preview": ModelInfo(
+        1_048_576, 65_536, Prices(2.0, 12.0, 0.2, 2.0), Prices(4.0, 18.0, 0.4, 4.0), 200_000
+    ),
+    "gemini/gemini-3.1-flash-lite": ModelInfo(1_048_576, 65_536, Prices(0.25, 1.5, 0.025, 0.25)),
 }
 
 

@@ -46,7 +46,7 @@ def endpoint(vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str
         UsageError: the vendor needs a key and there is none, or it holds characters that no key has.
     """
     base_url = base_url or environ.get(vendor.base_url_variable, "")
-    key = (key or environ.get(vendor.key_variable, "")).strip()
+    key = key.strip() or vendor.key_in(environ)
     if not key and vendor.key_variable and not base_url:
         hint = f"Set {vendor.key_variable}, or name another provider with -m provider/model."
         raise UsageError(f"There is no key for {vendor.title}: {vendor.key_variable} is not set.", hint)

@@ -30,7 +30,12 @@ _BILLING = _words(
     "insufficient.(balance|credit|fund)",
     "credit balance",
     "spend(ing)?.?limit",
+    "enable billing",
 )
+_KEY = _words("API_KEY_INVALID", "API key (not valid|expired)")
+# Google names the quota that was used up; only one of a day is worth another provider.
+_QUOTA_OF_A_DAY = _words(r"quotaId[^,}]*PerDay")
+_QUOTA_OF_A_MINUTE = _words(r"quotaId[^,}]*PerMinute")
 _RATE = _words(r"rate.?limit", r"(tokens|requests) per (minute|min|day|hour)", r"\bTPM\b", r"\bRPM\b")
 _CONTEXT = _words(
     r"context.?(length|window|size)",
@@ -58,6 +63,9 @@ _ANY = range(100, 1000)
 
 _RULES = (
     _Rule(Kind.QUOTA, frozenset({402})),
+    _Rule(Kind.AUTH, frozenset({400}), _KEY),
+    _Rule(Kind.QUOTA, frozenset({429}), _QUOTA_OF_A_DAY),
+    _Rule(Kind.RATE_LIMIT, frozenset({429}), _QUOTA_OF_A_MINUTE),
     _Rule(Kind.QUOTA, frozenset({400, 403, 429}), _BILLING),
     _Rule(Kind.AUTH, frozenset({401, 403})),
     _Rule(Kind.RATE_LIMIT, frozenset({429})),
@@ -113,6 +121,15 @@ _STATUSES = {
     "server_error": 500,
     "timeout_error": 504,
     "overloaded_error": 529,
+    "INVALID_ARGUMENT": 400,
+    "FAILED_PRECONDITION": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "RESOURCE_EXHAUSTED": 429,
+    "INTERNAL": 500,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
 }
 
 
@@ -132,7 +149,7 @@ def classify(status: int, body: bytes, headers: Mapping[str, str], endpoint: End
         f"{what} (status {status}): {message}" if message else f"{what} (status {status}).",
         _HINTS[kind].format(**facts),
         status=status,
-        retry_after=retry_after(headers, time.time()),
+        retry_after=_wait(headers, said),
     )
 
 
@@ -186,6 +203,14 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         if (reset := _number(headers.get(name, ""))) is not None:
             return _until(reset, now)
     return None
+
+
+def _wait(headers: Mapping[str, str], said: str) -> float | None:
+    """The seconds asked for in the headers, or in the body, as Google does it."""
+    if (asked := retry_after(headers, time.time())) is not None:
+        return asked
+    found = re.search(r'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"', said)
+    return float(found[1]) if found else None
 
 
 def _until(reset: float, now: float) -> float:

@@ -8,6 +8,7 @@ with any agent: `python -m halocline.testing.model_server script.toml --port 800
 """
 
 import asyncio
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ import h11
 
 from halocline.protocol.errors import HaloclineError
 from halocline.providers.script import Call, Fault, Turn, load_turns
+from halocline.testing.gemini_format import GeminiFormat
 from halocline.testing.server_connection import ClientGone, ReceivedRequest, ServerConnection
 from halocline.testing.wire_formats import AnthropicFormat, OpenAIFormat, WireFormat
 
@@ -27,7 +29,11 @@ _FORMATS: Mapping[str, WireFormat] = {
     "/v1/messages": AnthropicFormat(),
     "/v1/chat/completions": OpenAIFormat(),
 }
+_GEMINI = GeminiFormat()
+_GEMINI_PATH = re.compile(r"/v1beta/models/([^/]+):streamGenerateContent")
+_PREFIXES = {"anthropic": "", "gemini": "/v1beta"}
 _AFTER_TEXT = frozenset({Fault.DISCONNECT, Fault.STREAM_ERROR, Fault.STALL})
+_TEXT_FIELDS = ("content", "text", "parts", "functionResponse", "response", "output", "error")
 _MESSAGES = {
     Fault.RATE_LIMIT: "Rate limit reached.",
     Fault.OVERLOADED: "Overloaded",
@@ -73,9 +79,8 @@ class ModelServer:
             await self._server.wait_closed()
 
     def url(self, vendor: str) -> str:
-        """The base URL as clients of `vendor`'s wire format expect it: "anthropic" or anything else for OpenAI's."""
-        root = f"http://127.0.0.1:{self._port}"
-        return root if vendor == "anthropic" else f"{root}/v1"
+        """The base URL as clients of `vendor`'s wire format expect it: "anthropic", "gemini", or else OpenAI's."""
+        return f"http://127.0.0.1:{self._port}" + _PREFIXES.get(vendor, "/v1")
 
     async def disconnected(self, count: int = 1) -> None:
         """Wait until so many clients left before their answer was complete."""
@@ -116,7 +121,7 @@ class ModelServer:
             self._changed.notify_all()
 
     async def _answer(self, request: ReceivedRequest, connection: ServerConnection) -> None:
-        wire = _FORMATS.get(request.path.partition("?")[0])
+        wire = _format(request)
         if request.method == "GET" and request.path == "/v1/models":
             return await connection.send_document(
                 200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]}
@@ -137,7 +142,7 @@ class ModelServer:
         if turn.fault is not None and turn.fault not in _AFTER_TEXT:
             return await connection.refuse(wire.refusal(turn.fault, _MESSAGES[turn.fault]), turn.retry_after)
         await connection.send_head(200, {"content-type": "text/event-stream; charset=utf-8"})
-        for piece in wire.stream(turn, request.body.get("model", ""), self._answered):
+        for piece in wire.stream(turn, _model(request), self._answered):
             if piece.is_delta:
                 await connection.pause(turn.pace)
             await connection.send(piece.data)
@@ -152,10 +157,21 @@ class ModelServer:
         return await connection.end()
 
 
+def _format(request: ReceivedRequest) -> WireFormat | None:
+    path = request.path.partition("?")[0]
+    return _GEMINI if _GEMINI_PATH.fullmatch(path) else _FORMATS.get(path)
+
+
+def _model(request: ReceivedRequest) -> str:
+    """The model that was asked for; Gemini has it in the address."""
+    named = _GEMINI_PATH.match(request.path)
+    return named[1] if named else request.body.get("model", "")
+
+
 def _newest_text(body: Any) -> str:
     """All text that the body's messages hold after the last reply."""
-    messages = body.get("messages", []) if isinstance(body, dict) else []
-    replies = [index for index, message in enumerate(messages) if message.get("role") == "assistant"]
+    messages = (body.get("messages") or body.get("contents") or []) if isinstance(body, dict) else []
+    replies = [index for index, message in enumerate(messages) if message.get("role") in ("assistant", "model")]
     return "\n".join(_texts(messages[replies[-1] + 1 if replies else 0 :]))
 
 
@@ -167,7 +183,7 @@ def _texts(value: Any) -> Iterator[str]:
             for item in value:
                 yield from _texts(item)
         case dict():
-            for name in ("content", "text"):
+            for name in _TEXT_FIELDS:
                 yield from _texts(value.get(name))
 
 
@@ -179,7 +195,7 @@ async def _serve(turns: Sequence[Turn], port: int) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve a script until interrupted. Prints the address; OpenAI's base URL is the same with /v1."""
+    """Serve a script until interrupted. Prints the address: add /v1 for OpenAI's base URL, /v1beta for Gemini's."""
     import argparse
 
     parser = argparse.ArgumentParser(prog="python -m halocline.testing.model_server", description=main.__doc__)

@@ -1,0 +1,110 @@
+"""A tool's JSON schema in the subset that Gemini's function declarations accept. Pure.
+
+What the subset cannot say is left out or said more loosely: the tool itself checks its arguments. References are
+replaced by what they refer to; one that leads into itself allows everything.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from halocline.protocol.values import JsonObject
+
+_SIZES = ("minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength", "minimum", "maximum")
+_KEPT = frozenset({"type", "format", "description", "nullable", "pattern", *_SIZES})
+_FORMATS = ("date-time", "float", "double", "int32", "int64")
+_SHAPES = frozenset({"type", "properties", "items", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})
+
+
+def parameters(schema: Mapping[str, Any]) -> JsonObject | None:
+    """The parameters of a function declaration; None when there are none, as Gemini refuses an empty object."""
+    definitions = {
+        f"#/{place}/{name}": one for place in ("$defs", "definitions") for name, one in _object(schema, place).items()
+    }
+    accepted = _Subset(definitions).of(schema, frozenset())
+    return accepted if accepted.get("properties") or accepted.get("anyOf") else None
+
+
+class _Subset:
+    """Translates schemas that may refer to `definitions`. `inside` are the references that led to a schema."""
+
+    def __init__(self, definitions: Mapping[str, Any]) -> None:
+        self._definitions = definitions
+
+    def of(self, schema: Any, inside: frozenset[str]) -> JsonObject:
+        if not isinstance(schema, Mapping):
+            return {}
+        followed = set(inside)
+        whole = self._merged(schema, followed)
+        inside = frozenset(followed)
+        choices = _choices(whole)
+        real = [one for one in choices if one.get("type") != "null"]
+        match real:
+            case []:
+                accepted = self._plain(whole, inside)
+            case [one]:
+                accepted = self.of(one, inside) | _described(whole)
+            case _:
+                accepted = {"anyOf": [self.of(one, inside) for one in real]} | _described(whole)
+        return accepted | ({"nullable": True} if len(real) < len(choices) else {})
+
+    def _merged(self, schema: Mapping[str, Any], followed: set[str]) -> JsonObject:
+        """The schema joined with what it refers to and what it is composed of; its own words win."""
+        parts = _list(schema, "allOf")
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference not in followed:
+            followed.add(reference)
+            parts = [self._definitions.get(reference), *parts]
+        whole: JsonObject = {}
+        for part in parts:
+            whole = _joined(whole, self._merged(part, followed)) if isinstance(part, Mapping) else whole
+        return _joined(whole, {name: value for name, value in schema.items() if name not in ("$ref", "allOf")})
+
+    def _plain(self, schema: JsonObject, inside: frozenset[str]) -> JsonObject:
+        """A schema of one type."""
+        accepted = {name: value for name, value in schema.items() if name in _KEPT}
+        if not isinstance(accepted.get("type"), str):
+            accepted.pop("type", None)
+        if accepted.get("format") not in _FORMATS:
+            accepted.pop("format", None)
+        values = [schema["const"]] if "const" in schema else _list(schema, "enum")
+        if values and all(isinstance(value, str) for value in values):
+            # Enumerations of anything but text are refused.
+            accepted |= {"type": "string", "enum": values}
+        if properties := {name: self.of(one, inside) for name, one in _object(schema, "properties").items()}:
+            required = [name for name in properties if name in _list(schema, "required")]
+            accepted |= {"type": "object", "properties": properties} | ({"required": required} if required else {})
+        if accepted.get("type") == "array":
+            # So is an array without items.
+            accepted["items"] = self.of(schema.get("items"), inside) or {"type": "string"}
+        return accepted
+
+
+def _choices(schema: JsonObject) -> list[JsonObject]:
+    """The alternatives of a schema, each one whole. What only says which fields go together is no alternative."""
+    if isinstance(kinds := schema.get("type"), list):
+        return [{**schema, "type": kind} for kind in kinds if isinstance(kind, str)]
+    options = [one for one in _list(schema, "anyOf") + _list(schema, "oneOf") if isinstance(one, dict)]
+    rest = {name: value for name, value in schema.items() if name not in ("anyOf", "oneOf", "description")}
+    return [_joined(rest, one) for one in options if not _SHAPES.isdisjoint(one)]
+
+
+def _joined(one: JsonObject, other: JsonObject) -> JsonObject:
+    """Both schemas' words; the other's win, except that fields add up."""
+    whole = one | other
+    if properties := _object(one, "properties") | _object(other, "properties"):
+        whole["properties"] = properties
+    if required := _list(one, "required") + _list(other, "required"):
+        whole["required"] = required
+    return whole
+
+
+def _described(schema: JsonObject) -> JsonObject:
+    return {"description": schema["description"]} if "description" in schema else {}
+
+
+def _object(schema: Mapping[str, Any], name: str) -> JsonObject:
+    return inner if isinstance(inner := schema.get(name), dict) else {}
+
+
+def _list(schema: Mapping[str, Any], name: str) -> list[Any]:
+    return inner if isinstance(inner := schema.get(name), list) else []

@@ -1,0 +1,89 @@
+"""Turns of a script as the Gemini API's own bytes: every event is a whole response that holds what is new."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from halocline.protocol.messages import StopReason, Usage
+from halocline.providers.reply import parse_arguments
+from halocline.providers.script import Fault, Turn, pieces
+from halocline.testing.wire_formats import Piece, Refusal
+
+_encode = msgspec.json.encode
+_SIGNATURE = "c2lnbmVk"
+
+
+class GeminiFormat:
+    """`models/…:streamGenerateContent` with `alt=sse`. Calls come whole and without ids, as Gemini sends them."""
+
+    _REFUSALS: Mapping[Fault | None, tuple[int, str]] = {
+        None: (400, "INVALID_ARGUMENT"),
+        Fault.RATE_LIMIT: (429, "RESOURCE_EXHAUSTED"),
+        Fault.OVERLOADED: (503, "UNAVAILABLE"),
+        Fault.SERVER: (500, "INTERNAL"),
+        Fault.AUTH: (400, "INVALID_ARGUMENT"),
+        Fault.CONTEXT_EXCEEDED: (400, "INVALID_ARGUMENT"),
+    }
+    _STOPS = {StopReason.MAX_TOKENS: "MAX_TOKENS", StopReason.REFUSAL: "SAFETY"}
+
+    def stream(self, turn: Turn, model: str, number: int) -> Iterator[Piece]:
+        tail = {"modelVersion": model, "responseId": f"response-{number:06}"}
+        usage = turn.usage or Usage()
+        for piece in pieces(turn.thinking, turn.chunk):
+            yield self._response({"text": piece, "thought": True}, self._counts(usage, 0), tail)
+        for piece in pieces(turn.spoken_text, turn.chunk):
+            yield self._response({"text": piece}, self._counts(usage, 0), tail)
+        if turn.fault:
+            return
+        for part in self._calls(turn):
+            yield self._response(part, self._counts(usage, 0), tail)
+        yield self._response({"text": ""}, self._counts(usage, usage.output), tail, self._ending(turn))
+
+    def refusal(self, fault: Fault | None, message: str) -> Refusal:
+        status, name = self._REFUSALS[fault]
+        error: dict[str, Any] = {"code": status, "message": message, "status": name}
+        if fault is Fault.AUTH:
+            reason = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
+            error["details"] = [reason]
+        return Refusal(status, {"error": error})
+
+    def stream_error(self) -> bytes:
+        error = {"code": 503, "message": "The model is overloaded. Please try again later.", "status": "UNAVAILABLE"}
+        return b"data: %s\r\n\r\n" % _encode({"error": error})
+
+    def _response(
+        self,
+        part: Mapping[str, Any],
+        counts: Mapping[str, int],
+        tail: Mapping[str, Any],
+        ending: Mapping[str, str] | None = None,
+    ) -> Piece:
+        candidate = {"content": {"parts": [part], "role": "model"}, **(ending or {}), "index": 0}
+        response = {"candidates": [candidate], "usageMetadata": counts, **tail}
+        return Piece(b"data: %s\r\n\r\n" % _encode(response), is_delta=ending is None)
+
+    def _calls(self, turn: Turn) -> Iterator[dict[str, Any]]:
+        """The calls that can be read; the first one is signed when there was thinking."""
+        signature = {"thoughtSignature": _SIGNATURE} if turn.thinking else {}
+        for call in turn.calls:
+            if (arguments := parse_arguments(call.text)) is not None:
+                yield {"functionCall": {"name": call.tool, "args": arguments}, **signature}
+                signature = {}
+
+    def _ending(self, turn: Turn) -> dict[str, str]:
+        """Of a call that cannot be read, only the ending tells."""
+        for call in turn.calls:
+            if parse_arguments(call.text) is None:
+                tried = f"Malformed function call: call:default_api:{call.tool}{call.text}"
+                return {"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": tried}
+        return {"finishReason": self._STOPS.get(turn.stop, "STOP")}
+
+    def _counts(self, usage: Usage, output: int) -> dict[str, int]:
+        """The API knows no tokens written to a cache: they are part of the prompt."""
+        prompt = usage.input + usage.cache_read + usage.cache_write
+        counts = {"promptTokenCount": prompt, "cachedContentTokenCount": usage.cache_read}
+        if output:
+            counts["candidatesTokenCount"] = output - usage.reasoning
+            counts["thoughtsTokenCount"] = usage.reasoning
+        return counts | {"totalTokenCount": prompt + output}

@@ -1,0 +1,27 @@
+import pytest
+
+from halocline.controller.model_choice import open_model
+from halocline.providers.anthropic import Anthropic
+from halocline.providers.gemini import Gemini
+from halocline.providers.openai_chat import OpenAIChat
+from halocline.store.blobs import DiskBlobs
+from halocline.store.settings import Settings
+
+SERVER = "http://127.0.0.1:1/v1"
+
+
+@pytest.mark.parametrize(
+    ("named", "base_url", "kind"),
+    [
+        ("anthropic/m", "", Anthropic),
+        ("openai/m", SERVER, OpenAIChat),
+        ("deepseek/m", "", OpenAIChat),
+        ("ollama/m", "", OpenAIChat),
+        ("gemini/m", "", Gemini),
+    ],
+)
+async def test_a_model_speaks_what_its_vendor_speaks_at_that_address(tmp_path, named, base_url, kind):
+    model = await open_model(named, Settings(base_url=base_url), {}, "sk-1", DiskBlobs(tmp_path))
+    assert type(model) is kind
+    assert model.name == named
+    await model.close()
