@@ -14,7 +14,7 @@ import msgspec
 
 from halocline.protocol import commands, events
 from halocline.protocol.values import snake
-from halocline.providers.catalog import MODELS, VENDORS
+from halocline.providers.catalog import MODELS, VENDORS, Vendor
 from halocline.store.settings import VARIABLES, Settings
 from halocline.surfaces.cli.arguments import COMMANDS, PARSERS
 from halocline.surfaces.cli.exit_codes import MEANINGS
@@ -75,8 +75,9 @@ def variables() -> str:
     rows += [(f"`{name}`", f"The setting `{setting}`.") for name, setting in VARIABLES.items()]
     rows.append(("`NO_COLOR`", "Any value: no colour on the terminal."))
     for vendor in VENDORS.values():
-        if vendor.key_variable:
-            rows.append((f"`{vendor.key_variable}`", f"The key for {vendor.title}. Commands never see it."))
+        if vendor.key_variable and vendor.key_variable not in (row[0].strip("`") for row in rows):
+            titles = " and ".join(v.title for v in VENDORS.values() if v.key_variable == vendor.key_variable)
+            rows.append((f"`{vendor.key_variable}`", f"The key for {titles}. Commands never see it."))
         if vendor.base_url_variable:
             rows.append(
                 (f"`{vendor.base_url_variable}`", f"Where {vendor.title}'s server is, instead of the usual place.")
@@ -117,10 +118,15 @@ def command_line() -> str:
     return _page("Command line", "Generated from the parsers.", "\n".join(parts) + f"\n## Exit codes\n\n{codes}")
 
 
+def _speaks(vendor: Vendor) -> str:
+    families = [vendor.family, f"{vendor.family_elsewhere} elsewhere" if vendor.family_elsewhere else ""]
+    return ", ".join(family.replace("_", " ") for family in families if family)
+
+
 def models() -> str:
     """Vendors and models that are known by name."""
     vendors = [
-        (f"`{v.name}`", v.title, v.family.replace("_", " "), f"`{v.key_variable}`" if v.key_variable else "none needed")
+        (f"`{v.name}`", v.title, _speaks(v), f"`{v.key_variable}`" if v.key_variable else "none needed")
         for v in VENDORS.values()
     ]
     known = [
@@ -128,7 +134,7 @@ def models() -> str:
     ]
     text = (
         "A model is named `provider/model`; any model of a provider may be named, also one that is not listed. "
-        "An unknown price is unknown, never 0."
+        "An unknown price is unknown, never 0. *Elsewhere* is any other address than the provider's own."
     )
     body = (
         _table(("provider", "name", "speaks", "key"), vendors)

@@ -13,6 +13,7 @@ from halocline.protocol.messages import ToolCall
 from halocline.providers.anthropic_stream import FromWire as AnthropicFromWire
 from halocline.providers.exchange import Translator
 from halocline.providers.openai_stream import FromWire as OpenAIFromWire
+from halocline.providers.responses_stream import FromWire as ResponsesFromWire
 
 WORDS = st.text(max_size=20)
 MAYBE_WORDS = st.none() | WORDS
@@ -84,11 +85,63 @@ OPENAI_EVENTS = objects(
     error=st.none() | WORDS | objects(code=MAYBE_WORDS | st.integers(), message=MAYBE_WORDS),
 )
 
+RESPONSES_PASSAGES = st.lists(
+    objects(
+        type=st.sampled_from(["output_text", "refusal", "summary_text", "reasoning_text", "other"]),
+        text=MAYBE_WORDS,
+        refusal=MAYBE_WORDS,
+    )
+    | WORDS,
+    max_size=2,
+)
+RESPONSES_ITEMS = objects(
+    type=st.sampled_from(["message", "function_call", "reasoning", "other"]),
+    id=st.none() | st.sampled_from(["", "x", "y"]),
+    call_id=st.none() | st.sampled_from(["", "x", "y"]),
+    name=MAYBE_WORDS,
+    arguments=MAYBE_WORDS | st.dictionaries(WORDS, WORDS, max_size=2),
+    content=st.none() | RESPONSES_PASSAGES,
+    summary=st.none() | RESPONSES_PASSAGES,
+    encrypted_content=MAYBE_WORDS,
+)
+RESPONSES_STEMS = [
+    "output_item",
+    "output_text",
+    "refusal",
+    "reasoning_summary_text",
+    "reasoning_text",
+    "function_call_arguments",
+    "other",
+]
+RESPONSES_TYPES = [f"response.{stem}.{ending}" for stem in RESPONSES_STEMS for ending in ("added", "delta", "done")]
+RESPONSES_EVENTS = objects(
+    type=st.sampled_from([*RESPONSES_TYPES, "response.completed", "response.incomplete", "response.failed", "error"]),
+    output_index=st.none() | INDEXES,
+    item_id=st.none() | st.sampled_from(["", "x", "y"]),
+    content_index=st.none() | INDEXES,
+    summary_index=st.none() | INDEXES,
+    delta=MAYBE_WORDS | st.dictionaries(WORDS, WORDS, max_size=1),
+    text=MAYBE_WORDS,
+    refusal=MAYBE_WORDS,
+    arguments=MAYBE_WORDS,
+    item=RESPONSES_ITEMS,
+    response=objects(
+        output=st.none() | st.lists(RESPONSES_ITEMS, max_size=2),
+        usage=st.none() | objects(input_tokens=st.none() | st.integers(0, 9)),
+        incomplete_details=st.none() | objects(reason=MAYBE_WORDS),
+        error=st.none() | WORDS | objects(code=MAYBE_WORDS, message=MAYBE_WORDS),
+    ),
+    code=MAYBE_WORDS,
+    message=MAYBE_WORDS,
+)
+EVENTS = {"anthropic": ANTHROPIC_EVENTS, "openai": OPENAI_EVENTS, "responses": RESPONSES_EVENTS}
+
 
 def translators() -> dict[str, Translator]:
     return {
         "anthropic": AnthropicFromWire(request(), endpoint("anthropic")),
         "openai": OpenAIFromWire(request(), endpoint("openai")),
+        "responses": ResponsesFromWire(request(), endpoint("openai-responses")),
     }
 
 
@@ -125,23 +178,27 @@ def test_openai_streams_with_missing_fields_lose_no_text(payloads: list[dict[str
     check(outcome("openai", [stream_of(payloads) + b"data: [DONE]\n\n"]))
 
 
-@given(st.sampled_from(["anthropic", "openai"]), st.lists(st.binary(max_size=40), max_size=6))
+@given(st.lists(RESPONSES_EVENTS, max_size=8))
+def test_responses_streams_with_missing_fields_lose_no_text(payloads: list[dict[str, Any]]) -> None:
+    check(outcome("responses", [stream_of([*payloads, {"type": "response.completed", "response": {}}])]))
+
+
+@given(st.sampled_from(list(EVENTS)), st.lists(st.binary(max_size=40), max_size=6))
 def test_any_bytes_give_events_or_a_model_error(family: str, chunks: list[bytes]) -> None:
     check(outcome(family, [b"data: " + chunk + b"\n\n" for chunk in chunks]))
 
 
-@pytest.mark.parametrize("family", ["anthropic", "openai"])
+@pytest.mark.parametrize("family", EVENTS)
 @given(data=st.data())
 def test_a_damaged_stream_gives_events_or_a_model_error(family: str, data: st.DataObject) -> None:
-    events = ANTHROPIC_EVENTS if family == "anthropic" else OPENAI_EVENTS
-    stream = bytearray(stream_of(data.draw(st.lists(events, min_size=1, max_size=4))))
+    stream = bytearray(stream_of(data.draw(st.lists(EVENTS[family], min_size=1, max_size=4))))
     for _ in range(data.draw(st.integers(1, 4))):
         stream[data.draw(st.integers(0, len(stream) - 1))] = data.draw(st.integers(0, 255))
     check(outcome(family, [bytes(stream)]))
 
 
 @pytest.mark.parametrize("payload", [b"null", b"[]", b"7", b'"text"', b"", b"{", b'{"type": 7}', b'{"choices": "x"}'])
-@pytest.mark.parametrize("family", ["anthropic", "openai"])
+@pytest.mark.parametrize("family", EVENTS)
 def test_payloads_that_are_no_events_never_raise_anything_else(family: str, payload: bytes) -> None:
     check(outcome(family, [b"data: " + payload + b"\n\n"]))
 

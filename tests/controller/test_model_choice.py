@@ -1,0 +1,28 @@
+import pytest
+from tests.providers.streams import MemoryBlobs
+
+from halocline.controller.model_choice import open_model
+from halocline.providers.anthropic import Anthropic
+from halocline.providers.openai_chat import OpenAIChat
+from halocline.providers.openai_responses import OpenAIResponses
+from halocline.store.settings import Settings
+
+SERVER = "http://127.0.0.1:1/v1"
+
+
+@pytest.mark.parametrize(
+    ("named", "base_url", "kind"),
+    [
+        ("anthropic/m", "", Anthropic),
+        ("openai/m", "", OpenAIResponses),
+        ("openai/m", SERVER, OpenAIChat),
+        ("openai-responses/m", SERVER, OpenAIResponses),
+        ("deepseek/m", "", OpenAIChat),
+        ("ollama/m", "", OpenAIChat),
+    ],
+)
+async def test_a_model_speaks_what_its_vendor_speaks_at_that_address(named: str, base_url: str, kind: type) -> None:
+    model = await open_model(named, Settings(base_url=base_url), {}, "sk-1", MemoryBlobs())
+    assert type(model) is kind
+    assert model.name == named
+    await model.close()
