@@ -22,6 +22,7 @@ UNUSED = (
     "pygments",
     "markdown_it",
     "halocline.providers.anthropic",
+    "halocline.providers.openai_responses",
     "halocline.providers.scripted",
     "halocline.providers.failures",
     "halocline.testing",

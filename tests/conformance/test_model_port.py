@@ -20,12 +20,14 @@ from halocline.protocol.events import (
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
 from halocline.providers.anthropic import Anthropic
 from halocline.providers.openai_chat import OpenAIChat
+from halocline.providers.openai_responses import OpenAIResponses
 from halocline.providers.retry import Retrying
 from halocline.providers.scripted import Call, Fault, Scripted, Turn
 from halocline.testing.model_server import ModelServer
 
 Opened = Callable[[Sequence[Turn]], AsyncIterator[Model]]
 
+FAMILIES = {"anthropic": Anthropic, "openai": OpenAIChat, "openai-responses": OpenAIResponses}
 DELTAS = (TextDelta, ThinkingDelta, ToolCallDelta, StepRetried)
 
 
@@ -46,6 +48,14 @@ async def openai(turns: Sequence[Turn], write_size: int = 0) -> AsyncIterator[Mo
 
 
 @asynccontextmanager
+async def responses(turns: Sequence[Turn], write_size: int = 0) -> AsyncIterator[Model]:
+    async with ModelServer(turns, write_size=write_size) as server:
+        model = OpenAIResponses(endpoint("openai-responses", base_url=server.url("openai-responses")), MemoryBlobs())
+        yield model
+        await model.close()
+
+
+@asynccontextmanager
 async def anthropic_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
     async with anthropic(turns, write_size=5) as model:
         yield model
@@ -54,6 +64,12 @@ async def anthropic_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Mode
 @asynccontextmanager
 async def openai_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
     async with openai(turns, write_size=5) as model:
+        yield model
+
+
+@asynccontextmanager
+async def responses_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with responses(turns, write_size=5) as model:
         yield model
 
 
@@ -68,7 +84,16 @@ async def retrying(turns: Sequence[Turn]) -> AsyncIterator[Model]:
         yield Retrying(model, waits=())
 
 
-FULFILMENTS = (anthropic, openai, anthropic_in_small_pieces, openai_in_small_pieces, scripted, retrying)
+FULFILMENTS = (
+    anthropic,
+    openai,
+    responses,
+    anthropic_in_small_pieces,
+    openai_in_small_pieces,
+    responses_in_small_pieces,
+    scripted,
+    retrying,
+)
 every_model = pytest.mark.parametrize("opened", FULFILMENTS, ids=lambda opened: opened.__name__)
 
 FULL = Turn(
@@ -205,37 +230,34 @@ async def test_cancellation_comes_through_as_itself(opened: Opened) -> None:
             await task
 
 
-@pytest.mark.parametrize("family", ["anthropic", "openai"])
+@pytest.mark.parametrize("family", FAMILIES)
 async def test_leaving_early_makes_the_server_stop(family: str) -> None:
-    model_of = {"anthropic": Anthropic, "openai": OpenAIChat}[family]
     async with ModelServer([Turn(text="HalfHalf", fault=Fault.STALL)]) as server:
-        model = model_of(endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        model = FAMILIES[family](endpoint(family, base_url=server.url(family)), MemoryBlobs())
         async with aclosing(model.stream(request())) as events:
             await anext(events)
         await server.disconnected()
 
 
-@pytest.mark.parametrize("family", ["anthropic", "openai"])
+@pytest.mark.parametrize("family", FAMILIES)
 async def test_steps_share_one_connection(family: str) -> None:
-    model_of = {"anthropic": Anthropic, "openai": OpenAIChat}[family]
     async with ModelServer([Turn(text="One."), Turn(text="Two.")]) as server:
-        model = model_of(endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        model = FAMILIES[family](endpoint(family, base_url=server.url(family)), MemoryBlobs())
         await collected(model)
         await collected(model)
         await model.close()
     assert server.connections == 1
 
 
-@pytest.mark.parametrize("family", ["anthropic", "openai"])
+@pytest.mark.parametrize("family", FAMILIES)
 async def test_the_key_is_sent_where_the_vendor_looks_for_it(family: str) -> None:
-    model_of = {"anthropic": Anthropic, "openai": OpenAIChat}[family]
     async with ModelServer([Turn(text="One.")]) as server:
-        model = model_of(endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        model = FAMILIES[family](endpoint(family, base_url=server.url(family)), MemoryBlobs())
         await collected(model)
         await model.close()
     headers = server.requests[0].headers
-    expected = {"anthropic": ("x-api-key", "sk-secret"), "openai": ("authorization", "Bearer sk-secret")}[family]
-    assert headers[expected[0]] == expected[1]
+    name, key = ("x-api-key", "sk-secret") if family == "anthropic" else ("authorization", "Bearer sk-secret")
+    assert headers[name] == key
 
 
 async def test_retrying_hides_a_failure_that_passed() -> None:

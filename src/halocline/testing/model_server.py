@@ -18,6 +18,7 @@ import h11
 
 from halocline.protocol.errors import HaloclineError
 from halocline.providers.script import Call, Fault, Turn, load_turns
+from halocline.testing.responses_format import ResponsesFormat
 from halocline.testing.server_connection import ClientGone, ReceivedRequest, ServerConnection
 from halocline.testing.wire_formats import AnthropicFormat, OpenAIFormat, WireFormat
 
@@ -26,6 +27,7 @@ __all__ = ["Call", "Fault", "ModelServer", "ReceivedRequest", "Turn"]
 _FORMATS: Mapping[str, WireFormat] = {
     "/v1/messages": AnthropicFormat(),
     "/v1/chat/completions": OpenAIFormat(),
+    "/v1/responses": ResponsesFormat(),
 }
 _AFTER_TEXT = frozenset({Fault.DISCONNECT, Fault.STREAM_ERROR, Fault.STALL})
 _MESSAGES = {
@@ -153,10 +155,16 @@ class ModelServer:
 
 
 def _newest_text(body: Any) -> str:
-    """All text that the body's messages hold after the last reply."""
-    messages = body.get("messages", []) if isinstance(body, dict) else []
-    replies = [index for index, message in enumerate(messages) if message.get("role") == "assistant"]
+    """All text that the body's messages hold after the last reply. A response's input may be one plain text."""
+    messages = (body.get("messages") or body.get("input") or []) if isinstance(body, dict) else []
+    if isinstance(messages, str):
+        return messages
+    replies = [index for index, message in enumerate(messages) if _is_reply(message)]
     return "\n".join(_texts(messages[replies[-1] + 1 if replies else 0 :]))
+
+
+def _is_reply(message: Mapping[str, Any]) -> bool:
+    return message.get("role") == "assistant" or message.get("type") in ("function_call", "reasoning")
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -167,7 +175,7 @@ def _texts(value: Any) -> Iterator[str]:
             for item in value:
                 yield from _texts(item)
         case dict():
-            for name in ("content", "text"):
+            for name in ("content", "text", "output"):
                 yield from _texts(value.get(name))
 
 
