@@ -35,7 +35,7 @@ RAW = '{"type":"reasoning", "id":"rs_1","encrypted_content":"c2Vj","summary":[],
 
 def wire(asked: Request, provider: str = "openai", **blobs: bytes) -> dict:
     place = endpoint(provider, "gpt-5.6")
-    return msgspec.json.decode(b"".join(to_wire(asked, place, fragments(place, MemoryBlobs(**blobs)))))
+    return msgspec.json.decode(b"".join(to_wire(asked, place, fragments(provider, MemoryBlobs(**blobs)))))
 
 
 def call(id: str, **arguments: object) -> ToolCall:
@@ -104,7 +104,7 @@ def test_a_picture_whose_file_is_gone_is_told_in_words() -> None:
 
 
 def bytes_of(asked: Request) -> bytes:
-    return b"".join(to_wire(asked, ENDPOINT, fragments(ENDPOINT, MemoryBlobs())))
+    return b"".join(to_wire(asked, ENDPOINT, fragments("openai", MemoryBlobs())))
 
 
 def test_reasoning_goes_back_byte_for_byte_before_what_followed_it() -> None:
@@ -137,7 +137,7 @@ def test_a_reply_that_is_nothing_but_reasoning_is_left_out() -> None:
 
 
 def test_the_next_request_repeats_the_last_one_byte_for_byte() -> None:
-    kept = fragments(ENDPOINT, MemoryBlobs())
+    kept = fragments("openai", MemoryBlobs())
     thought = Thinking(redacted=RAW, provider="openai")
     history = (HELLO, AssistantMessage((thought, call("a", path="x"))), ToolResult("a", (Text("text"),)))
     longer = (*history, AssistantMessage((Text("So."),)), UserMessage((Text("Go on"),)))
@@ -178,6 +178,25 @@ async def test_what_a_model_or_an_account_cannot_have_is_not_asked_for_again(wis
         ["include", "reasoning"],
         *[sorted(DENIALS.keys() - {wish})] * 2,
     ]
+
+
+UNREADABLE = [
+    "The encrypted content gAAA could not be verified. Reason: it could not be decrypted or parsed.",
+    "Reasoning input items can only be provided to a reasoning or computer use model.",
+    "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+]
+
+
+@pytest.mark.parametrize("refusal", UNREADABLE)
+async def test_reasoning_that_a_server_cannot_read_does_not_stop_the_task(refusal: str) -> None:
+    thought = Thinking("Hm.", redacted=RAW, provider="openai-responses")
+    asked = request(HELLO, AssistantMessage((thought, Text("So."))), HELLO)
+    async with ModelServer([Turn(expect=refusal), Turn(text="One.")]) as server:
+        model = OpenAIResponses(endpoint("openai-responses", base_url=server.url("openai")), MemoryBlobs())
+        assert message_of(await collected(model, asked)).text == "One."
+        await model.close()
+    kinds = [[item["type"] for item in sent.body["input"]] for sent in server.requests]
+    assert kinds == [["message", "reasoning", "message", "message"], ["message"] * 3]
 
 
 async def test_another_refusal_is_not_asked_again() -> None:

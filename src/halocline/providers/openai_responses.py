@@ -38,9 +38,14 @@ WISHES: Mapping[str, object] = {
 """What is asked for until the server says that this model or this account cannot have it."""
 
 _DENIALS = {
-    "include": re.compile(r"encrypted content is not supported|'include", re.IGNORECASE),
-    "reasoning": re.compile(r"reasoning\.summary|reasoning summaries|'reasoning'", re.IGNORECASE),
+    "include": re.compile(r"encrypted content is not supported|parameter: 'include", re.IGNORECASE),
+    "reasoning": re.compile(r"reasoning\.summary|reasoning summaries|parameter: 'reasoning", re.IGNORECASE),
 }
+_UNREADABLE = re.compile(
+    r"encrypted content.*(verified|decrypted|match)|reasoning input items|of type 'reasoning'", re.IGNORECASE
+)
+"""What servers say of reasoning that another key, organization or model made."""
+
 _LEAST_TOKENS = 16
 _LONGEST_ID = 64
 
@@ -51,7 +56,9 @@ class OpenAIResponses:
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         self._endpoint = endpoint
         self._client = client or HttpClient(endpoint.url)
-        self._fragments = fragments(endpoint, blobs)
+        self._blobs = blobs
+        self._maker = endpoint.vendor.name
+        self._fragments = fragments(self._maker, blobs)
         self._wishes = dict(WISHES)
 
     @property
@@ -59,14 +66,16 @@ class OpenAIResponses:
         return self._endpoint.name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        begun = False
         while True:
             try:
                 async with aclosing(self._ask(request)) as events:
                     async for event in events:
+                        begun = True
                         yield event
                 return
             except ModelError as error:
-                if not self._give_up_a_wish(error):
+                if begun or not self._gives_way(error):
                     raise
 
     async def close(self) -> None:
@@ -77,17 +86,30 @@ class OpenAIResponses:
         translator = FromWire(request, self._endpoint)
         return exchange(self._client, self._endpoint, "/responses", bearer_headers(self._endpoint), body, translator)
 
-    def _give_up_a_wish(self, error: ModelError) -> bool:
-        """Whether the server only refused one of the wishes, which is not asked for again."""
-        denied = [name for name in self._wishes if _DENIALS[name].search(error.text)] if error.status == 400 else []
+    def _gives_way(self, error: ModelError) -> bool:
+        """Whether the server only refused what can be left out from now on."""
+        return error.status == 400 and (self._give_up_wishes(error) or self._give_up_reasoning(error))
+
+    def _give_up_wishes(self, error: ModelError) -> bool:
+        denied = [name for name in self._wishes if _DENIALS[name].search(error.text)]
         for name in denied:
             del self._wishes[name]
         return bool(denied)
 
+    def _give_up_reasoning(self, error: ModelError) -> bool:
+        if not (self._maker and _UNREADABLE.search(error.text)):
+            return False
+        self._maker = ""
+        self._fragments = fragments(self._maker, self._blobs)
+        return True
 
-def fragments(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:
-    """Messages as their encoded items, joined by commas; empty when nothing is left to say."""
-    return Fragments(lambda message: joined(_items(message, endpoint, blobs)))
+
+def fragments(maker: str, blobs: Blobs) -> Fragments[bytes]:
+    """Messages as their encoded items, joined by commas; empty when nothing is left to say.
+
+    `maker` is the provider whose reasoning goes back; empty for none.
+    """
+    return Fragments(lambda message: joined(_items(message, maker, blobs)))
 
 
 def to_wire(
@@ -115,14 +137,14 @@ def _tool(spec: ToolSpec) -> JsonObject:
     return {"type": "function", **function, "strict": False}
 
 
-def _items(message: Message, endpoint: Endpoint, blobs: Blobs) -> Iterator[bytes]:
+def _items(message: Message, maker: str, blobs: Blobs) -> Iterator[bytes]:
     match message:
         case UserMessage():
             yield encode_json(_said("user", _content(message.content, blobs)))
         case ToolResult():
             yield encode_json(_result(message, blobs))
         case AssistantMessage():
-            yield from _spoken(message, endpoint)
+            yield from _spoken(message, maker)
 
 
 def _said(role: str, content: str | list[JsonObject]) -> JsonObject:
@@ -154,12 +176,12 @@ def _result(result: ToolResult, blobs: Blobs) -> JsonObject:
     return {"type": "function_call_output", "call_id": _wire_id(result.call), "output": output}
 
 
-def _spoken(message: AssistantMessage, endpoint: Endpoint) -> Iterator[bytes]:
+def _spoken(message: AssistantMessage, maker: str) -> Iterator[bytes]:
     """The API refuses reasoning that nothing followed, so that is left out."""
     reasoning: list[bytes] = []
     for part in message.content:
         match part:
-            case Thinking(redacted=raw) if raw and part.provider == endpoint.vendor.name:
+            case Thinking(redacted=raw) if raw and maker and part.provider == maker:
                 reasoning.append(raw.encode())
             case Text() if part.text.strip():
                 yield from (*reasoning, encode_json(_said("assistant", part.text)))
