@@ -75,7 +75,10 @@ def variables() -> str:
     rows += [(f"`{name}`", f"The setting `{setting}`.") for name, setting in VARIABLES.items()]
     rows.append(("`NO_COLOR`", "Any value: no colour on the terminal."))
     for vendor in VENDORS.values():
-        rows += [(f"`{name}`", f"The key for {vendor.title}. Commands never see it.") for name in vendor.key_variables]
+        for name in vendor.key_variables:
+            if name not in (row[0].strip("`") for row in rows):
+                titles = " and ".join(v.title for v in VENDORS.values() if name in v.key_variables)
+                rows.append((f"`{name}`", f"The key for {titles}. Commands never see it."))
         if vendor.base_url_variable:
             rows.append(
                 (f"`{vendor.base_url_variable}`", f"Where {vendor.title}'s server is, instead of the usual place.")
@@ -120,15 +123,20 @@ def _keys(vendor: Vendor) -> str:
     return " or ".join(f"`{name}`" for name in vendor.key_variables) or "none needed"
 
 
+def _speaks(vendor: Vendor) -> str:
+    families = [vendor.family, f"{vendor.family_elsewhere} elsewhere" if vendor.family_elsewhere else ""]
+    return ", ".join(family.replace("_", " ") for family in families if family)
+
+
 def models() -> str:
     """Vendors and models that are known by name."""
-    vendors = [(f"`{v.name}`", v.title, v.family.replace("_", " "), _keys(v)) for v in VENDORS.values()]
+    vendors = [(f"`{v.name}`", v.title, _speaks(v), _keys(v)) for v in VENDORS.values()]
     known = [
         (f"`{name}`", f"{info.window:,}" if info.window else "", *_prices(info.prices)) for name, info in MODELS.items()
     ]
     text = (
         "A model is named `provider/model`; any model of a provider may be named, also one that is not listed. "
-        "An unknown price is unknown, never 0."
+        "An unknown price is unknown, never 0. *Elsewhere* is any other address than the provider's own."
     )
     body = (
         _table(("provider", "name", "speaks", "key"), vendors)

@@ -25,6 +25,7 @@ UNUSED = (
     "halocline.providers.gemini",
     "halocline.providers.gemini_schema",
     "halocline.providers.gemini_stream",
+    "halocline.providers.openai_responses",
     "halocline.providers.scripted",
     "halocline.providers.failures",
     "halocline.testing",

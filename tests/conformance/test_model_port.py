@@ -21,12 +21,19 @@ from halocline.protocol.messages import AssistantMessage, StopReason, Text, Tool
 from halocline.providers.anthropic import Anthropic
 from halocline.providers.gemini import Gemini
 from halocline.providers.openai_chat import OpenAIChat
+from halocline.providers.openai_responses import OpenAIResponses
 from halocline.providers.retry import Retrying
 from halocline.providers.scripted import Call, Fault, Scripted, Turn
 from halocline.testing.model_server import ModelServer
 
 Opened = Callable[[Sequence[Turn]], AsyncIterator[Model]]
 
+FAMILIES = {
+    "anthropic": Anthropic,
+    "openai": OpenAIChat,
+    "openai-responses": OpenAIResponses,
+    "gemini": Gemini,
+}
 DELTAS = (TextDelta, ThinkingDelta, ToolCallDelta, StepRetried)
 
 
@@ -55,6 +62,14 @@ async def gemini(turns: Sequence[Turn], write_size: int = 0) -> AsyncIterator[Mo
 
 
 @asynccontextmanager
+async def responses(turns: Sequence[Turn], write_size: int = 0) -> AsyncIterator[Model]:
+    async with ModelServer(turns, write_size=write_size) as server:
+        model = OpenAIResponses(endpoint("openai-responses", base_url=server.url("openai-responses")), MemoryBlobs())
+        yield model
+        await model.close()
+
+
+@asynccontextmanager
 async def anthropic_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
     async with anthropic(turns, write_size=5) as model:
         yield model
@@ -73,6 +88,12 @@ async def gemini_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
 
 
 @asynccontextmanager
+async def responses_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with responses(turns, write_size=5) as model:
+        yield model
+
+
+@asynccontextmanager
 async def scripted(turns: Sequence[Turn]) -> AsyncIterator[Model]:
     yield Scripted(turns)
 
@@ -87,14 +108,15 @@ FULFILMENTS = (
     anthropic,
     openai,
     gemini,
+    responses,
     anthropic_in_small_pieces,
     openai_in_small_pieces,
     gemini_in_small_pieces,
+    responses_in_small_pieces,
     scripted,
     retrying,
 )
 every_model = pytest.mark.parametrize("opened", FULFILMENTS, ids=lambda opened: opened.__name__)
-FAMILIES = {"anthropic": Anthropic, "openai": OpenAIChat, "gemini": Gemini}
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
 FULL = Turn(
@@ -268,9 +290,8 @@ async def test_the_key_is_sent_where_the_vendor_looks_for_it(family: str) -> Non
     headers = server.requests[0].headers
     expected = {
         "anthropic": ("x-api-key", "sk-secret"),
-        "openai": ("authorization", "Bearer sk-secret"),
         "gemini": ("x-goog-api-key", "sk-secret"),
-    }[family]
+    }.get(family, ("authorization", "Bearer sk-secret"))
     assert headers[expected[0]] == expected[1]
     assert "sk-secret" not in server.requests[0].path
 

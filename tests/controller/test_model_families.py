@@ -4,6 +4,7 @@ from halocline.controller.model_choice import open_model
 from halocline.providers.anthropic import Anthropic
 from halocline.providers.gemini import Gemini
 from halocline.providers.openai_chat import OpenAIChat
+from halocline.providers.openai_responses import OpenAIResponses
 from halocline.store.blobs import DiskBlobs
 from halocline.store.settings import Settings
 
@@ -14,7 +15,9 @@ SERVER = "http://127.0.0.1:1/v1"
     ("named", "base_url", "kind"),
     [
         ("anthropic/m", "", Anthropic),
+        ("openai/m", "", OpenAIResponses),
         ("openai/m", SERVER, OpenAIChat),
+        ("openai-responses/m", SERVER, OpenAIResponses),
         ("deepseek/m", "", OpenAIChat),
         ("ollama/m", "", OpenAIChat),
         ("gemini/m", "", Gemini),

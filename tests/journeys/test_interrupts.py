@@ -68,7 +68,7 @@ async def test_what_was_said_before_an_interrupt_is_kept(journey):
     assert 0 < len(message.text) < len(LONG.text)
 
 
-@pytest.mark.parametrize("model", ["anthropic/claude-sonnet-5-5", "openai/gpt-5.6"])
+@pytest.mark.parametrize("model", ["anthropic/claude-sonnet-5-5", "openai/gpt-5.6", "openai-responses/gpt-5.6"])
 async def test_an_interrupt_while_the_model_speaks_closes_the_connection(journey, model):
     async with ModelServer([Turn(text="one two three", fault=Fault.STALL), DONE]) as server:
         settings = Settings(base_url=server.url(model.partition("/")[0]))

@@ -12,9 +12,19 @@ from halocline.protocol.messages import StopReason
 from halocline.store.settings import Settings
 from halocline.testing.model_server import ModelServer
 
-MODELS = {"anthropic": "anthropic/claude-sonnet-5-5", "openai": "openai/gpt-5.6", "gemini": "gemini/gemini-3.8-flash"}
+MODELS = {
+    "anthropic": "anthropic/claude-sonnet-5-5",
+    "openai": "openai/gpt-5.6",
+    "openai-responses": "openai-responses/gpt-5.6",
+    "gemini": "gemini/gemini-3.8-flash",
+}
 KEYS = {"ANTHROPIC_API_KEY": "key", "OPENAI_API_KEY": "key", "GOOGLE_API_KEY": "key"}
-LISTS = {"anthropic": "messages", "openai": "messages", "gemini": "contents"}
+CONVERSATIONS = {
+    "anthropic": "messages",
+    "openai": "messages",
+    "openai-responses": "input",
+    "gemini": "contents",
+}
 STEP = ["StepStarted", "UsageReported", "AssistantMessageCompleted"]
 CALL = ["ToolCallStarted", "ToolCallEnded"]
 KINDS = [
@@ -108,10 +118,27 @@ def called(content, kind):
     return [(part[kind]["id"], part[kind]["name"]) for part in content["parts"] if kind in part]
 
 
+async def test_on_the_responses_wire_results_follow_their_calls_and_reasoning_goes_back_as_it_came(journey):
+    requests = await play(journey, "openai-responses")
+    for request in requests:
+        waiting = []
+        for item in request.body["input"]:
+            if item["type"] == "function_call_output":
+                assert item["call_id"] == waiting.pop(0)
+            elif item["type"] == "function_call":
+                waiting.append(item["call_id"])
+            else:
+                assert waiting == []
+        assert waiting == []
+    thought = [item for item in requests[-1].body["input"] if item["type"] == "reasoning"]
+    assert len(thought) == sum(bool(turn.thinking) for turn in TURNS[:-1])
+    assert all(item["encrypted_content"] and item["summary"] for item in thought)
+
+
 @pytest.mark.parametrize("family", MODELS)
 async def test_the_system_prompt_and_the_tools_are_the_same_bytes_in_every_request(journey, family):
     requests = await play(journey, family)
-    heads = {request.raw.partition(b'"%s":[' % LISTS[family].encode())[0] for request in requests}
+    heads = {request.raw.partition(b'"%s":[' % CONVERSATIONS[family].encode())[0] for request in requests}
     assert len(heads) == 1
     assert b'"tools":[' in heads.pop()
     if family == "openai":
@@ -121,7 +148,8 @@ async def test_the_system_prompt_and_the_tools_are_the_same_bytes_in_every_reque
 @pytest.mark.parametrize("family", MODELS)
 async def test_the_messages_of_each_request_begin_those_of_the_next(journey, family):
     requests = await play(journey, family)
-    sent = [[msgspec.json.encode(unmarked(message)) for message in request.body[LISTS[family]]] for request in requests]
+    conversations = [request.body[CONVERSATIONS[family]] for request in requests]
+    sent = [[msgspec.json.encode(unmarked(message)) for message in messages] for messages in conversations]
     assert len(sent) == len(TURNS)
     for one, following in pairwise(sent):
         assert following[: len(one)] == one

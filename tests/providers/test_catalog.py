@@ -61,6 +61,21 @@ def test_the_key_and_the_address_come_from_the_usual_variables() -> None:
     assert (found.name, found.key, found.url) == ("openai/gpt-5.6", "sk-1", "http://there/v1")
 
 
+@pytest.mark.parametrize(
+    ("provider", "base_url", "family"),
+    [
+        ("openai", "", "openai_responses"),
+        ("openai", "https://api.openai.com/v1/", "openai_responses"),
+        ("openai", "http://127.0.0.1:8000/v1", "openai_chat"),
+        ("openai-responses", "http://127.0.0.1:8000/v1", "openai_responses"),
+        ("deepseek", "http://127.0.0.1:8000/v1", "openai_chat"),
+        ("anthropic", "http://127.0.0.1:8000", "anthropic"),
+    ],
+)
+def test_the_address_decides_what_is_spoken_there(provider: str, base_url: str, family: str) -> None:
+    assert endpoint(vendor(provider), "m", {}, key="sk-1", base_url=base_url).family == family
+
+
 def test_what_is_given_goes_before_the_variables() -> None:
     environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://there/v1"}
     found = endpoint(vendor("openai"), "", environ, key="sk-2", base_url="http://here/v1")

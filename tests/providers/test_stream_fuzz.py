@@ -14,6 +14,7 @@ from halocline.providers.anthropic_stream import FromWire as AnthropicFromWire
 from halocline.providers.exchange import Translator
 from halocline.providers.gemini_stream import FromWire as GeminiFromWire
 from halocline.providers.openai_stream import FromWire as OpenAIFromWire
+from halocline.providers.responses_stream import FromWire as ResponsesFromWire
 
 WORDS = st.text(max_size=20)
 MAYBE_WORDS = st.none() | WORDS
@@ -113,7 +114,61 @@ GEMINI_EVENTS = objects(
     usageMetadata=st.none() | objects(promptTokenCount=GEMINI_COUNTS, cachedContentTokenCount=GEMINI_COUNTS),
     error=st.none() | WORDS | objects(code=MAYBE_WORDS | st.integers(), status=MAYBE_WORDS, message=MAYBE_WORDS),
 )
-EVENTS = {"anthropic": ANTHROPIC_EVENTS, "openai": OPENAI_EVENTS, "gemini": GEMINI_EVENTS}
+RESPONSES_PASSAGES = st.lists(
+    objects(
+        type=st.sampled_from(["output_text", "refusal", "summary_text", "reasoning_text", "other"]),
+        text=MAYBE_WORDS,
+        refusal=MAYBE_WORDS,
+    )
+    | WORDS,
+    max_size=2,
+)
+RESPONSES_ITEMS = objects(
+    type=st.sampled_from(["message", "function_call", "reasoning", "other"]),
+    id=st.none() | st.sampled_from(["", "x", "y"]),
+    call_id=st.none() | st.sampled_from(["", "x", "y"]),
+    name=MAYBE_WORDS,
+    arguments=MAYBE_WORDS | st.dictionaries(WORDS, WORDS, max_size=2),
+    content=st.none() | RESPONSES_PASSAGES,
+    summary=st.none() | RESPONSES_PASSAGES,
+    encrypted_content=MAYBE_WORDS,
+)
+RESPONSES_STEMS = [
+    "output_item",
+    "output_text",
+    "refusal",
+    "reasoning_summary_text",
+    "reasoning_text",
+    "function_call_arguments",
+    "other",
+]
+RESPONSES_TYPES = [f"response.{stem}.{ending}" for stem in RESPONSES_STEMS for ending in ("added", "delta", "done")]
+RESPONSES_EVENTS = objects(
+    type=st.sampled_from([*RESPONSES_TYPES, "response.completed", "response.incomplete", "response.failed", "error"]),
+    output_index=st.none() | INDEXES,
+    item_id=st.none() | st.sampled_from(["", "x", "y"]),
+    content_index=st.none() | INDEXES,
+    summary_index=st.none() | INDEXES,
+    delta=MAYBE_WORDS | st.dictionaries(WORDS, WORDS, max_size=1),
+    text=MAYBE_WORDS,
+    refusal=MAYBE_WORDS,
+    arguments=MAYBE_WORDS,
+    item=RESPONSES_ITEMS,
+    response=objects(
+        output=st.none() | st.lists(RESPONSES_ITEMS, max_size=2),
+        usage=st.none() | objects(input_tokens=st.none() | st.integers(0, 9)),
+        incomplete_details=st.none() | objects(reason=MAYBE_WORDS),
+        error=st.none() | WORDS | objects(code=MAYBE_WORDS, message=MAYBE_WORDS),
+    ),
+    code=MAYBE_WORDS,
+    message=MAYBE_WORDS,
+)
+EVENTS = {
+    "anthropic": ANTHROPIC_EVENTS,
+    "openai": OPENAI_EVENTS,
+    "gemini": GEMINI_EVENTS,
+    "responses": RESPONSES_EVENTS,
+}
 
 
 def translators() -> dict[str, Translator]:
@@ -121,6 +176,7 @@ def translators() -> dict[str, Translator]:
         "anthropic": AnthropicFromWire(request(), endpoint("anthropic")),
         "openai": OpenAIFromWire(request(), endpoint("openai")),
         "gemini": GeminiFromWire(request(), endpoint("gemini")),
+        "responses": ResponsesFromWire(request(), endpoint("openai-responses")),
     }
 
 
@@ -160,6 +216,11 @@ def test_openai_streams_with_missing_fields_lose_no_text(payloads: list[dict[str
 @given(st.lists(GEMINI_EVENTS, max_size=8))
 def test_gemini_streams_with_missing_fields_lose_no_text(payloads: list[dict[str, Any]]) -> None:
     check(outcome("gemini", [stream_of([*payloads, {"candidates": [{"finishReason": "STOP"}]}])]))
+
+
+@given(st.lists(RESPONSES_EVENTS, max_size=8))
+def test_responses_streams_with_missing_fields_lose_no_text(payloads: list[dict[str, Any]]) -> None:
+    check(outcome("responses", [stream_of([*payloads, {"type": "response.completed", "response": {}}])]))
 
 
 @given(st.sampled_from(list(EVENTS)), st.lists(st.binary(max_size=40), max_size=6))

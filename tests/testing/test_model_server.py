@@ -14,6 +14,7 @@ from halocline.testing.model_server import Call, Fault, ModelServer, Turn
 PATHS = {
     "anthropic": "/v1/messages",
     "openai": "/chat/completions",
+    "openai-responses": "/responses",
     "gemini": "/models/m:streamGenerateContent?alt=sse",
 }
 TURN = Turn(text="Hello you.", calls=(Call("read_file", {"path": "a"}),), usage=Usage(input=3, output=4), chunk=5)
@@ -30,6 +31,23 @@ ANTHROPIC_TYPES = [
     "content_block_stop",
     "message_delta",
     "message_stop",
+]
+
+RESPONSES_TYPES = [
+    "response.created",
+    "response.in_progress",
+    "response.output_item.added",
+    "response.content_part.added",
+    "response.output_text.delta",
+    "response.output_text.delta",
+    "response.output_text.done",
+    "response.content_part.done",
+    "response.output_item.done",
+    "response.output_item.added",
+    *["response.function_call_arguments.delta"] * 3,
+    "response.function_call_arguments.done",
+    "response.output_item.done",
+    "response.completed",
 ]
 
 
@@ -85,6 +103,43 @@ async def test_gemini_tells_of_a_call_that_is_no_json_only_why_it_stopped() -> N
     assert b'"finishMessage":"Malformed function call: call:default_api:edit{\\"path"' in body
 
 
+async def test_responses_have_their_own_sequence_of_numbered_events() -> None:
+    async with ModelServer([TURN]) as server:
+        _, _, body = await asked(server, "openai-responses")
+    blocks = body.decode().strip().split("\n\n")
+    payloads = [msgspec.json.decode(block.partition("\ndata: ")[2]) for block in blocks]
+    assert [payload["type"] for payload in payloads] == RESPONSES_TYPES
+    assert [block.partition("\n")[0] for block in blocks] == [f"event: {type}" for type in RESPONSES_TYPES]
+    assert [payload["sequence_number"] for payload in payloads] == list(range(len(RESPONSES_TYPES)))
+    message, call = payloads[-1]["response"]["output"]
+    assert message["content"][0]["text"] == "Hello you."
+    assert (call["call_id"], call["name"], call["arguments"]) == ("call_000001_1", "read_file", '{"path":"a"}')
+    assert payloads[-1]["response"]["usage"]["total_tokens"] == 7
+
+
+async def test_what_came_after_the_last_reply_is_found_among_the_items_of_a_response() -> None:
+    items = [
+        {"type": "message", "role": "user", "content": "bread"},
+        {"type": "function_call", "call_id": "a", "name": "read_file", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "a", "output": [{"type": "input_text", "text": "butter"}]},
+    ]
+    async with ModelServer([Turn(text="x", expect="butter", unexpected="bread")]) as server:
+        client = HttpClient(server.url("openai-responses"))
+        response = await client.post("/responses", {}, (msgspec.json.encode({"input": items}),))
+        assert response.status == 200
+        response.close()
+        await client.close()
+
+
+async def test_the_input_of_a_response_may_be_one_plain_text() -> None:
+    async with ModelServer([Turn(text="x", expect="butter")]) as server:
+        client = HttpClient(server.url("openai-responses"))
+        response = await client.post("/responses", {}, (b'{"input":"butter"}',))
+        assert response.status == 200
+        response.close()
+        await client.close()
+
+
 @pytest.mark.parametrize("family", PATHS)
 async def test_the_bytes_are_the_same_however_they_are_cut(family: str) -> None:
     async with ModelServer([TURN]) as whole, ModelServer([TURN], write_size=3) as cut:
@@ -102,6 +157,7 @@ async def test_the_bytes_are_the_same_however_they_are_cut(family: str) -> None:
         ("openai", Fault.AUTH, 401),
         ("gemini", Fault.AUTH, 400),
         ("gemini", Fault.OVERLOADED, 503),
+        ("openai-responses", Fault.AUTH, 401),
         ("anthropic", Fault.CONTEXT_EXCEEDED, 400),
     ],
 )

@@ -71,17 +71,23 @@ def _over(info: catalog.ModelInfo, price: Price) -> catalog.ModelInfo:
 
 
 def _client(at: Endpoint, blobs: Blobs) -> Model:
-    if at.vendor.family == "anthropic":
-        from halocline.providers.anthropic import Anthropic
+    match at.family:
+        case "anthropic":
+            from halocline.providers.anthropic import Anthropic
 
-        return Anthropic(at, blobs)
-    if at.vendor.family == "gemini":
-        from halocline.providers.gemini import Gemini
+            return Anthropic(at, blobs)
+        case "gemini":
+            from halocline.providers.gemini import Gemini
 
-        return Gemini(at, blobs)
-    from halocline.providers.openai_chat import OpenAIChat
+            return Gemini(at, blobs)
+        case "openai_responses":
+            from halocline.providers.openai_responses import OpenAIResponses
 
-    return OpenAIChat(at, blobs)
+            return OpenAIResponses(at, blobs)
+        case _:
+            from halocline.providers.openai_chat import OpenAIChat
+
+            return OpenAIChat(at, blobs)
 
 
 def _with_key(env: Mapping[str, str]) -> str:

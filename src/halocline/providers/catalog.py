@@ -10,7 +10,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Usage
 from halocline.protocol.values import Value
 
-Family = Literal["anthropic", "openai_chat", "gemini", "scripted"]
+Family = Literal["anthropic", "openai_chat", "openai_responses", "gemini", "scripted"]
 
 
 class Vendor(Value, frozen=True):
@@ -18,12 +18,14 @@ class Vendor(Value, frozen=True):
 
     `other_key_variables` are read when `key_variable` is not set. `max_tokens_field` and `reasoning_field` name fields
     of the request: how the reply's length is bounded, and where the server wants its own reasoning back (empty:
-    nowhere). `local` servers need no key and cost nothing.
+    nowhere). `local` servers need no key and cost nothing. `family_elsewhere` is what servers at another address speak
+    under the vendor's name, if not its own family.
     """
 
     name: str
     title: str
     family: Family
+    family_elsewhere: Family | None = None
     base_url: str = ""
     key_variable: str = ""
     other_key_variables: tuple[str, ...] = ()
@@ -78,12 +80,20 @@ VENDORS = {
         Vendor(
             "openai",
             "OpenAI",
-            "openai_chat",
+            "openai_responses",
+            family_elsewhere="openai_chat",
             base_url="https://api.openai.com/v1",
             key_variable="OPENAI_API_KEY",
             base_url_variable="OPENAI_BASE_URL",
             default_model="gpt-5.6",
             max_tokens_field="max_completion_tokens",
+        ),
+        Vendor(
+            "openai-responses",
+            "OpenAI Responses",
+            "openai_responses",
+            base_url="https://api.openai.com/v1",
+            key_variable="OPENAI_API_KEY",
         ),
         Vendor(
             "openrouter",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from halocline.protocol.errors import UsageError
-from halocline.providers.catalog import ModelInfo, Vendor, model_info
+from halocline.providers.catalog import Family, ModelInfo, Vendor, model_info
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,12 @@ class Endpoint:
     @property
     def url(self) -> str:
         return (self.base_url or self.vendor.base_url).rstrip("/")
+
+    @property
+    def family(self) -> Family:
+        """What is spoken there: the vendor's own family at its own address."""
+        elsewhere = self.url != self.vendor.base_url
+        return (elsewhere and self.vendor.family_elsewhere) or self.vendor.family
 
     @property
     def info(self) -> ModelInfo:

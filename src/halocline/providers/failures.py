@@ -102,8 +102,29 @@ _HINTS = {
     Kind.INVALID_REQUEST: "Check the model's name given with -m; what {vendor} said tells more.",
 }
 
+# What OpenAI's Responses may say of a request that was accepted first. None of it passes by asking again.
+_BAD_REQUESTS = (
+    "invalid_prompt",
+    "data_residency_mismatch",
+    "bio_policy",
+    "misalignment_policy_violation",
+    "invalid_image",
+    "invalid_image_format",
+    "invalid_base64_image",
+    "invalid_image_url",
+    "invalid_image_mode",
+    "image_too_large",
+    "image_too_small",
+    "image_parse_error",
+    "image_content_policy_violation",
+    "image_file_too_large",
+    "unsupported_image_media_type",
+    "empty_image_file",
+)
+
 # Types and codes that servers put into the body, or into a stream, as statuses.
 _STATUSES = {
+    **dict.fromkeys(_BAD_REQUESTS, 400),
     "invalid_request_error": 400,
     "authentication_error": 401,
     "invalid_api_key": 401,
@@ -119,6 +140,8 @@ _STATUSES = {
     "rate_limit_exceeded": 429,
     "api_error": 500,
     "server_error": 500,
+    "server_is_overloaded": 503,
+    "slow_down": 503,
     "timeout_error": 504,
     "overloaded_error": 529,
     "INVALID_ARGUMENT": 400,

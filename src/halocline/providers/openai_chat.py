@@ -6,7 +6,6 @@ calls directly (pictures in results come after all of them, in a user message: a
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
-from halocline._version import __version__
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
@@ -23,7 +22,7 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.exchange import exchange
+from halocline.providers.exchange import bearer_headers, exchange
 from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture, words
 from halocline.providers.http import HttpClient
 from halocline.providers.openai_stream import FromWire
@@ -44,18 +43,11 @@ class OpenAIChat:
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint)
-        return exchange(self._client, self._endpoint, "/chat/completions", self._headers(), body, translator)
+        headers = bearer_headers(self._endpoint)
+        return exchange(self._client, self._endpoint, "/chat/completions", headers, body, translator)
 
     async def close(self) -> None:
         await self._client.close()
-
-    def _headers(self) -> dict[str, str]:
-        headers = {
-            "content-type": "application/json",
-            "accept": "text/event-stream",
-            "user-agent": f"halocline/{__version__}",
-        }
-        return headers | ({"authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {})
 
 
 class Fragment(Value, frozen=True):

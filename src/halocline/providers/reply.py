@@ -1,4 +1,4 @@
-"""What both wire formats share when a reply is put together: odd tool calls, and the reply's two last events.
+"""What all wire formats share when a reply is put together: odd tool calls, and the reply's two last events.
 
 Arguments that are not one complete JSON object are never repaired: the call keeps the text as `malformed`.
 """

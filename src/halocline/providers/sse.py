@@ -1,7 +1,7 @@
 """Server-sent events, incrementally: bytes go in as the network cuts them, data payloads come out.
 
-Pure. Any cutting of the same bytes gives the same payloads. Event names, ids and comments are passed over: both wire
-formats we speak repeat the event's type inside its data.
+Pure. Any cutting of the same bytes gives the same payloads. Event names, ids and comments are passed over: the
+wire formats we speak repeat the event's type inside its data.
 """
 
 _BOM = b"\xef\xbb\xbf"

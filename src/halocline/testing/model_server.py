@@ -20,6 +20,7 @@ import h11
 from halocline.protocol.errors import HaloclineError
 from halocline.providers.script import Call, Fault, Turn, load_turns
 from halocline.testing.gemini_format import GeminiFormat
+from halocline.testing.responses_format import ResponsesFormat
 from halocline.testing.server_connection import ClientGone, ReceivedRequest, ServerConnection
 from halocline.testing.wire_formats import AnthropicFormat, OpenAIFormat, WireFormat
 
@@ -28,6 +29,7 @@ __all__ = ["Call", "Fault", "ModelServer", "ReceivedRequest", "Turn"]
 _FORMATS: Mapping[str, WireFormat] = {
     "/v1/messages": AnthropicFormat(),
     "/v1/chat/completions": OpenAIFormat(),
+    "/v1/responses": ResponsesFormat(),
 }
 _GEMINI = GeminiFormat()
 _GEMINI_PATH = re.compile(r"/v1beta/models/([^/]+):streamGenerateContent")
@@ -169,10 +171,17 @@ def _model(request: ReceivedRequest) -> str:
 
 
 def _newest_text(body: Any) -> str:
-    """All text that the body's messages hold after the last reply."""
-    messages = (body.get("messages") or body.get("contents") or []) if isinstance(body, dict) else []
-    replies = [index for index, message in enumerate(messages) if message.get("role") in ("assistant", "model")]
+    """All text that the body's messages hold after the last reply. A response's input may be one plain text."""
+    fields = ("messages", "contents", "input")
+    messages: Any = next((body[name] for name in fields if body.get(name)), []) if isinstance(body, dict) else []
+    if isinstance(messages, str):
+        return messages
+    replies = [index for index, message in enumerate(messages) if _is_reply(message)]
     return "\n".join(_texts(messages[replies[-1] + 1 if replies else 0 :]))
+
+
+def _is_reply(message: Mapping[str, Any]) -> bool:
+    return message.get("role") in ("assistant", "model") or message.get("type") in ("function_call", "reasoning")
 
 
 def _texts(value: Any) -> Iterator[str]:
