@@ -2,7 +2,7 @@ import asyncio
 import ssl
 
 import pytest
-from tests.providers.certificates import Authority, authority, trusted
+from tests.providers.certificates import Authority
 from tests.providers.raw_server import EMPTY, read_request, serving
 
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -11,8 +11,6 @@ from halocline.providers.http import HttpClient
 from halocline.providers.network import Network
 from halocline.providers.proxies import proxy_for
 from halocline.testing.proxy_server import ProxyServer
-
-__all__ = ["authority", "trusted"]
 
 MODELS = "https://models.example"
 TARGET = "models.example:443"

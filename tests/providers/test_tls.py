@@ -3,14 +3,12 @@ import ssl
 from pathlib import Path
 
 import pytest
-from tests.providers.certificates import FUTURE, PAST, Authority, authority, trusted
+from tests.providers.certificates import FUTURE, PAST, Authority
 from tests.providers.raw_server import read_request, serving
 
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers.http import HttpClient
 from halocline.providers.network import DIRECT, Network
-
-__all__ = ["authority", "trusted"]
 
 
 async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
