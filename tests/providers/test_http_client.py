@@ -1,8 +1,11 @@
 import asyncio
 import socket
-from contextlib import aclosing
+from collections.abc import Iterator
+from contextlib import ExitStack, aclosing, contextmanager, suppress
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.providers.raw_server import EMPTY, STREAM_HEAD, read_request, serving
 
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
@@ -213,6 +216,32 @@ async def test_a_server_that_leaves_after_any_byte_of_the_head_is_a_network_erro
     assert next(sent, None) is None
 
 
+WHOLE = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n3\r\none\r\n0\r\n\r\n"
+MANGLED = st.builds(
+    lambda start, length, put: WHOLE[:start] + put + WHOLE[start + length :],
+    st.integers(0, len(WHOLE)),
+    st.integers(0, 9),
+    st.one_of(st.binary(max_size=9), st.sampled_from([b"\r\n", b"\r\n\r\n", b"Content-Length: 5\r\n", b"\x00"])),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(MANGLED)
+def test_whatever_a_server_answers_is_a_body_or_an_error_of_the_model(answer: bytes) -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(answer)
+
+    async def ask() -> None:
+        async with serving(handler) as url:
+            client = HttpClient(url)
+            with suppress(ModelError):
+                await post(client, b"x")
+            await client.close()
+
+    asyncio.run(ask())
+
+
 @pytest.mark.parametrize("size", [1, 3, 1000])
 async def test_any_cutting_of_an_answer_gives_the_same_body(size: int) -> None:
     answer = STREAM_HEAD + b"3;name=value\r\none\r\n00004\r\n,two\r\n0\r\nTrailer: x\r\n\r\n"
@@ -312,21 +341,34 @@ async def test_an_unknown_host_is_unreachable() -> None:
     assert "nowhere.invalid" in caught.value.text
 
 
-async def test_a_server_whose_queue_is_full_is_not_waited_for_longer_than_was_said() -> None:
-    with socket.socket() as listening:
+@contextmanager
+def full_queue() -> Iterator[str]:
+    """The URL of a server that takes no more connections, and refuses none."""
+    with ExitStack() as sockets:
+        listening = sockets.enter_context(socket.socket())
         listening.bind(("127.0.0.1", 0))
         listening.listen(0)
-        address = listening.getsockname()
-        waiting = [socket.socket() for _ in range(4)]
-        for caller in waiting:
+        for caller in [sockets.enter_context(socket.socket()) for _ in range(4)]:
             caller.setblocking(False)
-            caller.connect_ex(address)
-        with pytest.raises(ModelError, match=r"within 0\.05 s") as caught:
-            await post(HttpClient(f"http://127.0.0.1:{address[1]}", Network(connect_timeout=0.05)), b"x")
-        for caller in waiting:
-            caller.close()
+            caller.connect_ex(listening.getsockname())
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+async def test_a_server_whose_queue_is_full_is_not_waited_for_longer_than_was_said() -> None:
+    with full_queue() as url, pytest.raises(ModelError, match=r"within 0\.05 s") as caught:
+        await post(HttpClient(url, Network(connect_timeout=0.05)), b"x")
     assert caught.value.kind is ModelErrorKind.UNREACHABLE
     assert "--connect-timeout" in caught.value.hint
+
+
+async def test_a_connection_that_is_still_waited_for_can_be_cancelled() -> None:
+    with full_queue() as url:
+        task = asyncio.create_task(post(HttpClient(url), b"x"))
+        await asyncio.sleep(0.02)
+        assert not task.done()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
 
 
 async def test_the_first_byte_of_a_body_may_take_as_long_as_the_head() -> None:
@@ -350,7 +392,17 @@ async def test_the_first_byte_of_a_body_may_take_as_long_as_the_head() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "localhost:11434", "ftp://host", "http://", "http://host:port", "http://host:99999"]
+    "url",
+    [
+        "",
+        "localhost:11434",
+        "ftp://host",
+        "http://",
+        "http://host:port",
+        "http://host:99999",
+        "https://ho st",
+        "https://grün.example",
+    ],
 )
 def test_a_base_url_that_is_none_is_refused_at_once(url: str) -> None:
     with pytest.raises(UsageError, match="base URL"):

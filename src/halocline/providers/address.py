@@ -42,5 +42,7 @@ def address_of(url: str) -> Address | None:
         return None
     if not hostname or parts.scheme not in ("http", "https"):
         return None
+    if not (hostname.isascii() and hostname.isprintable()) or " " in hostname:
+        return None  # HTTP could not carry it
     tls = parts.scheme == "https"
     return Address(hostname, port or (443 if tls else 80), tls)

@@ -88,7 +88,8 @@ class ProxyServer:
         if task is not None:
             self._serving[task] = writer
             task.add_done_callback(self._serving.pop)
-        with suppress(OSError, asyncio.IncompleteReadError):
+        # What is no request of HTTP is not answered.
+        with suppress(OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             await self._serve(reader, writer)
         writer.transport.abort()
 
@@ -113,10 +114,10 @@ class ProxyServer:
     async def _pass_on(self, request: ProxyRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         tunnel = request.method == "CONNECT"
         url = urlsplit(f"//{request.target}" if tunnel else request.target)
-        place = f"{url.hostname}:{url.port or 80}"
-        host, port = ("127.0.0.1", self._routes[place]) if place in self._routes else (url.hostname, url.port or 80)
+        host, port = url.hostname, url.port or 80
+        routed = self._routes.get(f"{host}:{port}")
         try:
-            there, server = await asyncio.open_connection(host, port)
+            there, server = await asyncio.open_connection(*(("127.0.0.1", routed) if routed else (host, port)))
         except OSError:
             writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
             return await writer.drain()
@@ -147,11 +148,9 @@ def _parsed(head: bytes) -> ProxyRequest:
 
 def _origin_form(request: ProxyRequest, path: str) -> bytes:
     """The head for the server: the path alone, one request a connection, and nothing that was said to the proxy."""
-    headers = {name: value for name, value in request.headers.items() if name != "proxy-authorization"}
-    lines = [
-        f"{request.method} {path or '/'} HTTP/1.1",
-        *(f"{n}: {v}" for n, v in (headers | {"connection": "close"}).items()),
-    ]
+    headers = request.headers | {"connection": "close"}
+    headers.pop("proxy-authorization", None)
+    lines = [f"{request.method} {path or '/'} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
