@@ -15,6 +15,7 @@ import msgspec
 from halocline.protocol import commands, events
 from halocline.protocol.values import snake
 from halocline.providers.catalog import MODELS, VENDORS, Vendor
+from halocline.providers.proxies import VARIABLES as PROXY_VARIABLES
 from halocline.store.settings import VARIABLES, Settings
 from halocline.surfaces.cli.arguments import COMMANDS, PARSERS
 from halocline.surfaces.cli.exit_codes import MEANINGS
@@ -66,7 +67,11 @@ def settings() -> str:
         "\nA price for a model that Halocline does not know, in US dollars per million tokens:\n\n"
         '```toml\n[prices."openai/my-model"]\ninput = 0.5\noutput = 1.5\ncache_read = 0.05\nwindow = 128000\n```\n'
     )
-    return _page("Settings", text, _table(("setting", "meaning", "default", "variable"), rows) + prices)
+    times = (
+        "\nOther times for one provider, in seconds. They win over the general ones of the file:\n\n"
+        "```toml\n[timeouts.ollama]\nfirst_byte = 7200\nstall = 1800\n```\n"
+    )
+    return _page("Settings", text, _table(("setting", "meaning", "default", "variable"), rows) + prices + times)
 
 
 def variables() -> str:
@@ -74,6 +79,8 @@ def variables() -> str:
     rows = [("`HALOCLINE_HOME`", "Where Halocline keeps tasks, checkpoints and settings; `~/.halocline` by default.")]
     rows += [(f"`{name}`", f"The setting `{setting}`.") for name, setting in VARIABLES.items()]
     rows.append(("`NO_COLOR`", "Any value: no colour on the terminal."))
+    rows += [(f"`{name}`, `{name.lower()}`", text) for name, text in PROXY_VARIABLES.items()]
+    rows.append(("`SSL_CERT_FILE`", "Certificates (PEM) to trust when a model is reached over https."))
     for vendor in VENDORS.values():
         for name in vendor.key_variables:
             if name not in (row[0].strip("`") for row in rows):

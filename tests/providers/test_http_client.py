@@ -1,47 +1,17 @@
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, aclosing, contextmanager, suppress
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.providers.raw_server import EMPTY, STREAM_HEAD, read_request, serving
 
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
+from halocline.providers.connection import Connection
 from halocline.providers.http import HttpClient, get_json
-
-Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-STREAM_HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-EMPTY = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-
-
-@asynccontextmanager
-async def serving(handler: Handler) -> AsyncIterator[str]:
-    """A raw server that answers each connection with `handler`; gives its base URL."""
-    tasks: set[asyncio.Task[None]] = set()
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        tasks.add(task)
-        try:
-            await handler(reader, writer)
-        finally:
-            writer.close()
-
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/base"
-    finally:
-        server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await server.wait_closed()
-
-
-async def read_request(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
-    head = await reader.readuntil(b"\r\n\r\n")
-    length = next(int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
-    return head, await reader.readexactly(length)
+from halocline.providers.network import Network
 
 
 async def post(client: HttpClient, *parts: bytes) -> bytes:
@@ -195,7 +165,7 @@ async def test_silence_is_a_stall(sent: bytes) -> None:
 
     async with serving(handler) as url:
         with pytest.raises(ModelError) as caught:
-            await post(HttpClient(url, first_byte_timeout=0.05, stall_timeout=0.05), b"x")
+            await post(HttpClient(url, Network(first_byte_timeout=0.05, stall_timeout=0.05)), b"x")
     assert caught.value.kind is ModelErrorKind.STALLED
     assert "127.0.0.1" in caught.value.text
 
@@ -204,10 +174,19 @@ async def test_silence_is_a_stall(sent: bytes) -> None:
     "sent",
     [
         b"nonsense\r\n\r\n",
+        b"SSH-2.0-OpenSSH_9.9\r\n",
         STREAM_HEAD + b"3\r\non",
         STREAM_HEAD + b"zz\r\n",
+        STREAM_HEAD + b"3\r\nfour\r\n",
+        STREAM_HEAD + b"-1\r\n",
+        STREAM_HEAD + b"fffffffffffffffffffffff\r\nx",
+        STREAM_HEAD + b"3\r\none\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfour",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -4\r\n\r\nfour",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nfour",
         b"HTTP/1.1 200 OK\r\nX: " + b"y" * 200_000,
+        b"HTTP/1.1 100 Continue\r\n\r\n",
+        b"\x15\x03\x01\x00\x02\x02\x16",
     ],
 )
 async def test_a_broken_answer_is_a_network_error(sent: bytes) -> None:
@@ -219,6 +198,107 @@ async def test_a_broken_answer_is_a_network_error(sent: bytes) -> None:
         with pytest.raises(ModelError) as caught:
             await post(HttpClient(url), b"x")
     assert caught.value.kind is ModelErrorKind.NETWORK
+
+
+async def test_a_server_that_leaves_after_any_byte_of_the_head_is_a_network_error() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 2\r\n\r\nok"
+    sent = iter(range(len(head)))
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(head[: next(sent)])
+
+    async with serving(handler) as url:
+        for _ in range(len(head)):
+            with pytest.raises(ModelError, match="broke off") as caught:
+                await post(HttpClient(url), b"x")
+            assert caught.value.kind is ModelErrorKind.NETWORK
+    assert next(sent, None) is None
+
+
+WHOLE = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n3\r\none\r\n0\r\n\r\n"
+MANGLED = st.builds(
+    lambda start, length, put: WHOLE[:start] + put + WHOLE[start + length :],
+    st.integers(0, len(WHOLE)),
+    st.integers(0, 9),
+    st.one_of(st.binary(max_size=9), st.sampled_from([b"\r\n", b"\r\n\r\n", b"Content-Length: 5\r\n", b"\x00"])),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(MANGLED)
+def test_whatever_a_server_answers_is_a_body_or_an_error_of_the_model(answer: bytes) -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(answer)
+
+    async def ask() -> None:
+        async with serving(handler) as url:
+            client = HttpClient(url)
+            with suppress(ModelError):
+                await post(client, b"x")
+            await client.close()
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+async def test_any_cutting_of_an_answer_gives_the_same_body(size: int) -> None:
+    answer = STREAM_HEAD + b"3;name=value\r\none\r\n00004\r\n,two\r\n0\r\nTrailer: x\r\n\r\n"
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        for start in range(0, len(answer), size):
+            writer.write(answer[start : start + size])
+            await asyncio.sleep(0)
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        assert await post(client, b"x") == b"one,two"
+        await client.close()
+
+
+@pytest.mark.parametrize("said", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"])
+async def test_what_a_server_says_before_its_answer_is_passed_over(said: bytes) -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(said * 2 + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        assert await post(client, b"x") == b"ok"
+        await client.close()
+
+
+@pytest.mark.parametrize("answer", [EMPTY, STREAM_HEAD + b"0\r\n\r\n"])
+async def test_what_follows_an_answer_unasked_is_not_taken_for_the_next_answer(answer: bytes) -> None:
+    connections = 0
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await read_request(reader)
+        writer.write(answer + (b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged" if connections == 1 else b""))
+        await reader.read()
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        assert [await post(client, b"x") for _ in range(2)] == [b"", b""]
+        await client.close()
+    assert connections == 2
+
+
+@pytest.mark.parametrize("later", [b"x", b""])
+async def test_a_connection_on_which_something_comes_unasked_or_that_ends_is_not_quiet(later: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    connection = Connection(*await asyncio.open_connection(sock=ours))
+    assert await connection.quiet()
+    theirs.sendall(later)
+    theirs.shutdown(socket.SHUT_WR)
+    while await connection.quiet():
+        await asyncio.sleep(0)
+    connection.abort()
+    theirs.close()
 
 
 async def test_an_answer_that_comes_before_the_body_was_read_counts() -> None:
@@ -250,30 +330,79 @@ async def test_a_refused_connection_says_what_to_start() -> None:
     await server.wait_closed()
     with pytest.raises(ModelError, match="refused the connection") as caught:
         await post(HttpClient(f"http://127.0.0.1:{port}"), b"x")
-    assert caught.value.kind is ModelErrorKind.NETWORK
+    assert caught.value.kind is ModelErrorKind.UNREACHABLE
     assert "--base-url" in caught.value.hint
 
 
-async def test_an_unknown_host_is_a_network_error() -> None:
+async def test_an_unknown_host_is_unreachable() -> None:
     with pytest.raises(ModelError) as caught:
         await post(HttpClient("http://nowhere.invalid"), b"x")
-    assert caught.value.kind is ModelErrorKind.NETWORK
+    assert caught.value.kind is ModelErrorKind.UNREACHABLE
     assert "nowhere.invalid" in caught.value.text
 
 
-async def test_a_server_that_speaks_no_tls_is_a_network_error() -> None:
+@contextmanager
+def full_queue() -> Iterator[str]:
+    """The URL of a server that takes no more connections, and refuses none."""
+    with ExitStack() as sockets:
+        listening = sockets.enter_context(socket.socket())
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        for caller in [sockets.enter_context(socket.socket()) for _ in range(4)]:
+            caller.setblocking(False)
+            caller.connect_ex(listening.getsockname())
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+async def test_a_server_whose_queue_is_full_is_not_waited_for_longer_than_was_said() -> None:
+    with full_queue() as url, pytest.raises(ModelError, match=r"within 0\.05 s") as caught:
+        await post(HttpClient(url, Network(connect_timeout=0.05)), b"x")
+    assert caught.value.kind is ModelErrorKind.UNREACHABLE
+    assert "--connect-timeout" in caught.value.hint
+
+
+async def test_a_connection_that_is_still_waited_for_can_be_cancelled() -> None:
+    with full_queue() as url:
+        task = asyncio.create_task(post(HttpClient(url), b"x"))
+        await asyncio.sleep(0.02)
+        assert not task.done()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+async def test_the_first_byte_of_a_body_may_take_as_long_as_the_head() -> None:
+    asked = asyncio.Event()
+
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(1)
-        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await read_request(reader)
+        writer.write(STREAM_HEAD)
+        await asked.wait()
+        writer.write(b"5\r\nafter\r\n0\r\n\r\n")
 
     async with serving(handler) as url:
-        with pytest.raises(ModelError, match="secure connection") as caught:
-            await post(HttpClient(url.replace("http:", "https:")), b"x")
-    assert caught.value.kind is ModelErrorKind.NETWORK
+        client = HttpClient(url, Network(first_byte_timeout=20, stall_timeout=0.02))
+        response = await client.post("/x", {}, (b"x",))
+        reading = asyncio.create_task(response.read(100))
+        await asyncio.sleep(0.06)
+        assert not reading.done()
+        asked.set()
+        assert await reading == b"after"
+        await client.close()
 
 
 @pytest.mark.parametrize(
-    "url", ["", "localhost:11434", "ftp://host", "http://", "http://host:port", "http://host:99999"]
+    "url",
+    [
+        "",
+        "localhost:11434",
+        "ftp://host",
+        "http://",
+        "http://host:port",
+        "http://host:99999",
+        "https://ho st",
+        "https://grün.example",
+    ],
 )
 def test_a_base_url_that_is_none_is_refused_at_once(url: str) -> None:
     with pytest.raises(UsageError, match="base URL"):

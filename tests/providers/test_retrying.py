@@ -1,8 +1,10 @@
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 from tests.providers.streams import collected, message_of, request
 
+from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried, TextDelta
 from halocline.providers.retry import Retrying
@@ -75,6 +77,40 @@ async def test_waits_are_spread_by_a_quarter(spread: float, waited: float) -> No
     clock = Clock()
     await collected(retrying(clock, Turn(fault=Fault.SERVER), DONE, spread=spread))
     assert clock.slept == [waited]
+
+
+class Failing:
+    """A model that fails in one way, always."""
+
+    name = "test/failing"
+
+    def __init__(self, kind: ModelErrorKind) -> None:
+        self.kind = kind
+        self.asked = 0
+
+    async def stream(self, _: Request) -> AsyncIterator[ModelEvent]:
+        self.asked += 1
+        raise ModelError(self.kind, "It failed.")
+        yield
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        (ModelErrorKind.NETWORK, 4),
+        (ModelErrorKind.UNREACHABLE, 2),
+        (ModelErrorKind.TLS, 1),
+        (ModelErrorKind.PROXY, 1),
+    ],
+)
+async def test_the_kind_of_failure_decides_how_often_is_asked(kind: ModelErrorKind, asked: int) -> None:
+    model = Failing(kind)
+    with pytest.raises(ModelError):
+        await collected(Retrying(model, sleep=Clock().sleep))
+    assert model.asked == asked
 
 
 async def test_text_from_before_the_failure_is_followed_by_the_retry() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
@@ -23,7 +23,7 @@ from halocline.providers.catalog import VENDORS
 from halocline.providers.retry import Retrying
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
-from halocline.store.settings import Settings, load_settings
+from halocline.store.settings import Settings, load_settings, over
 from halocline.task.governor import Governor, Limits
 from halocline.task.inbox import Inbox
 from halocline.task.log import Log
@@ -40,12 +40,17 @@ class Choices(Value, frozen=True):
     max_steps: int | None = None
     max_cost: float | None = None
     time_limit: float | None = None
+    connect_timeout: float | None = None
+    first_byte_timeout: float | None = None
+    stall_timeout: float | None = None
+    proxy: str | None = None
+    ca_file: str | None = None
 
     def over(self, settings: Settings) -> Settings:
         """The settings with these choices applied."""
-        names = ("base_url", "max_steps", "max_cost", "time_limit")
-        chosen = {name: getattr(self, name) for name in names}
-        return replace(settings, **{name: value for name, value in chosen.items() if value is not None})
+        chosen = {name: value for name, value in asdict(self).items() if value is not None}
+        chosen.pop("api_key", None)
+        return over(settings, chosen)
 
 
 class Assembly:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
+from halocline.controller.network_choice import network
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, UsageError
@@ -40,6 +41,7 @@ async def open_model(named: str, settings: Settings, env: Mapping[str, str], key
 
         return Scripted.load(model)
     at = endpoint(vendor, model, env, key=key, base_url=settings.base_url)
+    at = replace(at, network=network(at, settings, env))
     return _client(priced(at, settings), blobs)
 
 

@@ -64,6 +64,9 @@ class ModelErrorKind(StrEnum):
     INVALID_REQUEST = "invalid_request"
     REFUSED = "refused"
     NETWORK = "network"
+    UNREACHABLE = "unreachable"
+    TLS = "tls"
+    PROXY = "proxy"
     STALLED = "stalled"
     MALFORMED = "malformed"
     EMPTY = "empty"
@@ -75,6 +78,7 @@ RETRYABLE = frozenset(
         ModelErrorKind.OVERLOADED,
         ModelErrorKind.SERVER,
         ModelErrorKind.NETWORK,
+        ModelErrorKind.UNREACHABLE,
         ModelErrorKind.STALLED,
         ModelErrorKind.MALFORMED,
         ModelErrorKind.EMPTY,

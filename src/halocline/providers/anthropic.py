@@ -41,7 +41,7 @@ class Anthropic:
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         self._endpoint = endpoint
-        self._client = client or HttpClient(endpoint.url.removesuffix("/v1"))
+        self._client = client or HttpClient(endpoint.url.removesuffix("/v1"), endpoint.network)
         self._fragments = fragments(endpoint, blobs)
 
     @property

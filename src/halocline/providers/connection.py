@@ -1,4 +1,4 @@
-"""One HTTP/1.1 connection, and what its failures mean in words."""
+"""One HTTP/1.1 connection."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -7,12 +7,9 @@ from typing import cast
 
 import h11
 
-from halocline.protocol.errors import ModelError, ModelErrorKind
-
 _READ_SIZE = 65_536
 _WRITE_SIZE = 131_072
 _HEAD_LIMIT = 131_072
-_CHECK_ADDRESS = "Check the network connection and the base URL."
 
 
 class ConnectionLost(Exception):
@@ -41,6 +38,14 @@ class Connection:
     @property
     def usable(self) -> bool:
         return not (self._reader.at_eof() or self._writer.is_closing())
+
+    async def quiet(self) -> bool:
+        """Whether it is open and nothing came since the last answer: what comes unasked is no answer to anything."""
+        with suppress(TimeoutError, OSError):
+            async with asyncio.timeout(0):
+                await self._reader.read(1)
+            return False
+        return self.usable
 
     async def ask(self, request: h11.Request, parts: Sequence[bytes]) -> h11.Response:
         """Send a request and wait for the head of its answer.
@@ -85,6 +90,8 @@ class Connection:
         """Whether the connection can carry another request; it is made ready for it."""
         if self._protocol.our_state is not h11.DONE or self._protocol.their_state is not h11.DONE:
             return False
+        if self._protocol.trailing_data[0]:
+            return False
         self._protocol.start_next_cycle()
         return self.usable
 
@@ -111,37 +118,3 @@ def _batches(parts: Sequence[bytes]) -> Iterator[bytes]:
             yield b"".join(batch)
             batch, size = [], 0
     yield b"".join(batch)
-
-
-def stalled(host: str, seconds: float) -> ModelError:
-    """Nothing came for so many seconds."""
-    text = f"{host} sent nothing for {seconds:g} s."
-    return ModelError(ModelErrorKind.STALLED, text, "Try again; if it happens often, choose another model or server.")
-
-
-def network_error(host: str, error: BaseException) -> ModelError:
-    """The same failure in one sentence for a person."""
-    text, hint = _describe(host, error)
-    return ModelError(ModelErrorKind.NETWORK, text, hint)
-
-
-def _describe(host: str, error: BaseException) -> tuple[str, str]:
-    from socket import gaierror
-    from ssl import SSLError
-
-    reason = str(error) or type(error).__name__
-    match error:
-        case SSLError():
-            return f"No secure connection to {host}: {reason}.", "Check the clock, the certificates and the base URL."
-        case ConnectionLost() | h11.RemoteProtocolError() | ConnectionResetError() | BrokenPipeError():
-            return f"{host} broke off the connection.", "Try again; if it happens often, check the server or a proxy."
-        case ConnectionRefusedError():
-            return f"{host} refused the connection.", "Start the server there, or give another one with --base-url."
-        case gaierror():
-            return f"The host name of {host} could not be resolved.", _CHECK_ADDRESS
-        case UnicodeError():
-            return f"{host} is no valid host name.", "Check the base URL."
-        case _ if "Connect call failed" in reason:
-            return f"{host} refused the connection.", "Start the server there, or give another one with --base-url."
-        case _:
-            return f"{host} could not be reached: {reason}.", _CHECK_ADDRESS

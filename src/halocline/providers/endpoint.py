@@ -5,17 +5,22 @@ from dataclasses import dataclass, field
 
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog import Family, ModelInfo, Vendor, model_info
+from halocline.providers.network import DIRECT, Network
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One model of one vendor. `model` is the vendor's own name for it; `known` is told of it over the catalog."""
+    """One model of one vendor, and the way there.
+
+    `model` is the vendor's own name for it; `known` is told of it over the catalog.
+    """
 
     vendor: Vendor
     model: str
     key: str = field(default="", repr=False)
     base_url: str = ""
     known: ModelInfo | None = None
+    network: Network = DIRECT
 
     @property
     def name(self) -> str:

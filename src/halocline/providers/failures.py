@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.providers.address import address_of
 from halocline.providers.endpoint import Endpoint
 
 Kind = ModelErrorKind
@@ -158,6 +159,8 @@ _STATUSES = {
 
 def classify(status: int, body: bytes, headers: Mapping[str, str], endpoint: Endpoint) -> ModelError:
     """What a refusal means. Header names are in lower case."""
+    if 300 <= status < 400:
+        return _redirected(status, headers.get("location", ""), endpoint)
     said = body.decode("utf-8", "replace")
     kind = next(rule.kind for rule in _RULES if status in rule.statuses and (not rule.words or rule.words.search(said)))
     facts = {
@@ -174,6 +177,15 @@ def classify(status: int, body: bytes, headers: Mapping[str, str], endpoint: End
         status=status,
         retry_after=_wait(headers, said),
     )
+
+
+def _redirected(status: int, location: str, endpoint: Endpoint) -> ModelError:
+    """A redirect is not followed: the key would go wherever it leads. Of its target only the host is shown."""
+    target = address_of(location)
+    place = f"{'https' if target.tls else 'http'}://{target.authority}" if target else "another address"
+    text = f"{endpoint.vendor.title} sends the request on to {place}, where the key must not follow (status {status})."
+    hint = "If that is the right server, name it with --base-url; else check the base URL."
+    return ModelError(ModelErrorKind.INVALID_REQUEST, endpoint.without_key(text), hint, status=status)
 
 
 def classify_in_stream(error: Any, endpoint: Endpoint) -> ModelError:

@@ -41,7 +41,7 @@ class Gemini:
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         self._endpoint = endpoint
-        self._client = client or HttpClient(endpoint.url)
+        self._client = client or HttpClient(endpoint.url, endpoint.network)
         self._fragments = fragments(endpoint, blobs)
 
     @property

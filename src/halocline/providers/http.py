@@ -7,17 +7,17 @@ server stops generating. Every failure is a `ModelError` that names the host.
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import h11
 import msgspec
 
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
-from halocline.providers.connection import Connection, ConnectionLost, network_error, stalled
-
-if TYPE_CHECKING:
-    import ssl
+from halocline.providers.address import address_of
+from halocline.providers.connection import Connection, ConnectionLost
+from halocline.providers.dialing import Dialer
+from halocline.providers.network import DIRECT, Network
 
 Headers = Mapping[str, str]
 
@@ -38,14 +38,15 @@ class Response:
         Raises:
             ModelError: the connection broke (network) or was silent for too long (stalled).
         """
-        client = self._client
+        client, patience = self._client, self._client.network.first_byte_timeout
         try:
-            while chunk := await self._connection.chunk(client.stall_timeout):
+            while chunk := await self._connection.chunk(patience):
                 yield chunk
+                patience = client.network.stall_timeout
         except TimeoutError:
-            raise stalled(client.host, client.stall_timeout) from None
+            raise _stalled(client.host, patience) from None
         except (h11.RemoteProtocolError, OSError) as error:
-            raise network_error(client.host, error) from error
+            raise _broken(client.host, error) from error
         finally:
             self.close()
 
@@ -77,28 +78,22 @@ class Response:
 
 
 class HttpClient:
-    """Requests to one server. Times are in seconds; `first_byte_timeout` covers sending and waiting for the head."""
+    """Requests to one server, over the network as `network` says."""
 
-    def __init__(
-        self,
-        base_url: str,
-        *,
-        connect_timeout: float = 10.0,
-        first_byte_timeout: float = 300.0,
-        stall_timeout: float = 120.0,
-    ) -> None:
+    def __init__(self, base_url: str, network: Network = DIRECT) -> None:
         """Raises UsageError when `base_url` is no http or https address."""
+        target = address_of(base_url)
+        if target is None:
+            shown = base_url.rpartition("@")[2]
+            raise UsageError(f"The base URL {shown!r} is no http or https address.", "Write it as https://host/path.")
         url = urlsplit(base_url)
-        self._port = _port(base_url)
-        self._hostname = url.hostname or ""
-        self._tls = url.scheme == "https"
-        self._prefix = url.path.rstrip("/")
         self.host = url.netloc.rpartition("@")[2]
-        self.connect_timeout = connect_timeout
-        self.first_byte_timeout = first_byte_timeout
-        self.stall_timeout = stall_timeout
+        self.network = network
+        # A proxy opens a tunnel to a TLS server, and reads the requests to any other: those name the whole URL.
+        self._proxy = None if target.tls else network.proxy
+        self._prefix = (f"http://{self.host}" if self._proxy else "") + url.path.rstrip("/")
+        self._dialer = Dialer(target, self.host, network)
         self._idle: Connection | None = None
-        self._context: ssl.SSLContext | None = None
 
     async def post(self, path: str, headers: Headers, body_parts: Sequence[bytes]) -> Response:
         """Send the parts as one body, and wait for the head of the answer, whatever its status. Raises ModelError."""
@@ -122,16 +117,27 @@ class HttpClient:
 
     async def _request(self, method: str, path: str, headers: Headers, parts: Sequence[bytes]) -> Response:
         fields = {"host": self.host, **headers, "content-length": str(sum(map(len, parts)))}
+        if self._proxy and self._proxy.authorization:
+            fields["proxy-authorization"] = self._proxy.authorization
         request = self._head(method, path, fields)
         kept, self._idle = self._idle, None
-        if kept is not None and kept.usable:
+        if kept is not None and await self._can_carry(kept):
             # The server may have closed it meanwhile; then nothing was answered and it is safe to ask again.
             with suppress(ConnectionLost):
                 return await self._ask(kept, request, parts)
         try:
-            return await self._ask(await self._connect(), request, parts)
+            return await self._ask(await self._dialer.open(), request, parts)
         except ConnectionLost as error:
-            raise network_error(self.host, error) from error
+            raise _broken(self.host, error) from error
+
+    async def _can_carry(self, kept: Connection) -> bool:
+        quiet = False
+        try:
+            quiet = await kept.quiet()
+        finally:
+            if not quiet:
+                kept.abort()
+        return quiet
 
     def _head(self, method: str, path: str, fields: Headers) -> h11.Request:
         try:
@@ -144,45 +150,35 @@ class HttpClient:
     async def _ask(self, connection: Connection, request: h11.Request, parts: Sequence[bytes]) -> Response:
         answered = False
         try:
-            async with asyncio.timeout(self.first_byte_timeout):
+            async with asyncio.timeout(self.network.first_byte_timeout):
                 head = await connection.ask(request, parts)
+            self._check_proxy(head.status_code)
             answered = True
             return Response(head, connection, self)
         except TimeoutError:
-            raise stalled(self.host, self.first_byte_timeout) from None
+            raise _stalled(self.host, self.network.first_byte_timeout) from None
         except (h11.RemoteProtocolError, OSError) as error:
-            raise network_error(self.host, error) from error
+            raise _broken(self.host, error) from error
         finally:
             if not answered:
                 connection.abort()
 
-    async def _connect(self) -> Connection:
-        try:
-            async with asyncio.timeout(self.connect_timeout):
-                streams = await asyncio.open_connection(self._hostname, self._port, ssl=self._tls_context())
-        except TimeoutError:
-            text = f"{self.host} did not take the connection within {self.connect_timeout:g} s."
-            raise ModelError(ModelErrorKind.NETWORK, text, "Check the network connection and the base URL.") from None
-        except (OSError, UnicodeError) as error:
-            raise network_error(self.host, error) from error
-        return Connection(*streams)
+    def _check_proxy(self, status: int) -> None:
+        """Raises ModelError when the answer is not the server's: only a proxy asks for a proxy's password."""
+        if self._proxy is not None and status == 407:
+            from halocline.providers.network_failures import proxy_refused
 
-    def _tls_context(self) -> "ssl.SSLContext | None":
-        if self._tls and self._context is None:
-            import ssl
-
-            self._context = ssl.create_default_context()
-        return self._context
+            raise proxy_refused(self._proxy.name, self.host, status)
 
 
-async def get_json(url: str, timeout: float) -> Any:
+async def get_json(url: str, timeout: float, network: Network = DIRECT) -> Any:
     """Fetch a small JSON document, all within `timeout` seconds; for finding local servers.
 
     Raises:
         ModelError: nothing answered in time, or not with a JSON document.
     """
     address = urlsplit(url)
-    client = HttpClient(f"{address.scheme}://{address.netloc}", connect_timeout=timeout, stall_timeout=timeout)
+    client = HttpClient(f"{address.scheme}://{address.netloc}", network)
     try:
         async with asyncio.timeout(timeout):
             response = await client.get(address.path or "/", {"accept": "application/json"})
@@ -191,7 +187,7 @@ async def get_json(url: str, timeout: float) -> Any:
             raise msgspec.DecodeError(f"status {response.status}")
         return msgspec.json.decode(body)
     except TimeoutError:
-        raise stalled(client.host, timeout) from None
+        raise _stalled(client.host, timeout) from None
     except msgspec.DecodeError as error:
         text = f"{client.host} did not answer with a JSON document ({error})."
         raise ModelError(ModelErrorKind.MALFORMED, text, "Check the address.") from error
@@ -199,10 +195,14 @@ async def get_json(url: str, timeout: float) -> Any:
         await client.close()
 
 
-def _port(base_url: str) -> int:
-    url = urlsplit(base_url)
-    with suppress(ValueError):  # of a port that is no number
-        if url.hostname and url.scheme in ("http", "https"):
-            return url.port or (443 if url.scheme == "https" else 80)
-    shown = base_url.rpartition("@")[2]
-    raise UsageError(f"The base URL {shown!r} is no http or https address.", "Write it as https://host/path.")
+# What failures mean is only read up when there is one.
+def _stalled(host: str, seconds: float) -> ModelError:
+    from halocline.providers.network_failures import stalled
+
+    return stalled(host, seconds)
+
+
+def _broken(host: str, error: BaseException) -> ModelError:
+    from halocline.providers.network_failures import broken
+
+    return broken(host, error)

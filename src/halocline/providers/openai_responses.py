@@ -55,7 +55,7 @@ class OpenAIResponses:
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         self._endpoint = endpoint
-        self._client = client or HttpClient(endpoint.url)
+        self._client = client or HttpClient(endpoint.url, endpoint.network)
         self._blobs = blobs
         self._maker = endpoint.vendor.name
         self._fragments = fragments(self._maker, blobs)

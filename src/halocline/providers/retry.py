@@ -1,4 +1,4 @@
-"""Asks again when a model failed in a way that may pass: three times, with growing waits."""
+"""Asks again when a model failed in a way that may pass: up to three times, with growing waits."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -6,11 +6,13 @@ from contextlib import aclosing
 from typing import cast
 
 from halocline.ports.model import Model, ModelEvent, Request
-from halocline.protocol.errors import ModelError
+from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
 
 WAITS = (2.0, 4.0, 8.0)
 LONGEST_WAIT = 60.0
+# A server that does not run or has no such name seldom begins to within seconds; a network that just changed does.
+MOST_RETRIES = {ModelErrorKind.UNREACHABLE: 1}
 _SPREAD = 0.25
 
 
@@ -21,7 +23,7 @@ def _random() -> float:
 
 
 class Retrying:
-    """A model that asks `model` again, up to once per wait.
+    """A model that asks `model` again, up to once per wait, and no more often than `MOST_RETRIES` allows.
 
     Before each wait it yields `StepRetried`, which makes what was streamed so far void. Waits are in seconds, spread by
     a quarter either way so that many clients do not come back at once; a server's own wish is the least that is waited,
@@ -53,7 +55,7 @@ class Retrying:
                         yield event
                 return
             except ModelError as error:
-                if wait is None or not error.retryable:
+                if wait is None or not error.retryable or attempt > MOST_RETRIES.get(error.kind, attempt):
                     raise
                 pause, cause = self._pause(wait, error), error.text
             yield StepRetried(attempt=attempt, wait=pause, cause=cause)

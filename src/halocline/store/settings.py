@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.events import ApprovalMode
 from halocline.protocol.values import Value
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Amount = Annotated[float, msgspec.Meta(gt=0)]
+Says = msgspec.Meta
 
 
 class Price(Value, frozen=True, forbid_unknown_fields=True):
@@ -24,9 +29,12 @@ class Price(Value, frozen=True, forbid_unknown_fields=True):
     window: int | None = None
 
 
-Count = Annotated[int, msgspec.Meta(ge=1)]
-Amount = Annotated[float, msgspec.Meta(gt=0)]
-Says = msgspec.Meta
+class Timeouts(Value, frozen=True, forbid_unknown_fields=True):
+    """Seconds to wait for one provider's server; None: as for all of them."""
+
+    connect: Amount | None = None
+    first_byte: Amount | None = None
+    stall: Amount | None = None
 
 
 class Settings(Value, frozen=True, forbid_unknown_fields=True):
@@ -47,6 +55,24 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     max_failures: Annotated[Count, Says(description="Failed tool calls in a row before a turn pauses or stops.")] = 3
     max_tokens: Annotated[Count | None, Says(description="The longest reply to ask a model for, in tokens.")] = None
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
+    connect_timeout: Annotated[Amount, Says(description="Seconds within which a connection must come about.")] = 10.0
+    first_byte_timeout: Annotated[
+        Amount | None,
+        Says(description="Seconds to wait for a reply to begin; 300, or 3600 for a server on this machine."),
+    ] = None
+    stall_timeout: Annotated[
+        Amount | None,
+        Says(description="Seconds a reply may be silent once it began; 120, or 900 for a server on this machine."),
+    ] = None
+    timeouts: Annotated[
+        dict[str, Timeouts], Says(description="These times (connect, first_byte, stall) for single providers, by name.")
+    ] = {}
+    proxy: Annotated[
+        str, Says(description="The proxy to reach every model through, or `none`, instead of HTTPS_PROXY and the like.")
+    ] = ""
+    ca_file: Annotated[
+        str, Says(description="A file of certificates (PEM) to trust beside what the system and SSL_CERT_FILE name.")
+    ] = ""
     prices: Annotated[dict[str, Price], Says(description="Prices of further models, by `provider/model`.")] = {}
 
 
@@ -58,19 +84,31 @@ VARIABLES = {
     "HALOCLINE_MAX_COST": "max_cost",
     "HALOCLINE_TIME_LIMIT": "time_limit",
     "HALOCLINE_CHECKPOINTS": "checkpoints",
+    "HALOCLINE_CONNECT_TIMEOUT": "connect_timeout",
+    "HALOCLINE_FIRST_BYTE_TIMEOUT": "first_byte_timeout",
+    "HALOCLINE_STALL_TIMEOUT": "stall_timeout",
+    "HALOCLINE_PROXY": "proxy",
+    "HALOCLINE_CA_FILE": "ca_file",
 }
 """Which environment variable sets which setting."""
 
 
 def load_settings(path: Path, env: Mapping[str, str]) -> Settings:
     """The settings in force. Raises SettingsError naming the file or variable, the key and what is wrong."""
-    given = _from_file(path)
-    _convert(given, str(path))
-    named = {setting: env[name] for name, setting in VARIABLES.items() if env.get(name)}
-    for name, setting in VARIABLES.items():
-        if setting in named:
-            _convert({setting: named[setting]}, f"the variable {name}")
-    return _convert(given | named, str(path))
+    settings = _convert(_from_file(path), str(path))
+    named = {
+        setting: getattr(_convert({setting: env[name]}, f"the variable {name}"), setting)
+        for name, setting in VARIABLES.items()
+        if env.get(name)
+    }
+    return over(settings, named)
+
+
+def over(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
+    """The settings with what was chosen for this run. A time that was chosen is for every provider."""
+    general = {name: None for name in Timeouts.__struct_fields__ if f"{name}_timeout" in chosen}
+    rows = {provider: replace(row, **general) for provider, row in settings.timeouts.items()}
+    return replace(settings, timeouts=rows, **chosen)
 
 
 def _from_file(path: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ with any agent: `python -m halocline.testing.model_server script.toml --port 800
 
 import asyncio
 import re
+import ssl
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -48,24 +49,29 @@ _MESSAGES = {
 class ModelServer:
     """Serves `turns`. `write_size` cuts all that is sent into writes of so many bytes; 0 leaves it whole.
 
+    `tls` makes it an https server; its certificate must be for `localhost` for `url` to serve.
+
     `requests` holds what was received, `disconnects` counts clients that left before their answer was complete.
     """
 
-    def __init__(self, turns: Sequence[Turn] = (), *, port: int = 0, write_size: int = 0) -> None:
+    def __init__(
+        self, turns: Sequence[Turn] = (), *, port: int = 0, write_size: int = 0, tls: ssl.SSLContext | None = None
+    ) -> None:
         self.requests: list[ReceivedRequest] = []
         self.disconnects = 0
         self.connections = 0
         self._turns = list(turns)
         self._answered = 0
-        self._port = port
+        self.port = port
         self._write_size = write_size
+        self._tls = tls
         self._server: asyncio.Server | None = None
         self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._changed = asyncio.Condition()
 
     async def __aenter__(self) -> "ModelServer":
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port)
-        self._port = self._server.sockets[0].getsockname()[1]
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port, ssl=self._tls)
+        self.port = self._server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(
@@ -82,7 +88,8 @@ class ModelServer:
 
     def url(self, vendor: str) -> str:
         """The base URL as clients of `vendor`'s wire format expect it: "anthropic", "gemini", or else OpenAI's."""
-        return f"http://127.0.0.1:{self._port}" + _PREFIXES.get(vendor, "/v1")
+        root = f"https://localhost:{self.port}" if self._tls else f"http://127.0.0.1:{self.port}"
+        return root + _PREFIXES.get(vendor, "/v1")
 
     async def disconnected(self, count: int = 1) -> None:
         """Wait until so many clients left before their answer was complete."""

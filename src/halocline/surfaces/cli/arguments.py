@@ -99,6 +99,7 @@ def _prompt_options(parser: Parser) -> Parser:
     add("--max-steps", type=_positive_int, metavar="N", help="steps one turn may take")
     add("--max-cost", type=_positive, metavar="USD", help="US dollars the task may cost")
     add("--time-limit", type=_positive, metavar="SECONDS", help="how long one turn may take")
+    _network_options(parser)
     return parser
 
 
@@ -106,6 +107,15 @@ def _model_options(parser: Parser) -> None:
     parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="the model to use")
     parser.add_argument("--base-url", metavar="URL", help="where the model's server is")
     parser.add_argument("--api-key", metavar="KEY", help="the key to use (other users of the machine may see it)")
+
+
+def _network_options(parser: Parser) -> None:
+    add = parser.add_argument
+    add("--proxy", metavar="URL", help="the proxy to reach the model through, or none")
+    add("--ca-file", metavar="FILE", help="certificates (PEM) to trust as well")
+    add("--connect-timeout", type=_positive, metavar="SECONDS", help="how long a connection may take to come about")
+    add("--first-byte-timeout", type=_positive, metavar="SECONDS", help="how long a reply may take to begin")
+    add("--stall-timeout", type=_positive, metavar="SECONDS", help="how long a reply may be silent once it began")
 
 
 def _demo() -> Parser:

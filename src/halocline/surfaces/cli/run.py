@@ -60,14 +60,8 @@ def workspace_of(text: str) -> Path:
 
 
 def choices_of(arguments: argparse.Namespace) -> Choices:
-    """What the flags say about the model and the limits."""
-    return Choices(
-        base_url=arguments.base_url,
-        api_key=arguments.api_key,
-        max_steps=arguments.max_steps,
-        max_cost=arguments.max_cost,
-        time_limit=arguments.time_limit,
-    )
+    """What the flags say about the model, the way to it, and the limits."""
+    return Choices(**{name: getattr(arguments, name) for name in Choices.__struct_fields__})
 
 
 def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:

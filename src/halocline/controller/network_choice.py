@@ -1,0 +1,34 @@
+"""How a model's server is reached: the settings, the environment and where the server is, brought together."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from halocline.providers.address import address_of
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.network import DIRECT, Network
+from halocline.providers.proxies import proxy_for
+from halocline.store.settings import Settings, Timeouts
+
+# A model on this machine may read a long prompt for many minutes, and writes a whole tool call before it sends it.
+ON_THIS_MACHINE = Network(first_byte_timeout=3600.0, stall_timeout=900.0)
+
+
+def network(at: Endpoint, settings: Settings, env: Mapping[str, str]) -> Network:
+    """The way to an endpoint. Raises UsageError when the proxy that is named is none."""
+    target = address_of(at.url)
+    if target is None:
+        return DIRECT  # its client refuses the URL
+    usual = ON_THIS_MACHINE if at.vendor.local or target.is_loopback else DIRECT
+    own = settings.timeouts.get(at.vendor.name, Timeouts())
+    return Network(
+        connect_timeout=own.connect or settings.connect_timeout,
+        first_byte_timeout=own.first_byte or settings.first_byte_timeout or usual.first_byte_timeout,
+        stall_timeout=own.stall or settings.stall_timeout or usual.stall_timeout,
+        proxy=proxy_for(target, settings.proxy, env),
+        ca_files=_ca_files(settings, env),
+    )
+
+
+def _ca_files(settings: Settings, env: Mapping[str, str]) -> tuple[str, ...]:
+    files = (settings.ca_file, env.get("SSL_CERT_FILE", ""))
+    return tuple(str(Path(file).expanduser()) for file in files if file)

@@ -1,0 +1,103 @@
+"""Opens connections to one server: straight away or through a proxy, with TLS where the address asks for it.
+
+A socket is closed at once when its opening fails, takes too long or is cancelled, whatever it was waiting for.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import h11
+
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.providers.address import Address
+from halocline.providers.connection import Connection, ConnectionLost
+from halocline.providers.network import Network
+from halocline.providers.proxies import Proxy
+
+_WRONG = (OSError, UnicodeError, ConnectionLost, h11.RemoteProtocolError)
+
+
+class Dialer:
+    """Opens connections to `target`, which errors call `host`."""
+
+    def __init__(self, target: Address, host: str, network: Network) -> None:
+        self._target = target
+        self._host = host
+        self._network = network
+        self._context: ssl.SSLContext | None = None
+
+    async def open(self) -> Connection:
+        """A connection that is ready for a request. Raises ModelError."""
+        proxy = self._network.proxy
+        deadline = asyncio.get_running_loop().time() + self._network.connect_timeout
+        nearest, name = (proxy.address, f"The proxy {proxy.name}") if proxy else (self._target, self._host)
+        async with self._reaching(name, deadline):
+            reader, writer = await asyncio.open_connection(nearest.hostname, nearest.port)
+        try:
+            if proxy:
+                async with self._reaching(name, deadline):
+                    await self._through(proxy, reader, writer)
+            if self._target.tls:
+                async with self._reaching(self._host, deadline):
+                    await self._secure(writer, self._target)
+        except BaseException:
+            writer.transport.abort()
+            raise
+        return Connection(reader, writer)
+
+    @asynccontextmanager
+    async def _reaching(self, peer: str, deadline: float) -> AsyncGenerator[None, None]:
+        """What goes wrong in here, or lasts too long, is laid to `peer`. Raises ModelError."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                yield
+        except TimeoutError:
+            from halocline.providers.network_failures import took_too_long
+
+            raise took_too_long(peer, self._network.connect_timeout) from None
+        except _WRONG as error:
+            from halocline.providers.network_failures import not_connected
+
+            raise not_connected(peer, error, through_proxy=self._network.proxy is not None) from error
+
+    async def _through(self, proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Be understood by the proxy, and past it when the server is to be spoken to in secret."""
+        if proxy.address.tls:
+            await self._secure(writer, proxy.address)
+        if self._target.tls:
+            await self._tunnel(Connection(reader, writer), proxy)
+
+    async def _tunnel(self, connection: Connection, proxy: Proxy) -> None:
+        """Have the proxy pass on everything from here, unread. Raises ModelError when it will not."""
+        headers = {"host": self._target.authority}
+        if proxy.authorization:
+            headers["proxy-authorization"] = proxy.authorization
+        request = h11.Request(method="CONNECT", target=self._target.authority, headers=list(headers.items()))
+        answer = await connection.ask(request, ())
+        if answer.status_code // 100 != 2:
+            from halocline.providers.network_failures import proxy_refused
+
+            raise proxy_refused(proxy.name, self._host, answer.status_code)
+
+    async def _secure(self, writer: asyncio.StreamWriter, peer: Address) -> None:
+        if self._context is None:
+            self._context = tls_context(self._network.ca_files)
+        await writer.start_tls(self._context, server_hostname=peer.hostname)
+
+
+def tls_context(ca_files: tuple[str, ...]) -> ssl.SSLContext:
+    """What the system trusts, and these files. Raises ModelError naming a file that holds no certificates."""
+    context = ssl.create_default_context()
+    for file in ca_files:
+        try:
+            context.load_verify_locations(cafile=file)
+        except OSError as error:
+            text = f"The CA file {file} holds no certificates that can be read."
+            hint = "Correct the setting ca_file (--ca-file) or the variable SSL_CERT_FILE; certificates are PEM."
+            raise ModelError(ModelErrorKind.TLS, text, hint) from error
+    if ca_files:
+        # Companies' own authorities often lack what Python 3.13 began to ask for, and older ones do without.
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context

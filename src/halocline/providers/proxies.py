@@ -1,0 +1,113 @@
+"""Which proxy stands before a server: the one that was named, or the one of the usual environment variables.
+
+What must stay true: a proxy's user name and password show in no text and no repr.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from halocline.protocol.errors import UsageError
+from halocline.providers.address import Address, address_of
+
+VARIABLES = {
+    "HTTPS_PROXY": "The proxy for servers at https addresses.",
+    "HTTP_PROXY": "The proxy for servers at http addresses.",
+    "ALL_PROXY": "The proxy for servers that neither of these covers.",
+    "NO_PROXY": "What to reach without a proxy: names with all below them, addresses, networks such as 10.0.0.0/8, "
+    "each also with a port, or `*`; commas between.",
+}
+"""What is read from the environment. The lower-case spelling of a name wins over it."""
+
+NO_PROXY_AT_ALL = "none"
+"""What is named instead of a proxy, so that none is used."""
+
+_FORM = "Write it as http://host:port, or http://user:password@host:port."
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """An HTTP proxy. `authorization` is the value of the Proxy-Authorization header; empty: none is sent."""
+
+    address: Address
+    authorization: str = field(default="", repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.address.authority
+
+
+def proxy_for(target: Address, named: str, environ: Mapping[str, str]) -> Proxy | None:
+    """The proxy to reach `target` through; None: straight away.
+
+    A `named` one is for every server. Those of the environment are never for this machine itself, nor for what NO_PROXY
+    lists. Raises UsageError when what stands there is no http or https proxy.
+    """
+    if named:
+        return None if named == NO_PROXY_AT_ALL else _proxy(named, "The setting proxy")
+    if target.is_loopback or _is_excepted(target, _variable(environ, "NO_PROXY")):
+        return None
+    for variable in ("HTTPS_PROXY" if target.tls else "HTTP_PROXY", "ALL_PROXY"):
+        if url := _variable(environ, variable):
+            return _proxy(url, f"The variable {variable}")
+    return None
+
+
+def _variable(environ: Mapping[str, str], name: str) -> str:
+    return environ.get(name.lower(), environ.get(name, "")).strip()
+
+
+def _proxy(url: str, source: str) -> Proxy:
+    # The URL is not shown: it may hold a password, wherever it is broken.
+    address = address_of(url if "://" in url else f"http://{url}")
+    if address is None:
+        raise UsageError(f"{source} holds no http or https proxy.", f"{_FORM} SOCKS proxies are not spoken.")
+    return Proxy(address, _authorization(url))
+
+
+def _authorization(url: str) -> str:
+    from base64 import b64encode
+    from urllib.parse import unquote
+
+    userinfo, at, _ = url.partition("://")[2 if "://" in url else 0].partition("/")[0].rpartition("@")
+    if not at:
+        return ""
+    user, _, password = userinfo.partition(":")
+    return "Basic " + b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+
+
+def _is_excepted(target: Address, listed: str) -> bool:
+    return any(_covers(entry, target) for entry in listed.replace(",", " ").lower().split())
+
+
+def _covers(entry: str, target: Address) -> bool:
+    if entry == "*":
+        return True
+    if "/" in entry:
+        return _is_within(target.hostname, entry)
+    host, port = _split(entry)
+    if port and port != str(target.port):
+        return False
+    name, host = target.hostname.lower().rstrip("."), host.removeprefix("*").strip(".")
+    if not host or _is_within(name, host):
+        return bool(host)
+    # An address has no names below it: 1.10.0.0.1 is not below 10.0.0.1.
+    return name == host or name.endswith(f".{host}")
+
+
+def _split(entry: str) -> tuple[str, str]:
+    """The host and the port of an entry; the port is empty when it names none."""
+    if entry.startswith("["):
+        host, _, rest = entry[1:].partition("]")
+        return host, rest.removeprefix(":")
+    host, _, port = entry.rpartition(":")
+    return (host, port) if host and ":" not in host else (entry, "")
+
+
+def _is_within(host: str, network: str) -> bool:
+    """Whether `host` is an address of a network, or the one address that is written as one."""
+    import ipaddress
+
+    try:
+        return ipaddress.ip_address(host) in ipaddress.ip_network(network, strict=False)
+    except ValueError:
+        return False

@@ -1,0 +1,163 @@
+"""A real HTTP proxy on the loopback: it opens tunnels for CONNECT, and passes on plain requests that name a whole URL.
+
+    async with ProxyServer(routes={"models.example:443": server_port}) as proxy:
+        environ = {"HTTPS_PROXY": proxy.url}
+
+`routes` leads names that exist nowhere else to ports of this machine, so that a test can use real-looking hosts.
+"""
+
+import asyncio
+import ssl
+from base64 import b64encode
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyRequest:
+    """The head of a request as the proxy saw it. Header names are in lower case."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+
+
+class ProxyServer:
+    """Passes requests on, each on a connection of its own.
+
+    `credentials` (`user:password`) must be shown when given. `status` refuses every CONNECT with that number; `silent`
+    answers none. `tls` makes it a proxy that is itself spoken to over TLS. `requests` holds what it saw, `left` counts
+    the connections that clients ended.
+    """
+
+    def __init__(
+        self,
+        *,
+        routes: Mapping[str, int] | None = None,
+        credentials: str = "",
+        status: int = 200,
+        silent: bool = False,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.requests: list[ProxyRequest] = []
+        self.left = 0
+        self._routes = dict(routes or {})
+        self._wanted = f"Basic {b64encode(credentials.encode()).decode()}" if credentials else ""
+        self._status = status
+        self._silent = silent
+        self._tls = tls
+        self._server: asyncio.Server | None = None
+        self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._changed = asyncio.Condition()
+
+    async def __aenter__(self) -> "ProxyServer":
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
+        self.port: int = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None:
+            self._server.close()
+        for writer in self._serving.values():
+            writer.transport.abort()
+        await asyncio.gather(*self._serving)
+        if self._server is not None:
+            await self._server.wait_closed()
+
+    @property
+    def url(self) -> str:
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
+
+    async def received(self, count: int = 1) -> None:
+        """Wait until so many requests have come."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.requests) >= count)
+
+    async def was_left(self, count: int = 1) -> None:
+        """Wait until so many clients ended their connection."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self.left >= count)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._serving[task] = writer
+            task.add_done_callback(self._serving.pop)
+        # What is no request of HTTP is not answered.
+        with suppress(OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            await self._serve(reader, writer)
+        writer.transport.abort()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = _parsed(await reader.readuntil(b"\r\n\r\n"))
+        async with self._changed:
+            self.requests.append(request)
+            self._changed.notify_all()
+        status = self._verdict(request)
+        if status == 200 and not self._silent:
+            return await self._pass_on(request, reader, writer)
+        if status != 200:
+            writer.write(b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n" % status)
+        await reader.read()
+        return await self._note_leaving()
+
+    def _verdict(self, request: ProxyRequest) -> int:
+        if self._wanted and request.headers.get("proxy-authorization") != self._wanted:
+            return 407
+        return self._status
+
+    async def _pass_on(self, request: ProxyRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tunnel = request.method == "CONNECT"
+        url = urlsplit(f"//{request.target}" if tunnel else request.target)
+        host, port = url.hostname, url.port or 80
+        routed = self._routes.get(f"{host}:{port}")
+        try:
+            there, server = await asyncio.open_connection(*(("127.0.0.1", routed) if routed else (host, port)))
+        except OSError:
+            writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+            return await writer.drain()
+        if tunnel:
+            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        else:
+            server.write(_origin_form(request, f"{url.path}{'?' if url.query else ''}{url.query}"))
+        back = asyncio.create_task(_copy(there, writer))
+        try:
+            await _copy(reader, server)
+            await self._note_leaving()
+        finally:
+            server.transport.abort()
+            await back
+
+    async def _note_leaving(self) -> None:
+        async with self._changed:
+            self.left += 1
+            self._changed.notify_all()
+
+
+def _parsed(head: bytes) -> ProxyRequest:
+    first, *lines = head.decode("latin-1").strip().split("\r\n")
+    method, target, _ = first.split(" ")
+    fields = (line.partition(":") for line in lines)
+    return ProxyRequest(method, target, {name.lower(): value.strip() for name, _, value in fields})
+
+
+def _origin_form(request: ProxyRequest, path: str) -> bytes:
+    """The head for the server: the path alone, one request a connection, and nothing that was said to the proxy."""
+    headers = request.headers | {"connection": "close"}
+    headers.pop("proxy-authorization", None)
+    lines = [f"{request.method} {path or '/'} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1")
+
+
+async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await source.read(65_536):
+            sink.write(data)
+            await sink.drain()
+        if sink.can_write_eof():
+            sink.write_eof()

@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pytest
+
+from halocline.protocol.errors import SettingsError
+from halocline.store.settings import Settings, Timeouts, load_settings, over
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "settings.toml"
+    path.write_text(text)
+    return path
+
+
+def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
+    assert load_settings(tmp_path / "none.toml", {}) == Settings()
+
+
+def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path, 'connect_timeout = 3\nproxy = "http://a:1"\nca_file = "x.pem"\n')
+    settings = load_settings(path, {"HALOCLINE_CONNECT_TIMEOUT": "4.5", "HALOCLINE_PROXY": "none"})
+    assert (settings.connect_timeout, settings.proxy, settings.ca_file) == (4.5, "none", "x.pem")
+
+
+def test_a_variable_wins_over_the_times_of_a_provider(tmp_path: Path) -> None:
+    path = written(tmp_path, "[timeouts.ollama]\nfirst_byte = 7200\nstall = 60\n")
+    settings = load_settings(path, {"HALOCLINE_FIRST_BYTE_TIMEOUT": "5"})
+    assert settings.first_byte_timeout == 5
+    assert settings.timeouts == {"ollama": Timeouts(stall=60)}
+
+
+def test_nothing_chosen_changes_nothing() -> None:
+    settings = Settings(timeouts={"ollama": Timeouts(connect=1)})
+    assert over(settings, {}) == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "env", "named"),
+    [
+        ("connect_timeout = 0\n", {}, "connect_timeout"),
+        ("[timeouts.ollama]\nfirst = 1\n", {}, "first"),
+        ("[timeouts.ollama]\nstall = -1\n", {}, "stall"),
+        ("", {"HALOCLINE_STALL_TIMEOUT": "soon"}, "HALOCLINE_STALL_TIMEOUT"),
+    ],
+)
+def test_a_time_that_is_none_is_named(tmp_path: Path, text: str, env: dict[str, str], named: str) -> None:
+    with pytest.raises(SettingsError, match=named):
+        load_settings(written(tmp_path, text), env)
