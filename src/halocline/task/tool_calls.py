@@ -32,7 +32,7 @@ OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
 ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
 
 NOT_EXECUTED = (
-    "Nothing was executed: the arguments of this call are not a complete JSON object{why}. "
+    "Nothing was executed: the arguments of this call are not complete and well-formed{why}. "
     "Send the whole call again{advice}. Received: {received}"
 )
 DENIED = "Not allowed: {reason} (rule {rule}). Nothing was run; go on without it."

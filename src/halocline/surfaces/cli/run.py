@@ -64,6 +64,7 @@ def choices_of(arguments: argparse.Namespace) -> Choices:
     return Choices(
         base_url=arguments.base_url,
         api_key=arguments.api_key,
+        text_tools=("*",) if arguments.text_tools else None,
         max_steps=arguments.max_steps,
         max_cost=arguments.max_cost,
         time_limit=arguments.time_limit,
