@@ -136,6 +136,11 @@ def test_the_lexer_loses_no_character(text: str, size: int) -> None:
     assert text_of(tokens) + lexer.rest() == text
 
 
+@given(TEXTS.filter(lambda text: text.rstrip(" \t") == text))
+def test_a_file_may_hold_anything_when_its_call_is_the_last(content: str) -> None:
+    assert meant(read([f"I write it.\n{write(content)}"])) == ["I write it.", wrote(content)]
+
+
 @given(st.text(alphabet="xy<>/{ \n", max_size=40), st.integers(1, 9))
 def test_text_without_tags_is_shown_as_it_is(text: str, size: int) -> None:
     assert "".join(piece.text for piece in read(cut_into(text, size))) == text.strip()
