@@ -78,6 +78,8 @@ def test_a_written_file_reads_back_as_it_was(path: str, content: str) -> None:
     assert read_arguments(write_arguments(arguments), TAGS["write_to_file"]) == arguments
 
 
-@given(st.lists(st.fixed_dictionaries({"text": st.text(st.characters(exclude_characters="<"))}), max_size=3))
+@given(
+    st.lists(st.fixed_dictionaries({"text": st.text(st.characters(codec="utf-8", exclude_characters="<"))}), max_size=3)
+)
 def test_a_list_reads_back_as_it_was(todos: list[dict[str, str]]) -> None:
     assert read_arguments(write_arguments({"todos": todos}), TAGS["update_todos"]) == {"todos": todos}
