@@ -55,7 +55,9 @@ def settings() -> str:
             field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
         )
         shown = (
-            "" if default in (None, "", {}) else f"`{str(default).lower() if isinstance(default, bool) else default}`"
+            ""
+            if default in (None, "", {}, [], ())
+            else f"`{str(default).lower() if isinstance(default, bool) else default}`"
         )
         variable = f"`{by_setting[field.name]}`" if field.name in by_setting else ""
         rows.append((f"`{field.name}`", _says(hints[field.name]), shown, variable))

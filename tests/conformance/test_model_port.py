@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 
 import pytest
-from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request, text_of, usage_of
+from tests.providers.markup import TOOLS, spoken
+from tests.providers.streams import HELLO, MemoryBlobs, endpoint, message_of, text_of, usage_of
+from tests.providers.streams import collected as collected_of
+from tests.providers.streams import request as request_of
 
-from halocline.ports.model import Model
+from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import (
     AssistantMessageCompleted,
@@ -17,13 +20,15 @@ from halocline.protocol.events import (
     ToolCallDelta,
     UsageReported,
 )
-from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
+from halocline.protocol.messages import AssistantMessage, Message, StopReason, Text, ToolCall, ToolResult, Usage
 from halocline.providers.anthropic import Anthropic
+from halocline.providers.correcting import Correcting
 from halocline.providers.gemini import Gemini
 from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.openai_responses import OpenAIResponses
 from halocline.providers.retry import Retrying
 from halocline.providers.scripted import Call, Fault, Scripted, Turn
+from halocline.providers.text_protocol import TextProtocol
 from halocline.testing.model_server import ModelServer
 
 Opened = Callable[[Sequence[Turn]], AsyncIterator[Model]]
@@ -104,6 +109,23 @@ async def retrying(turns: Sequence[Turn]) -> AsyncIterator[Model]:
         yield Retrying(model, waits=())
 
 
+@asynccontextmanager
+async def correcting(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with openai(turns) as model:
+        yield Correcting(model)
+
+
+@asynccontextmanager
+async def text_protocol(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    yield TextProtocol(Scripted([spoken(turn) for turn in turns]))
+
+
+@asynccontextmanager
+async def text_protocol_over_http(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with openai_in_small_pieces([spoken(turn) for turn in turns]) as model:
+        yield TextProtocol(model)
+
+
 FULFILMENTS = (
     anthropic,
     openai,
@@ -115,9 +137,21 @@ FULFILMENTS = (
     responses_in_small_pieces,
     scripted,
     retrying,
+    correcting,
+    text_protocol,
+    text_protocol_over_http,
 )
 every_model = pytest.mark.parametrize("opened", FULFILMENTS, ids=lambda opened: opened.__name__)
 every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def request(*messages: Message) -> Request:
+    return request_of(*messages, tools=TOOLS)
+
+
+async def collected(model: Model, asked: Request | None = None) -> list[ModelEvent]:
+    return await collected_of(model, asked or request())
+
 
 FULL = Turn(
     thinking="Let me think about this.",

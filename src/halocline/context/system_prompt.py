@@ -10,3 +10,9 @@ def system_prompt(workspace: Path) -> str:
     """The text for a task in this workspace."""
     template = Path(__file__).with_name("prompts").joinpath("system.md").read_text(encoding="utf-8")
     return template.format(workspace=workspace, system=NAMES.get(sys.platform, sys.platform))
+
+
+def text_tools(tools: str) -> str:
+    """What a model without tool calls of its own is told: how to write a call, and which tools there are."""
+    template = Path(__file__).with_name("prompts").joinpath("text_tools.md").read_text(encoding="utf-8")
+    return template.format(tools=tools)

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
-from halocline.controller.model_choice import open_model
+from halocline.controller.model_choice import open_model, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
@@ -20,6 +20,7 @@ from halocline.ports.tool import Toolset
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.providers.catalog import VENDORS
+from halocline.providers.correcting import Correcting
 from halocline.providers.retry import Retrying
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
@@ -37,6 +38,7 @@ class Choices(Value, frozen=True):
 
     base_url: str | None = None
     api_key: str | None = None
+    text_tools: tuple[str, ...] | None = None
     max_steps: int | None = None
     max_cost: float | None = None
     time_limit: float | None = None
@@ -75,7 +77,7 @@ class Assembly:
     async def model(self, named: str) -> Model:
         """The model that was named, or the one to take when none was. Raises UsageError."""
         model = await open_model(named, self.settings, self._env, self._api_key, self.blobs)
-        return Retrying(model)
+        return Retrying(Correcting(with_text_tools(model, self.settings)))
 
     async def models(self) -> list[OfferedModel]:
         """The models that could be used, with what is known of them."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from halocline.controller.network_choice import network
 from halocline.ports.blobs import Blobs
@@ -43,6 +44,15 @@ async def open_model(named: str, settings: Settings, env: Mapping[str, str], key
     at = endpoint(vendor, model, env, key=key, base_url=settings.base_url)
     at = replace(at, network=network(at, settings, env))
     return _client(priced(at, settings), blobs)
+
+
+def with_text_tools(model: Model, settings: Settings) -> Model:
+    """The model, behind the text protocol when the settings say that it has no tool calls of its own."""
+    if not any(fnmatchcase(model.name, pattern) for pattern in settings.text_tools):
+        return model
+    from halocline.providers.text_protocol import TextProtocol
+
+    return TextProtocol(model)
 
 
 def priced(at: Endpoint, settings: Settings) -> Endpoint:

@@ -42,6 +42,12 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
 
     model: Annotated[str, Says(description="The model to use, as `provider/model`.")] = ""
     base_url: Annotated[str, Says(description="Where the model's server is, instead of the usual place.")] = ""
+    text_tools: Annotated[
+        tuple[str, ...],
+        Says(
+            description="Models without tool calls of their own, as `provider/model` patterns; they write them as text."
+        ),
+    ] = ()
     approval_mode: Annotated[
         ApprovalMode, Says(description="How much is done without asking: ask, accept-edits, auto or yolo.")
     ] = ApprovalMode.ASK

@@ -24,6 +24,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import ResultPart, Text, ToolCall, ToolResult
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
+from halocline.task.arguments import input_of
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
 from halocline.task.log import Log, LogUnwritable
@@ -32,7 +33,7 @@ OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
 ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
 
 NOT_EXECUTED = (
-    "Nothing was executed: the arguments of this call are not a complete JSON object{why}. "
+    "Nothing was executed: the arguments of this call are not complete and well-formed{why}. "
     "Send the whole call again{advice}. Received: {received}"
 )
 DENIED = "Not allowed: {reason} (rule {rule}). Nothing was run; go on without it."
@@ -139,7 +140,7 @@ class ToolCalls:
         if call.malformed:
             raise ToolFailure(self._not_executed(call))
         try:
-            given = msgspec.convert(call.arguments, tool.input, strict=False)
+            given = input_of(call.arguments, tool)
         except msgspec.ValidationError as error:
             raise ToolFailure(f"Wrong arguments for {call.name}: {error}. Nothing was run; send it again.") from error
         return Run(call, tool, given, tool.summary(given))

@@ -107,6 +107,9 @@ def _model_options(parser: Parser) -> None:
     parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="the model to use")
     parser.add_argument("--base-url", metavar="URL", help="where the model's server is")
     parser.add_argument("--api-key", metavar="KEY", help="the key to use (other users of the machine may see it)")
+    parser.add_argument(
+        "--text-tools", action="store_const", const=("*",), help="let the model write tool calls as text"
+    )
 
 
 def _network_options(parser: Parser) -> None:

@@ -1,0 +1,114 @@
+"""The tags of the text protocol: which there are, and a lexer that finds them in a stream. Pure.
+
+Only known tags are tags; every other `<` is text. Any cutting of the same text gives the same tags, no character is
+lost, and each is looked at once: only what may be the beginning of a tag waits for the next piece.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from halocline.ports.tool import ToolSpec
+from halocline.protocol.values import JsonObject
+
+WHOLE = frozenset({"content", "diff"})
+"""Parameters whose value may hold any text, the protocol's own tags included: the last closing tag ends them."""
+
+ALIASES = {"absolutePath": "path", "file_path": "path", "response": "result"}
+"""Names that models give to parameters by habit; understood where the tool has no such parameter of its own."""
+
+THINKING = frozenset({"think", "thinking"})
+WRAPPERS = frozenset({"function_call", "function_calls", "tool_call", "tool_calls", "tool_use"})
+"""Tags that weak models put around calls. They mean nothing and are dropped."""
+
+
+class Tag(NamedTuple):
+    """`<name>`, or `</name>` when closing."""
+
+    name: str
+    closing: bool = False
+
+    @property
+    def text(self) -> str:
+        return f"</{self.name}>" if self.closing else f"<{self.name}>"
+
+
+Token = str | Tag
+
+
+def text_of(tokens: Iterable[Token]) -> str:
+    """What was written, as it was written."""
+    return "".join(token if isinstance(token, str) else token.text for token in tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTags:
+    """One tool as markup: `parameters` leads from each tag to the parameter it stands for, `fields` to its schema.
+
+    `openings` finds the opening tag of any parameter.
+    """
+
+    name: str
+    parameters: Mapping[str, str]
+    fields: Mapping[str, JsonObject]
+    required: Sequence[str]
+    openings: re.Pattern[str]
+
+    @classmethod
+    def of(cls, spec: ToolSpec) -> "ToolTags":
+        fields = spec.schema.get("properties", {})
+        aliases = {tag: name for tag, name in ALIASES.items() if name in fields and tag not in fields}
+        parameters = {name: name for name in fields} | aliases
+        return cls(spec.name, parameters, fields, spec.schema.get("required", ()), _any_of(map(Tag, parameters)))
+
+
+def tags_of(tools: Iterable[ToolSpec]) -> dict[str, ToolTags]:
+    """The tools by name."""
+    return {spec.name: ToolTags.of(spec) for spec in tools}
+
+
+class Lexer:
+    """Cuts a stream into text and the tags that have one of `names`."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        kinds = [Tag(name, closing) for name in names for closing in (False, True)]
+        tags = [tag.text for tag in kinds]
+        self._pattern = _any_of(kinds)
+        self._beginnings = {tag[:size] for tag in tags for size in range(1, len(tag))}
+        self._longest = max(map(len, tags), default=0)
+        self._held = ""
+
+    def feed(self, text: str) -> list[Token]:
+        """What is now known for sure."""
+        text = self._held + text
+        tokens: list[Token] = []
+        done = 0
+        for found in self._pattern.finditer(text):
+            if found.start() > done:
+                tokens.append(text[done : found.start()])
+            tokens.append(_tag(found.group()))
+            done = found.end()
+        self._held = self._suspect(text, done)
+        if rest := text[done : len(text) - len(self._held)]:
+            tokens.append(rest)
+        return tokens
+
+    def rest(self) -> str:
+        """What waited for more, now that nothing more comes."""
+        rest, self._held = self._held, ""
+        return rest
+
+    def _suspect(self, text: str, done: int) -> str:
+        """The end of the text, if a tag may begin there."""
+        at = text.rfind("<", max(done, len(text) - self._longest))
+        return text[at:] if at >= 0 and text[at:] in self._beginnings else ""
+
+
+def _tag(text: str) -> Tag:
+    return Tag(text[2:-1], True) if text[1] == "/" else Tag(text[1:-1])
+
+
+def _any_of(tags: Iterable[Tag]) -> re.Pattern[str]:
+    # The empty choice must match nowhere, not everywhere.
+    return re.compile("|".join(re.escape(tag.text) for tag in tags) or "(?!)")

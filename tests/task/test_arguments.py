@@ -1,0 +1,44 @@
+from typing import Any
+
+import msgspec
+import pytest
+
+from halocline.protocol.events import Todo
+from halocline.task.arguments import input_of
+from halocline.tools import ask_followup_question, list_files, read_file, update_todos
+
+ITEM = {"text": "a"}
+UNDERSTOOD = [
+    (read_file, {"path": "a", "start_line": "3"}, {"path": "a", "start_line": 3}),
+    (read_file, {"path": "a", "start_line": None}, {"path": "a"}),
+    (list_files, {"path": None, "recursive": "true"}, {"recursive": True}),
+    (update_todos, {"todos": [ITEM]}, {"todos": [Todo("a")]}),
+    (update_todos, {"todos": '[{"text": "a"}]'}, {"todos": [Todo("a")]}),
+    (update_todos, {"todos": ITEM}, {"todos": [Todo("a")]}),
+    (update_todos, {"todos": '{"text": "a"}'}, {"todos": [Todo("a")]}),
+    (ask_followup_question, {"question": "?", "options": '["a", "b"]'}, {"question": "?", "options": ["a", "b"]}),
+    (ask_followup_question, {"question": '["a"]'}, {"question": '["a"]'}),
+]
+
+
+@pytest.mark.parametrize(("module", "sent", "meant"), UNDERSTOOD)
+def test_arguments_are_taken_as_what_alone_they_can_mean(
+    module: Any, sent: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    assert input_of(sent, module.TOOL) == module.Input(**meant)
+
+
+REFUSED = [
+    (read_file, {}, "path"),
+    (read_file, {"path": None}, "path"),
+    (read_file, {"path": "a", "start_line": "three"}, "start_line"),
+    (update_todos, {"todos": '[{"text": "a"'}, "todos"),
+    (update_todos, {"todos": "a, b"}, "todos"),
+    (update_todos, {"todos": {"status": "pending"}}, "text"),
+]
+
+
+@pytest.mark.parametrize(("module", "sent", "named"), REFUSED)
+def test_what_does_not_fit_is_refused_by_the_name_of_its_field(module: Any, sent: dict[str, Any], named: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=named):
+        input_of(sent, module.TOOL)
