@@ -1,4 +1,5 @@
 import pytest
+from tests.providers.streams import collected
 
 from halocline.controller.model_choice import open_model
 from halocline.providers.anthropic import Anthropic
@@ -7,6 +8,8 @@ from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.openai_responses import OpenAIResponses
 from halocline.store.blobs import DiskBlobs
 from halocline.store.settings import Settings
+from halocline.testing.model_server import ModelServer, Turn
+from halocline.testing.proxy_server import ProxyServer
 
 SERVER = "http://127.0.0.1:1/v1"
 
@@ -28,3 +31,13 @@ async def test_a_model_speaks_what_its_vendor_speaks_at_that_address(tmp_path, n
     assert type(model) is kind
     assert model.name == named
     await model.close()
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "openai-responses", "gemini"])
+async def test_every_family_goes_the_way_that_the_settings_name(tmp_path, provider):
+    async with ModelServer([Turn(text="Hello.")]) as server, ProxyServer() as proxy:
+        settings = Settings(base_url=server.url(provider), proxy=proxy.url)
+        model = await open_model(f"{provider}/m", settings, {}, "key", DiskBlobs(tmp_path))
+        await collected(model)
+        await model.close()
+    assert (len(server.requests), len(proxy.requests)) == (1, 1)
