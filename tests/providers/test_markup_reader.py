@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +52,10 @@ REPLIES = {
     ),
     "content with whole calls": (write(write("x") + write("y")), [wrote(write("x") + write("y"))]),
     "content with whole calls, then a call": (f"{write(write('x'))}{READ}", [wrote(write("x")), LOOK]),
+    "content with the end of a call and another call behind it, which is taken for one": (
+        write(f"x</content></write_to_file>{READ}"),
+        [wrote("x"), LOOK, "</content>\n</write_to_file>"],
+    ),
     "content with a call's beginning": (
         f"{write('<write_to_file><path>x')}Done.",
         [wrote("<write_to_file><path>x"), "Done."],
@@ -136,8 +142,12 @@ def test_the_lexer_loses_no_character(text: str, size: int) -> None:
     assert text_of(tokens) + lexer.rest() == text
 
 
-@given(TEXTS.filter(lambda text: text.rstrip(" \t") == text))
-def test_a_file_may_hold_anything_when_its_call_is_the_last(content: str) -> None:
+# Behind the end of the call, another call's beginning cannot be told from content.
+AMBIGUOUS = re.compile(rf"</content>\s*</write_to_file>.*<({'|'.join(TAGS)})>", re.DOTALL)
+
+
+@given(TEXTS.filter(lambda text: text.rstrip(" \t") == text and not AMBIGUOUS.search(text)))
+def test_a_file_may_hold_anything_but_its_call_s_end_with_another_call_behind_it(content: str) -> None:
     assert meant(read([f"I write it.\n{write(content)}"])) == ["I write it.", wrote(content)]
 
 
