@@ -2,7 +2,7 @@ import pytest
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Usage
-from halocline.providers.catalog import MODELS, VENDORS, ModelInfo, Prices, cost, default_models, model_info, vendor
+from halocline.providers.catalog import MODELS, VENDORS, ModelInfo, Prices, cost, model_info, vendor
 from halocline.providers.endpoint import endpoint
 from halocline.providers.http import HttpClient
 
@@ -31,7 +31,7 @@ def test_every_known_model_has_a_vendor_a_window_and_prices(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["anthropic", "openai", "gemini", "deepseek", "groq", "mistral", "xai"])
 def test_the_default_model_is_a_known_one(name: str) -> None:
-    assert model_info(vendor(name), default_models()[name]).prices is not None
+    assert model_info(vendor(name), vendor(name).default_model).prices is not None
 
 
 def test_a_cost_sums_all_kinds_of_tokens() -> None:

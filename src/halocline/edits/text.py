@@ -50,15 +50,6 @@ class TextFile:
         crlf = self.text.count(CRLF)
         return CRLF if crlf > self.text.count(LF) - crlf else LF
 
-    @property
-    def is_mixed(self) -> bool:
-        """Whether both CRLF and LF end lines."""
-        return 0 < self.text.count(CRLF) < self.text.count(LF)
-
-    @property
-    def final_newline(self) -> bool:
-        return self.text.endswith(LF)
-
     @cached_property
     def view(self) -> str:
         """The text with every CRLF as LF."""

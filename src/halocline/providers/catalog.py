@@ -226,8 +226,3 @@ def cost(info: ModelInfo, usage: Usage) -> float | None:
         + usage.cache_write * prices.cache_write
     )
     return dollars / 1_000_000
-
-
-def default_models() -> dict[str, str]:
-    """Which model to take of each vendor, when the person named none. Local servers are asked what they have."""
-    return {vendor.name: vendor.default_model for vendor in VENDORS.values() if vendor.default_model}
