@@ -7,6 +7,7 @@ import pytest
 from halocline.controller.assembly import Assembly
 from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
+from halocline.controller.replay import Replay, replay
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol import events as ev
@@ -15,6 +16,7 @@ from halocline.protocol.state import State
 from halocline.providers.retry import Retrying
 from halocline.providers.scripted import Scripted, Turn
 from halocline.store.paths import Home
+from halocline.store.recording import Recording
 from halocline.store.settings import Settings
 from halocline.task.log import read
 
@@ -46,6 +48,7 @@ class Journey:
         self.events: list[ev.Event] = []
         self.state = State()
         self.task = ""
+        self.settings = Settings()
 
     def write(self, name: str, content: str | bytes) -> Path:
         path = self.workspace / name
@@ -54,6 +57,7 @@ class Journey:
         return path
 
     def client(self, turns: Sequence[Turn], **settings: object) -> Client:
+        self.settings = Settings(**settings)
         return Client(Controller(ScriptedAssembly(self.home, Settings(**settings), turns)), "test")
 
     async def run(
@@ -95,6 +99,10 @@ class Journey:
                     break
         self.state = client.state(self.task)
 
+    async def replay(self) -> Replay:
+        recording = Recording(tuple(read(self.home.log(self.task))))
+        return await replay(recording, Assembly(self.home, self.settings, {}), strict=True)
+
     @property
     def logged(self) -> list[ev.DurableEvent]:
         """The whole log, from disk."""
@@ -117,5 +125,9 @@ class Journey:
 
 
 @pytest.fixture
-def journey(tmp_path):
-    return Journey(tmp_path)
+async def journey(tmp_path):
+    """A journey. Whatever a test did with its task, a replay of the log afterwards gives the same events."""
+    journey = Journey(tmp_path)
+    yield journey
+    if journey.task and journey.home.log(journey.task).exists():
+        assert (await journey.replay()).differences == ()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from halocline.protocol import codec
 from halocline.protocol import events as ev
-from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult, UserMessage
+from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, UserMessage
 
 
 def test_an_event_survives_the_way_to_a_line_and_back():
@@ -49,4 +49,4 @@ def test_any_text_survives(words, name, arguments):
 
 def test_messages_are_values():
     assert UserMessage((Text("a"),)) == UserMessage((Text("a"),))
-    assert ToolResult("c", (Text("a"), Text("b"))).text == "ab"
+    assert ToolResult("c", (Text("a"), Note("b", "repetition"))).text == "a\n<repetition>\nb\n</repetition>"

@@ -1,9 +1,10 @@
 """The only place that names concrete classes: it wires the rooms into a task."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
@@ -17,6 +18,7 @@ from halocline.hosts.shell import LocalShell
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
+from halocline.protocol.events import DurableEvent, Noticed
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.providers.catalog import VENDORS
@@ -31,6 +33,14 @@ from halocline.task.log import Log
 from halocline.task.task import Task
 from halocline.task.tool_calls import Machine
 from halocline.tools.toolset import ALL, Tools
+
+if TYPE_CHECKING:
+    from halocline.controller.course import Course
+    from halocline.controller.replayed import Replayed
+    from halocline.store.recording import Recorder
+
+RECORDED_SETTINGS = ("max_steps", "max_cost", "time_limit", "max_failures", "max_tokens")
+"""The settings that the course of a task depends on."""
 
 
 class Choices(Value, frozen=True):
@@ -89,21 +99,56 @@ class Assembly:
 
     def task(self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool) -> Task:
         """One task, ready to be served. `workspace` is absolute."""
+        return Task(**self._parts(log, state, workspace), model=model, inbox=Inbox(attended=attended))
+
+    def replayed(
+        self, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: "Course"
+    ) -> "Replayed":
+        """A task that follows a recording's course, and its clock."""
+        from halocline.controller.replayed import Replayed
+
+        parts = self._parts(log, state, workspace)
+        parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock)}
+        return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
+
+    def for_replay(self, recorded: Mapping[str, Any]) -> "Assembly":
+        """The same, with the settings under which a task was recorded, and no checkpoints."""
+        known = {name: recorded[name] for name in RECORDED_SETTINGS if name in recorded}
+        return Assembly(self.home, over(self.settings, known | {"checkpoints": False}), self._env)
+
+    def recorder(self, file: Path) -> "Recorder":
+        """Writes a recording to a new file. Raises UsageError when it exists or cannot be made."""
+        from halocline.store.recording import Recorder
+
+        settings = {name: getattr(self.settings, name) for name in RECORDED_SETTINGS}
+        keys = (self._env.get(name, "") for vendor in VENDORS.values() for name in vendor.key_variables)
+        return Recorder(file, settings, (self._api_key, *keys))
+
+    def recorded(self, model: Model, recorder: "Recorder", log: Log, past: Iterable[DurableEvent]) -> Model:
+        """The model, with its requests and the log's events going to the recorder as well."""
+        from halocline.controller.recorded import RecordingModel
+
+        recorder.tell = lambda text: log.show(Noticed(text))
+        for event in past:
+            recorder.push(event)
+        log.attach(recorder)
+        return RecordingModel(model, recorder)
+
+    def _parts(self, log: Log, state: State, workspace: Path) -> dict[str, Any]:
+        return {
+            "log": log,
+            "state": state,
+            "context": Context(max_tokens=self.settings.max_tokens),
+            "toolset": self.tools(),
+            "checkpoints": self._checkpoints(workspace, log.task),
+            "governor": Governor(self._limits()),
+            "machine": self._machine(log.path.parent),
+            "home": self.home.root,
+        }
+
+    def _limits(self) -> Limits:
         settings = self.settings
-        return Task(
-            log=log,
-            state=state,
-            inbox=Inbox(attended=attended),
-            model=model,
-            context=Context(max_tokens=settings.max_tokens),
-            toolset=self.tools(),
-            checkpoints=self._checkpoints(workspace, log.task),
-            governor=Governor(
-                Limits(settings.max_steps, settings.max_cost, settings.time_limit, settings.max_failures)
-            ),
-            machine=self._machine(log.path.parent),
-            home=self.home.root,
-        )
+        return Limits(settings.max_steps, settings.max_cost, settings.time_limit, settings.max_failures)
 
     def shadow_git(self, workspace: Path, task: str) -> ShadowGit:
         """The checkpoints of a workspace; new ones are counted as the task's."""

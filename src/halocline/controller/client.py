@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,6 +15,9 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.state import State
 from halocline.store.history import TaskInfo
+
+if TYPE_CHECKING:
+    from halocline.controller.replay import Replay
 
 
 def open_client(choices: Choices, name: str = "cli") -> "Client":
@@ -68,6 +72,14 @@ class Client:
     async def restore(self, workspace: Path, target: str) -> Restored:
         """Put files back to a checkpoint; the log of its task says so. Raises UsageError and HaloclineError."""
         return await self._controller.restore(workspace, target)
+
+    async def replay(self, what: str, *, strict: bool = True, folder: Path | None = None) -> "Replay":
+        """Run a recording (a file) or a task again; `folder` is where its tools run, None answers them as recorded.
+
+        Raises:
+            UsageError, TaskNotFound, RecordingDamaged
+        """
+        return await self._controller.replay(what, strict=strict, folder=folder)
 
     async def models(self) -> list[OfferedModel]:
         """The models that could be used here. Local servers are asked."""

@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halocline._version import __version__
 from halocline.checkpoints.restore import Restored
@@ -34,23 +35,31 @@ from halocline.protocol.events import (
     TurnEnded,
 )
 from halocline.protocol.messages import StopReason
-from halocline.protocol.state import State, fold, loose_ends
+from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
 from halocline.protocol.values import Value
 from halocline.store import history
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
+
+if TYPE_CHECKING:
+    from halocline.controller.replay import Replay
+    from halocline.store.recording import Recording
 
 BY_HAND = "by-hand"
 """Whose a checkpoint is when no task took it."""
 
 
 class TaskOptions(Value, frozen=True):
-    """What a person chose for a task. None takes the settings' value, or leaves a resumed task as it was."""
+    """What a person chose for a task. None takes the settings' value, or leaves a resumed task as it was.
+
+    `record` names a new file for a recording.
+    """
 
     model: str | None = None
     mode: Mode | None = None
     approval_mode: ApprovalMode | None = None
     attended: bool = False
+    record: Path | None = None
 
 
 @dataclass(slots=True)
@@ -73,6 +82,7 @@ class Controller:
     async def start(self, workspace: Path, options: TaskOptions) -> str:
         """Begin a task and give its id. Nothing is written before the model is known to be usable."""
         model = await self._assembly.model(options.model or "")
+        recorder = self._assembly.recorder(options.record) if options.record else None
         name = history.new_task_id()
         started = TaskStarted(
             workspace=str(workspace),
@@ -83,6 +93,8 @@ class Controller:
             version=__version__,
         )
         with _given_back_on_failure(Log(self.home.task(name), name)) as log:
+            if recorder:
+                model = self._assembly.recorded(model, recorder, log, ())
             task = self._assembly.task(log, State(), workspace, model, attended=options.attended)
             task.emit(started)
         return self._serve(name, task)
@@ -95,13 +107,16 @@ class Controller:
         """
         name = history.find(self.home.tasks, name)
         with _given_back_on_failure(Log(self.home.task(name), name)) as log:
-            state = fold(log.load())
+            past = log.load()
+            state = fold(past)
             if not state.workspace:
                 raise TaskNotFound(f"The log of task {name} has no beginning.", "It cannot be resumed.")
             model = await self._assembly.model(options.model or state.model)
+            if options.record:
+                model = self._assembly.recorded(model, self._assembly.recorder(options.record), log, past)
             task = self._assembly.task(log, state, Path(state.workspace), model, attended=options.attended)
             if state.turn is not None:
-                task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text="The process ended."))
+                task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
             self._adjust(task, options)
         return self._serve(name, task)
 
@@ -176,6 +191,17 @@ class Controller:
         with closing(Log(self.home.task(name), name)) as log:
             log.load()
             log.append(note)
+
+    async def replay(self, what: str, *, strict: bool, folder: Path | None) -> "Replay":
+        """Run a recording, or a task of this home, again. Raises UsageError, TaskNotFound and RecordingDamaged."""
+        from halocline.controller.replay import replay
+
+        return await replay(self._recording(what), self._assembly, strict=strict, folder=folder)
+
+    def _recording(self, what: str) -> "Recording":
+        from halocline.store.recording import Recording, read_recording
+
+        return read_recording(Path(what)) if Path(what).is_file() else Recording(tuple(self.past(what)))
 
     async def models(self) -> list[OfferedModel]:
         """The models that could be used here. Local servers are asked."""

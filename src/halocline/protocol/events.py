@@ -8,7 +8,7 @@ two by its base class. There is no event per tool, no snapshot in an event and n
 from enum import StrEnum
 
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
-from halocline.protocol.values import Tagged, Value
+from halocline.protocol.values import JsonObject, Tagged, Value
 
 
 class Durable(Tagged, frozen=True, kw_only=True):
@@ -234,7 +234,7 @@ class ApprovalRequested(Durable, frozen=True):
 
 
 class ApprovalResolved(Durable, frozen=True):
-    """The decision. `by` is user, nobody (no one could answer) or interrupt."""
+    """The decision. `by` is user, nobody (no one could answer) or interrupt. With `arguments`, that ran instead."""
 
     request: str
     call: str
@@ -243,6 +243,7 @@ class ApprovalResolved(Durable, frozen=True):
     note: str = ""
     client: str = ""
     grant: Grant | None = None
+    arguments: JsonObject | None = None
 
 
 class QuestionAsked(Durable, frozen=True):

@@ -24,12 +24,22 @@ class Text(Tagged, frozen=True):
 
     text: str
 
+    @property
+    def words(self) -> str:
+        """What a model reads."""
+        return self.text
+
 
 class Note(Tagged, frozen=True):
-    """Words that Halocline adds for the model (environment, reminders); a person did not type them."""
+    """Words that Halocline adds for the model (environment, reminders); no person typed them and no tool gave them."""
 
     text: str
     source: str
+
+    @property
+    def words(self) -> str:
+        """What a model reads: the text in a tag that names its source."""
+        return f"<{self.source}>\n{self.text}\n</{self.source}>"
 
 
 class Image(Tagged, frozen=True):
@@ -59,7 +69,7 @@ class ToolCall(Tagged, frozen=True):
 
 UserPart = Text | Note | Image
 AssistantPart = Text | Thinking | ToolCall
-ResultPart = Text | Image
+ResultPart = Text | Note | Image
 
 
 class UserMessage(Tagged, frozen=True):
@@ -86,7 +96,7 @@ class AssistantMessage(Tagged, frozen=True):
 
 
 class ToolResult(Tagged, frozen=True):
-    """What the model hears back for one call."""
+    """What the model hears back for one call: what the tool gave, then what Halocline has to say about it."""
 
     call: str
     content: tuple[ResultPart, ...]
@@ -94,7 +104,8 @@ class ToolResult(Tagged, frozen=True):
 
     @property
     def text(self) -> str:
-        return "".join(part.text for part in self.content if isinstance(part, Text))
+        """All of it that is words."""
+        return "\n".join(part.words for part in self.content if not isinstance(part, Image))
 
 
 Message = UserMessage | AssistantMessage | ToolResult

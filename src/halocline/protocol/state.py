@@ -32,6 +32,10 @@ UNKNOWN_OUTCOME = (
     "Check before relying on it or repeating it."
 )
 NOT_RUN = "Interrupted before this call was run. Nothing happened."
+PROCESS_ENDED = "The process ended."
+"""What the end of a turn says when the process that opened the task after a crash wrote it."""
+TIME_IS_UP = "The time limit is reached."
+"""What the end of a turn says when the time limit fell in the middle of something."""
 
 
 class OpenCall(Value, frozen=True):

@@ -28,7 +28,7 @@ from halocline.protocol.values import JsonObject
 from halocline.providers.anthropic_stream import FromWire
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import exchange
-from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture, words
+from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture
 from halocline.providers.http import HttpClient
 
 _MAX_TOKENS = 16_384
@@ -150,7 +150,7 @@ def _content(parts: Iterable[Text | Note | Image], blobs: Blobs) -> Iterable[Jso
     for part in parts:
         if isinstance(part, Image):
             yield _picture(part, blobs)
-        elif (text := words(part)).strip():
+        elif (text := part.words).strip():
             yield {"type": "text", "text": text}
 
 

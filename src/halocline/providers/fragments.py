@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from halocline.ports.blobs import Blobs
-from halocline.protocol.messages import Image, Message, Note, Text
+from halocline.protocol.messages import Image, Message
 
 F = TypeVar("F")
 
@@ -41,11 +41,6 @@ def _in_common(old: Sequence[Message], new: Sequence[Message]) -> int:
 
 def joined(parts: Iterable[bytes]) -> bytes:
     return b",".join(parts)
-
-
-def words(part: Text | Note) -> str:
-    """A part's text. A note is wrapped in a tag that names its source."""
-    return part.text if isinstance(part, Text) else f"<{part.source}>\n{part.text}\n</{part.source}>"
 
 
 def picture(image: Image, blobs: Blobs) -> str | None:

@@ -25,7 +25,7 @@ from halocline.protocol.messages import (
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import exchange
-from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture, words
+from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture
 from halocline.providers.gemini_schema import parameters
 from halocline.providers.gemini_stream import FromWire
 from halocline.providers.http import HttpClient
@@ -173,7 +173,7 @@ def _asked(message: UserMessage, blobs: Blobs) -> Iterable[JsonObject]:
     for part in message.content:
         if isinstance(part, Image):
             yield _picture(part, blobs)
-        elif (text := words(part)).strip():
+        elif (text := part.words).strip():
             yield {"text": text}
 
 

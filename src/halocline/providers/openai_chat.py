@@ -23,7 +23,7 @@ from halocline.protocol.messages import (
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import bearer_headers, exchange
-from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture, words
+from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture
 from halocline.providers.http import HttpClient
 from halocline.providers.openai_stream import FromWire
 
@@ -117,13 +117,13 @@ def _fragment(message: Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
 def _content(parts: Sequence[Text | Note | Image], blobs: Blobs) -> str | list[JsonObject]:
     """Plain text where it will do: not every server understands a list of parts."""
     if not any(isinstance(part, Image) for part in parts):
-        return "\n\n".join(words(part) for part in parts if not isinstance(part, Image))
+        return "\n\n".join(part.words for part in parts if not isinstance(part, Image))
     return [_part(part, blobs) for part in parts]
 
 
 def _part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
     if not isinstance(part, Image):
-        return {"type": "text", "text": words(part)}
+        return {"type": "text", "text": part.words}
     data = picture(part, blobs)
     if data is None:
         return {"type": "text", "text": MISSING_PICTURE}

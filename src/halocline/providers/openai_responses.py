@@ -27,7 +27,7 @@ from halocline.protocol.messages import (
 from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import bearer_headers, exchange
-from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture, words
+from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture
 from halocline.providers.http import HttpClient
 from halocline.providers.responses_stream import FromWire
 
@@ -154,13 +154,13 @@ def _said(role: str, content: str | list[JsonObject]) -> JsonObject:
 def _content(parts: Sequence[Text | Note | Image], blobs: Blobs) -> str | list[JsonObject]:
     """Plain text where it will do: not every server understands a list of parts."""
     if not any(isinstance(part, Image) for part in parts):
-        return "\n\n".join(words(part) for part in parts if not isinstance(part, Image))
+        return "\n\n".join(part.words for part in parts if not isinstance(part, Image))
     return [_part(part, blobs) for part in parts]
 
 
 def _part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
     if not isinstance(part, Image):
-        return {"type": "input_text", "text": words(part)}
+        return {"type": "input_text", "text": part.words}
     data = picture(part, blobs)
     if data is None:
         return {"type": "input_text", "text": MISSING_PICTURE}
@@ -169,10 +169,9 @@ def _part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
 
 def _result(result: ToolResult, blobs: Blobs) -> JsonObject:
     """The format has no mark for a failed call, so its text says it."""
-    content = (Text("Error: "), *result.content) if result.is_error else result.content
-    output: str | list[JsonObject] = "".join(part.text for part in content if isinstance(part, Text))
-    if any(isinstance(part, Image) for part in content):
-        output = [_part(part, blobs) for part in content]
+    said = f"Error: {result.text}" if result.is_error else result.text
+    pictures = [part for part in result.content if isinstance(part, Image)]
+    output = [_part(Text(said), blobs), *(_part(image, blobs) for image in pictures)] if pictures else said
     return {"type": "function_call_output", "call_id": _wire_id(result.call), "output": output}
 
 

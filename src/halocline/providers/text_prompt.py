@@ -14,6 +14,7 @@ from halocline.ports.tool import ToolSpec
 from halocline.protocol.messages import (
     AssistantMessage,
     AssistantPart,
+    Image,
     Message,
     ResultPart,
     Text,
@@ -91,7 +92,7 @@ def _spoken(parts: Iterable[AssistantPart]) -> Iterator[AssistantPart]:
 def _result(result: ToolResult, name: str) -> Iterator[ResultPart]:
     yield Text(f"[{'Error' if result.is_error else 'Result'} of {name}]\n{result.text}")
     for part in result.content:
-        if not isinstance(part, Text):
+        if isinstance(part, Image):
             yield part
 
 

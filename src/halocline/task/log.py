@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -63,7 +63,7 @@ class Log:
         self._lock = lock.take(folder, task)
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         self._synced = 0
-        self._subscribers: set[Subscription] = set()
+        self._subscribers: set[Subscriber] = set()
         self._finished = False
 
     def load(self) -> list[DurableEvent]:
@@ -89,6 +89,10 @@ class Log:
         for subscriber in self._subscribers:
             subscriber.push(event)
         return event
+
+    def attach(self, subscriber: "Subscriber") -> None:
+        """Let somebody hear every event at once, within `append` and `show`, until the log is closed."""
+        self._subscribers.add(subscriber)
 
     async def sync(self) -> None:
         """Make everything written so far survive a power cut. Raises LogUnwritable."""
@@ -150,6 +154,15 @@ class Log:
             f"Everything up to event {self.seq} is safe. Make room or repair the disk, "
             f"then go on with: halo -r {self.task}",
         )
+
+
+class Subscriber(Protocol):
+    """Hears events as they happen. It never raises."""
+
+    def push(self, event: Event) -> None: ...
+
+    def close(self) -> None:
+        """Nothing more will come."""
 
 
 class Subscription:

@@ -25,7 +25,7 @@ from halocline.protocol.events import (
     TurnStarted,
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall
-from halocline.protocol.state import State, loose_ends, reduce
+from halocline.protocol.state import TIME_IS_UP, State, loose_ends, reduce
 from halocline.task.governor import GO_ON, STOP, Governor, Verdict
 from halocline.task.inbox import Content, Inbox, Interrupted
 from halocline.task.log import Log
@@ -147,7 +147,7 @@ class Task:
 
 def _interrupted(why: Interrupted) -> TurnEnded:
     if why.limit:
-        return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=why.limit, text="The time limit is reached.")
+        return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=why.limit, text=TIME_IS_UP)
     return TurnEnded(reason=StopReason.CANCELLED)
 
 

@@ -20,8 +20,9 @@ from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.host import Files, Search, Shell
 from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
+from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.messages import ResultPart, Text, ToolCall, ToolResult
+from halocline.protocol.messages import Note, ResultPart, Text, ToolCall, ToolResult
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.task.arguments import input_of
@@ -171,9 +172,9 @@ class ToolCalls:
             await self._log.sync()
             answer = await decision_of_person.arrives()
         if answer is None:
-            self._emit(_resolved(request, run, ev.Choice.REJECT_ONCE, by="nobody"))
+            self._emit(ev.ApprovalResolved(request, run.call.id, ev.Choice.REJECT_ONCE, "nobody"))
             raise NotAdmitted(NOBODY.format(reason=decision.reason))
-        self._emit(_resolved(request, run, answer.decision, "user", answer.note, answer.client, decision.grant))
+        self._emit(_resolved(request, run, answer, decision.grant))
         if answer.decision not in ALLOWED:
             raise NotAdmitted(DECLINED + (f' They said: "{answer.note}"' if answer.note else ""))
         return self._approved(run, answer.note, answer.arguments)
@@ -190,8 +191,7 @@ class ToolCalls:
     def _complete(self, run: Run, output: ToolOutput) -> None:
         content: tuple[ResultPart, ...] = output.content
         first = next((part.text for part in content if isinstance(part, Text)), "")
-        words = [*run.notes, remark(self._state(), run.call, first)]
-        content += tuple(Text(word) for word in words if word)
+        content += (*(Note(said, "approval") for said in run.notes), *self._remark(run.call, first))
         self._emit(
             *output.events,
             ev.ToolCallEnded(
@@ -210,9 +210,12 @@ class ToolCalls:
         self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
 
     def _end(self, call: ToolCall, status: ev.CallStatus, text: str) -> None:
-        words = [text, remark(self._state(), call, text)]
-        result = ToolResult(call.id, tuple(Text(word) for word in words if word), is_error=True)
+        result = ToolResult(call.id, (Text(text), *self._remark(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result))
+
+    def _remark(self, call: ToolCall, text: str) -> tuple[Note, ...]:
+        said = remark(self._state(), call, text)
+        return (Note(said, "repetition"),) if said else ()
 
     def _posture(self) -> Posture:
         state = self._state()
@@ -269,22 +272,15 @@ def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...
     )
 
 
-def _resolved(
-    request: str,
-    run: Run,
-    decision: ev.Choice,
-    by: str,
-    note: str = "",
-    client: str = "",
-    grant: ev.Grant | None = None,
-) -> ev.ApprovalResolved:
-    always = decision in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS)
+def _resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | None) -> ev.ApprovalResolved:
+    always = answer.decision in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS)
     return ev.ApprovalResolved(
         request=request,
         call=run.call.id,
-        decision=decision,
-        by=by,
-        note=note,
-        client=client,
+        decision=answer.decision,
+        by="user",
+        note=answer.note,
+        client=answer.client,
         grant=grant if always else None,
+        arguments=answer.arguments if answer.decision in ALLOWED else None,
     )

@@ -13,6 +13,7 @@ COMMANDS = {
     "run": "do one prompt and exit",
     "demo": "watch a scripted model repair a small project: no key, no network",
     "tasks": "list, show or delete tasks",
+    "replay": "run a recorded task again, without a model",
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
     "models": "which models can be named, and what they cost",
@@ -98,6 +99,7 @@ def _prompt_options(parser: Parser) -> Parser:
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--max-steps", type=_positive_int, metavar="N", help="steps one turn may take")
     add("--max-cost", type=_positive, metavar="USD", help="US dollars the task may cost")
+    add("--record", metavar="FILE", help="write events and requests to a new file, for halo replay")
     add("--time-limit", type=_positive, metavar="SECONDS", help="how long one turn may take")
     _network_options(parser)
     return parser
@@ -151,6 +153,16 @@ def _export() -> Parser:
     return parser
 
 
+def _replay() -> Parser:
+    parser = Parser(prog="halo replay", description="Run a recorded task again, with no model and no network.")
+    add = parser.add_argument
+    add("recording", help="a file that --record wrote, or a task")
+    add("--tolerant", action="store_true", help="go on after a difference, as far as possible")
+    add("--tools-in", metavar="DIR", help="let the tools run, in this folder; else they answer as recorded")
+    add("--json", action="store_true", help="say it as one JSON object")
+    return parser
+
+
 def _checkpoints() -> Parser:
     parser = Parser(prog="halo checkpoints", description="Saved states of a workspace.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|diff|restore")
@@ -184,6 +196,7 @@ PARSERS = {
     "run": _run,
     "demo": _demo,
     "tasks": _tasks,
+    "replay": _replay,
     "export": _export,
     "checkpoints": _checkpoints,
     "models": _models,

@@ -16,6 +16,7 @@ MODULES = {
     "run": "run",
     "demo": "demo",
     "tasks": "tasks",
+    "replay": "replay",
     "export": "tasks",
     "checkpoints": "checkpoints",
     "models": "models",

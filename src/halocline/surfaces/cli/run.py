@@ -73,6 +73,7 @@ def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
         mode=ev.Mode(mode) if mode else None,
         approval_mode=ev.ApprovalMode(approval) if approval not in (None, "plan") else None,
         attended=attended,
+        record=Path(arguments.record).expanduser().absolute() if arguments.record else None,
     )
 
 

@@ -1,0 +1,182 @@
+"""A model and tools that answer as a recording says, and ask nobody; and a model whose requests are recorded.
+
+What the recording does not answer was cut short there: they say that they are stuck, and wait to be cut short too.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Never
+
+from msgspec.structs import replace
+
+from halocline.controller.course import Course
+from halocline.ports.model import Model, ModelEvent, Request
+from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, ToolSpec
+from halocline.protocol import events as ev
+from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
+from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
+from halocline.store.recording import Recorder
+
+
+class RecordedModel:
+    """Says what the recorded model said, and compares what it is asked with what that one was asked."""
+
+    name = "recorded"
+
+    def __init__(self, course: Course, requests: Mapping[int, Request]) -> None:
+        self.compared = 0
+        self._course = course
+        self._requests = requests
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        await asyncio.sleep(0)  # an interrupt right after the step's start arrives here
+        self._compare(request)
+        events = [self._course.events[position] for position in self._course.step_ahead()]
+        message = next((event.message for event in events if isinstance(event, ev.AssistantMessageCompleted)), None)
+        for delta in _deltas(message):
+            yield delta
+        if error := next((event for event in events if isinstance(event, ev.ErrorRaised)), None):
+            raise _error(error)
+        for event in events:
+            if isinstance(event, ev.UsageReported):
+                yield event
+        if message is None or message.interrupted:
+            await _forever(self._course)
+        else:
+            yield ev.AssistantMessageCompleted(message=message)
+        await asyncio.sleep(0)  # and one right after its reply here
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def _compare(self, request: Request) -> None:
+        step = sum(isinstance(event, ev.StepStarted) for event in self._course.events[: self._course.at])
+        if recorded := self._requests.get(step):
+            self.compared += 1
+            self._course.compare(f"the request of step {step}", recorded, request)
+
+
+class RecordingModel:
+    """The model, with its requests written down."""
+
+    def __init__(self, model: Model, recorder: Recorder) -> None:
+        self._model = model
+        self._recorder = recorder
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+        self._recorder.request(request)
+        return self._model.stream(request)
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+class RecordedTools:
+    """The tools in force, answered from the recording; `live` ones run, and end when the recorded ones did."""
+
+    def __init__(self, tools: Toolset, course: Course, *, live: bool) -> None:
+        self._tools = tools
+        self._answers = Answers(course)
+        self._live = live
+
+    def find(self, name: str) -> AnyTool | None:
+        tool = self._tools.find(name)
+        if tool is None:
+            return None
+        if self._live:
+            return replace(tool, run=partial(self._answers.run_in_turn, tool))
+        preview = self._answers.preview if tool.preview else None
+        return replace(tool, run=self._answers.run, preview=preview)
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return self._tools.specs()
+
+    def batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
+        return self._tools.batches(calls)
+
+
+class Answers:
+    """What the recording says about calls."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+
+    async def run(self, input: Any, ctx: ToolContext) -> ToolOutput:
+        """Answer a call as it was answered, in its turn. Raises ToolFailure as the tool did."""
+        await self._ask_again(ctx)
+        position = self._end_of(ctx.call)
+        if position is None:
+            await _forever(self._course)
+        first = self._facts_before(position)
+        await self._course.reaches(first)
+        end = self._course.events[position]
+        assert isinstance(end, ev.ToolCallEnded)
+        content = tuple(part for part in end.result.content if not isinstance(part, Note))
+        if end.status is ev.CallStatus.FAILED:
+            raise ToolFailure("".join(part.text for part in content if isinstance(part, Text)))
+        facts = tuple(self._course.events[first:position])
+        return ToolOutput(content, end.diffs, facts, end.ends_turn)
+
+    async def run_in_turn(self, tool: AnyTool, input: Any, ctx: ToolContext) -> ToolOutput:
+        """Run the tool itself; readers that ran together end in the recorded order. Raises ToolFailure."""
+        position = self._end_of(ctx.call)
+        if position is None:
+            await _forever(self._course)
+        try:
+            return await tool.run(input, ctx)
+        finally:
+            await self._course.reaches(self._facts_before(position))
+
+    async def preview(self, input: Any, ctx: ToolContext) -> tuple[ev.Diff, ...]:
+        """The diff that was shown. Raises ToolFailure when the call failed instead of being shown."""
+        for position in self._course.step_ahead():
+            event = self._course.events[position]
+            if isinstance(event, ev.ApprovalRequested) and event.call == ctx.call:
+                return event.diffs
+            if isinstance(event, ev.ToolCallEnded) and event.call == ctx.call:
+                raise ToolFailure("".join(part.text for part in event.result.content if isinstance(part, Text)))
+        return ()
+
+    def _end_of(self, call: str) -> int | None:
+        """Where the call's own end stands; None when it was cut short."""
+        for position in self._course.step_ahead():
+            event = self._course.events[position]
+            if isinstance(event, ev.ToolCallEnded) and event.call == call:
+                return None if event.status is ev.CallStatus.CANCELLED else position
+        return None
+
+    def _facts_before(self, position: int) -> int:
+        """Where the facts begin that the call told of just before its end."""
+        while isinstance(self._course.events[position - 1], ev.FileChanged | ev.TodosChanged):
+            position -= 1
+        return position
+
+    async def _ask_again(self, ctx: ToolContext) -> None:
+        for position in self._course.step_ahead():
+            event = self._course.events[position]
+            if isinstance(event, ev.QuestionAsked) and event.call == ctx.call:
+                await ctx.ask(event.question, event.options, ctx.call)
+
+
+async def _forever(course: Course) -> Never:
+    await course.reaches_cut()
+    course.stuck()
+    await asyncio.Event().wait()
+    raise AssertionError("nothing sets it")
+
+
+def _deltas(message: AssistantMessage | None) -> list[ev.TextDelta | ev.ThinkingDelta]:
+    parts = message.content if message else ()
+    spoken = [part for part in parts if isinstance(part, Text | Thinking) and part.text]
+    return [(ev.TextDelta if isinstance(part, Text) else ev.ThinkingDelta)(part.text) for part in spoken]
+
+
+def _error(raised: ev.ErrorRaised) -> ModelError:
+    name = raised.code.removeprefix("model_")
+    kind = ModelErrorKind(name) if name in set(ModelErrorKind) else ModelErrorKind.SERVER
+    return ModelError(kind, raised.text, raised.hint)

@@ -1,0 +1,113 @@
+"""Runs a recorded task again, with no network and no model: the real loop, with everything from elsewhere as recorded.
+
+*Strict*: the first difference ends the replay. *Tolerant*: it goes on as long as the same kinds of things happen, and
+collects the differences. Tools answer as recorded and touch nothing, unless a folder is given in which they run.
+"""
+
+import asyncio
+import re
+import tempfile
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.controller.assembly import Assembly
+from halocline.controller.course import Course, Difference
+from halocline.controller.recorded import RecordedModel, RecordedTools
+from halocline.controller.replayed import Replayed
+from halocline.protocol import events as ev
+from halocline.protocol.errors import UsageError
+from halocline.protocol.state import State
+from halocline.protocol.values import Value
+from halocline.store.recording import Recording
+from halocline.task.log import Log
+
+_SECONDS = re.compile(r" in \d+\.\d s\]")
+"""How long a command took: the one thing in a tool's words that no repetition gives again."""
+
+
+class Replay(Value, frozen=True, omit_defaults=False):
+    """How a replay went: how far it came, of how many events, and how many requests were compared on the way."""
+
+    task: str
+    steps: int
+    events: int
+    recorded_events: int
+    requests: int
+    differences: tuple[Difference, ...]
+
+    @property
+    def same(self) -> bool:
+        return self.events == self.recorded_events and not self.differences
+
+
+async def replay(recording: Recording, assembly: Assembly, *, strict: bool, folder: Path | None = None) -> Replay:
+    """Run a recording. With `folder`, its tools run there; it should hold the files as they were at the beginning.
+
+    Raises:
+        UsageError: the recording has no beginning.
+    """
+    if not recording.events or not isinstance(recording.events[0], ev.TaskStarted):
+        raise UsageError("The recording has no beginning.", "Record the task again, from its start.")
+    with tempfile.TemporaryDirectory(prefix="halocline-replay-") as place:
+        return await _Stage(recording, assembly, recording.events[0], strict, folder).play(Path(place))
+
+
+class _Stage:
+    """One replay while it runs."""
+
+    def __init__(
+        self, recording: Recording, assembly: Assembly, started: ev.TaskStarted, strict: bool, folder: Path | None
+    ) -> None:
+        self._requests = recording.requests
+        self._assembly = assembly.for_replay(recording.settings)
+        self._folder = folder
+        self._workspace = started.workspace
+        here = replace(started, workspace=str(folder or started.workspace))
+        self._course = Course((here, *recording.events[1:]), self._canonical, strict=strict)
+
+    async def play(self, place: Path) -> Replay:
+        course = self._course
+        log = Log(place / "task", str(course.events[0].task), clock=course.clock)
+        log.attach(course)
+        state, model = State(), RecordedModel(course, self._requests)
+        try:
+            while course.next is not None and not course.over:
+                state = await self._live(self._task(log, state, model))
+        finally:
+            log.close()
+        return Replay(
+            task=log.task,
+            steps=state.steps,
+            events=course.at,
+            recorded_events=len(course.events),
+            requests=model.compared,
+            differences=tuple(course.differences),
+        )
+
+    def _task(self, log: Log, state: State, model: RecordedModel) -> Replayed:
+        tools = RecordedTools(self._assembly.tools(), self._course, live=self._folder is not None)
+        workspace = self._folder or Path(self._workspace)
+        return self._assembly.replayed(log, state, workspace, model, tools, self._course)
+
+    async def _live(self, task: Replayed) -> State:
+        """From a process's beginning to its end."""
+        serving = task.serving = asyncio.create_task(task.run())
+        begin = self._course.at
+        try:
+            task.feed()
+            await asyncio.wait([serving])
+        finally:
+            serving.cancel()
+            await task.machine.shell.close()
+        if not serving.cancelled():
+            serving.result()
+        task.bury()
+        if self._course.at == begin:
+            self._course.stuck()
+        return task.state
+
+    def _canonical(self, text: str) -> str:
+        if self._folder is None:
+            return text
+        return _SECONDS.sub(" in <time> s]", text.replace(str(self._folder), self._workspace))

@@ -1,0 +1,99 @@
+"""A task whose loop is real and whose world is a recording: prompts, decisions, interrupts and crashes come from it."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from halocline.controller.course import FROM_ELSEWHERE, Course, Cut, waits
+from halocline.protocol import commands as cmd
+from halocline.protocol import events as ev
+from halocline.task.task import Task
+
+
+@dataclass(slots=True)
+class Replayed(Task):
+    """A task that is fed from the recording."""
+
+    course: Course
+    serving: asyncio.Task[None] | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        Task.__post_init__(self)
+        self.course.when_stuck = self.stuck
+        self.course.when_stopped = self.stop
+
+    def emit(self, *events: ev.Event) -> None:
+        for event in events:
+            Task.emit(self, event)
+            if isinstance(event, ev.Durable):
+                self.feed()
+
+    def feed(self) -> None:
+        """What comes from elsewhere now arrives."""
+        if self.course.over:
+            return
+        self.inbox.attended = self.course.somebody_answers()
+        if cut := self.course.cut:
+            if not waits(self.course, self.state):
+                self.cut_short(cut)
+            return
+        if self.course.next is None:
+            self.inbox.close()
+        else:
+            self._arrives(self.course.next)
+
+    def stuck(self) -> None:
+        """Something waits for what the recording does not have: for the cut that comes now, or it has come apart."""
+        if cut := self.course.cut:
+            self.cut_short(cut)
+        else:
+            self.course.part("waiting for what is not there")
+
+    def cut_short(self, cut: Cut) -> None:
+        """Interrupt the turn, or die. Raises CancelledError where the process died."""
+        if not cut.died:
+            self.inbox.interrupt(cut.limit)
+        else:
+            self.stop()
+            raise asyncio.CancelledError
+
+    def stop(self) -> None:
+        if self.serving is not None:
+            self.serving.cancel()
+
+    def bury(self) -> None:
+        """Where the process died, another one closed what it had left open."""
+        if (cut := self.course.cut) and cut.died:
+            for event in self.course.events[cut.begin : cut.end]:
+                Task.emit(self, event)
+
+    def _arrives(self, event: ev.DurableEvent) -> None:
+        match event:
+            case ev.TurnStarted():
+                self.inbox.prompt(event.content)
+                if self.course.ends_at_once:
+                    self.inbox.interrupt()
+            case ev.SteeringReceived() if not isinstance(self.course.previous, ev.LimitExtended):
+                self.inbox.steer(event.content)
+            case ev.ApprovalResolved(by="user"):
+                self.inbox.resolve(_decision(event))
+            case ev.QuestionAnswered(by="user"):
+                self.inbox.reply(_answer(event))
+            case _ if isinstance(event, FROM_ELSEWHERE):
+                self.emit(event)
+            case _ if self.state.turn is None:
+                self.stuck()
+
+
+def _answer(event: ev.QuestionAnswered) -> cmd.AnswerQuestion:
+    return cmd.AnswerQuestion(task=event.task, request=event.request, answer=event.answer, client=event.client)
+
+
+def _decision(event: ev.ApprovalResolved) -> cmd.ResolveApproval:
+    return cmd.ResolveApproval(
+        task=event.task,
+        request=event.request,
+        decision=event.decision,
+        note=event.note,
+        arguments=event.arguments,
+        client=event.client,
+    )

@@ -1,0 +1,79 @@
+import json
+
+from tests.surfaces.cli.halo_process import Halo, call, shell
+
+HI = {"text": "Hello."}
+KEY = "sk-1234567890abcdef"
+
+
+async def recorded(halo: Halo, *turns: dict[str, object]) -> str:
+    model = halo.script(*turns)
+    done = await halo.run(
+        "run", "-y", "-p", "-m", model, "--record", "task.rec", "say hello", env={"OPENAI_API_KEY": KEY}
+    )
+    assert done.code == 0, done.err
+    return "task.rec"
+
+
+async def test_a_recording_replays_in_another_folder_and_home(halo: Halo) -> None:
+    await recorded(halo, {"call": [shell("echo one > made")]}, HI)
+    (halo.root / "task.rec").write_bytes((halo.folder / "task.rec").read_bytes())
+    (halo.folder / "made").unlink()
+    done = await halo.run("replay", "task.rec", cwd=halo.root, env={"HALOCLINE_HOME": str(halo.root / "other")})
+    assert (done.code, done.err) == (0, "")
+    assert "The same: 2 steps" in done.out
+    assert "2 requests compared." in done.out
+    assert not (halo.folder / "made").exists()
+
+
+async def test_a_task_replays_from_its_log_alone(halo: Halo) -> None:
+    await recorded(halo, HI)
+    done = await halo.run("replay", halo.tasks[-1][-4:])
+    assert done.code == 0
+    assert "no requests compared" in done.out
+
+
+async def test_a_difference_is_shown_with_its_place_and_exit_code_1(halo: Halo) -> None:
+    file = halo.folder / await recorded(halo, {"call": [call("read_file", path="nothing")]}, HI)
+    file.write_text(file.read_text().replace("say hello", "say goodbye", 1))
+    done = await halo.run("replay", "task.rec")
+    assert done.code == 1
+    assert "the request of step 1, messages[0].content[0].text" in done.out
+    assert 'recorded  "say hello"' in done.out
+    assert 'now       "say goodbye"' in done.out
+
+
+async def test_a_replay_is_json_for_programs(halo: Halo) -> None:
+    await recorded(halo, HI)
+    (told,) = (await halo.run("replay", "task.rec", "--json")).lines
+    assert (told["task"], told["steps"], told["requests"], told["differences"]) == (halo.tasks[-1], 1, 1, [])
+
+
+async def test_a_key_of_the_environment_is_in_no_recording(halo: Halo) -> None:
+    (halo.folder / "leak").write_text(KEY)
+    await recorded(halo, {"call": [call("read_file", path="leak")]}, HI)
+    text = (halo.folder / "task.rec").read_text()
+    assert KEY not in text
+    assert "[key]" in text
+    assert (await halo.run("replay", "task.rec")).code == 0
+
+
+async def test_an_existing_file_is_not_recorded_over_and_no_task_begins(halo: Halo) -> None:
+    (halo.folder / "task.rec").write_text("mine")
+    done = await halo.run("-p", "-m", halo.script(HI), "--record", "task.rec", "hello")
+    assert done.code == 2
+    assert "exists already" in done.err
+    assert halo.tasks == []
+
+
+async def test_what_is_neither_a_file_nor_a_task_is_named(halo: Halo) -> None:
+    done = await halo.run("replay", "nothing-of-that-name")
+    assert done.code == 2
+    assert "nothing-of-that-name" in done.err
+
+
+async def test_the_lines_of_a_recording_are_the_lines_of_the_log(halo: Halo) -> None:
+    await recorded(halo, HI)
+    lines = (halo.folder / "task.rec").read_text().splitlines()
+    events = [line for line in lines if json.loads(line)["type"] not in ("recording_started", "request_made")]
+    assert events == (halo.home / "tasks" / halo.tasks[-1] / "events.jsonl").read_text().splitlines()
