@@ -46,3 +46,24 @@ def test_nothing_chosen_changes_nothing() -> None:
 def test_a_time_that_is_none_is_named(tmp_path: Path, text: str, env: dict[str, str], named: str) -> None:
     with pytest.raises(SettingsError, match=named):
         load_settings(written(tmp_path, text), env)
+
+
+def test_an_unknown_profile_lists_those_there_are(tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text('[profiles.cheap]\nmodel = "openai/b"\n')
+    with pytest.raises(SettingsError) as error:
+        load_settings(path, {}, profile="dear")
+    assert "cheap" in error.value.hint
+
+
+def test_a_wrong_setting_in_a_profile_names_the_profile(tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text("[profiles.cheap]\nmax_step = 3\n")
+    with pytest.raises(SettingsError, match=r"profile cheap .*max_step"):
+        load_settings(path, {}, profile="cheap")
+
+
+def test_the_file_can_name_the_profile_to_use(tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text('profile = "cheap"\n[profiles.cheap]\nmax_steps = 3\n')
+    assert load_settings(path, {}).max_steps == 3

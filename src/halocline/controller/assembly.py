@@ -18,7 +18,7 @@ from halocline.hosts.shell import LocalShell
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
-from halocline.protocol.events import DurableEvent, Noticed
+from halocline.protocol.events import DurableEvent, Mode, Noticed
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.providers.catalog import VENDORS
@@ -46,6 +46,7 @@ RECORDED_SETTINGS = ("max_steps", "max_cost", "time_limit", "max_failures", "max
 class Choices(Value, frozen=True):
     """What was chosen for this run over the settings. None: as the settings say."""
 
+    profile: str | None = None
     base_url: str | None = None
     api_key: str | None = None
     text_tools: tuple[str, ...] | None = None
@@ -62,6 +63,7 @@ class Choices(Value, frozen=True):
         """The settings with these choices applied."""
         chosen = {name: value for name, value in asdict(self).items() if value is not None}
         chosen.pop("api_key", None)
+        chosen.pop("profile", None)
         return over(settings, chosen)
 
 
@@ -78,16 +80,44 @@ class Assembly:
     def of(cls, choices: Choices, env: Mapping[str, str] = os.environ) -> "Assembly":
         """Read the home and the settings. Raises UsageError and SettingsError."""
         home = Home.of(env)
-        return cls(home, choices.over(load_settings(home.settings, env)), env, choices.api_key or "")
+        settings = choices.over(load_settings(home.settings, env, choices.profile))
+        return cls(home, settings, env, choices.api_key or "")
 
     @cached_property
     def blobs(self) -> DiskBlobs:
         return DiskBlobs(self.home.blobs)
 
     async def model(self, named: str) -> Model:
-        """The model that was named, or the one to take when none was. Raises UsageError."""
-        model = await open_model(named, self.settings, self._env, self._api_key, self.blobs)
-        return Retrying(Correcting(with_text_tools(model, self.settings)))
+        """What a task asks: the model that was named, or those that the settings name for act and plan mode.
+
+        Raises:
+            UsageError: one of them, or of the fallback models, cannot be used.
+        """
+        act = await self._with_fallback(await self._open(named, self.settings, self._api_key))
+        wanted = self.settings.plan.model
+        if named or wanted in ("", act.name):
+            return act
+        from halocline.providers.switching import Switching
+
+        return Switching({Mode.ACT: act, Mode.PLAN: await self._with_fallback(await self._beside(wanted, act))})
+
+    async def _with_fallback(self, model: Model) -> Model:
+        names = [name for name in self.settings.fallback_models if name != model.name]
+        if not names:
+            return model
+        from halocline.providers.fallback import Fallback
+
+        return Fallback([model, *[await self._beside(name, model) for name in names]])
+
+    async def _beside(self, named: str, main: Model) -> Model:
+        """Another model than the main one. A base URL and a key that were given are for the main one's provider."""
+        if named.partition("/")[0] == main.name.partition("/")[0]:
+            return await self._open(named, self.settings, self._api_key)
+        return await self._open(named, over(self.settings, {"base_url": ""}), "")
+
+    async def _open(self, named: str, settings: Settings, key: str) -> Model:
+        model = await open_model(named, settings, self._env, key, self.blobs)
+        return Retrying(Correcting(with_text_tools(model, settings)))
 
     async def models(self) -> list[OfferedModel]:
         """The models that could be used, with what is known of them."""

@@ -5,7 +5,7 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,8 +20,9 @@ from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
+from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
-from halocline.protocol.errors import TaskBusy, TaskNotFound
+from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.events import (
     ApprovalMode,
     CheckpointRestored,
@@ -37,6 +38,7 @@ from halocline.protocol.events import (
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
 from halocline.protocol.values import Value
+from halocline.providers.switching import name_in
 from halocline.store import history
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
@@ -64,10 +66,11 @@ class TaskOptions(Value, frozen=True):
 
 @dataclass(slots=True)
 class OpenTask:
-    """A task and the coroutine that serves it."""
+    """A task, the coroutine that serves it, and the model's name in each mode."""
 
     task: Task
     serving: asyncio.Task[None]
+    models: Mapping[Mode, str]
 
 
 class Controller:
@@ -82,12 +85,14 @@ class Controller:
     async def start(self, workspace: Path, options: TaskOptions) -> str:
         """Begin a task and give its id. Nothing is written before the model is known to be usable."""
         model = await self._assembly.model(options.model or "")
+        names = {mode: name_in(mode, model) for mode in Mode}
         recorder = self._assembly.recorder(options.record) if options.record else None
         name = history.new_task_id()
+        mode = options.mode or Mode.ACT
         started = TaskStarted(
             workspace=str(workspace),
-            model=model.name,
-            mode=options.mode or Mode.ACT,
+            model=names[mode],
+            mode=mode,
             approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
             system_prompt=system_prompt(workspace),
             version=__version__,
@@ -97,7 +102,7 @@ class Controller:
                 model = self._assembly.recorded(model, recorder, log, ())
             task = self._assembly.task(log, State(), workspace, model, attended=options.attended)
             task.emit(started)
-        return self._serve(name, task)
+        return self._serve(name, task, names)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Open a task again. What a crash left open is closed first; nothing is run again by itself.
@@ -111,14 +116,15 @@ class Controller:
             state = fold(past)
             if not state.workspace:
                 raise TaskNotFound(f"The log of task {name} has no beginning.", "It cannot be resumed.")
-            model = await self._assembly.model(options.model or state.model)
+            model = await (self._assembly.model(options.model) if options.model else self._model_of(state))
+            names = {mode: name_in(mode, model) for mode in Mode}
             if options.record:
                 model = self._assembly.recorded(model, self._assembly.recorder(options.record), log, past)
             task = self._assembly.task(log, state, Path(state.workspace), model, attended=options.attended)
             if state.turn is not None:
                 task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
-            self._adjust(task, options)
-        return self._serve(name, task)
+            self._adjust(task, options, names)
+        return self._serve(name, task, names)
 
     def send(self, command: cmd.AnyCommand) -> bool:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
@@ -136,7 +142,7 @@ class Controller:
             case cmd.AnswerQuestion():
                 return task.inbox.reply(command)
             case cmd.SetMode(mode=mode):
-                task.emit(ModeChanged(mode=mode))
+                _switch(task, mode, self._open[command.task].models)
             case cmd.SetPolicy(approval_mode=approval_mode):
                 task.emit(PolicyChanged(approval_mode=approval_mode))
             case cmd.CloseTask():
@@ -220,18 +226,24 @@ class Controller:
             if isinstance(outcome, BaseException):
                 raise outcome
 
-    def _serve(self, name: str, task: Task) -> str:
+    async def _model_of(self, state: State) -> Model:
+        """The model that a resumed task goes on with. Raises UsageError."""
+        if self._assembly.settings.plan.model:
+            with suppress(UsageError):
+                chosen = await self._assembly.model("")
+                if state.model in (name_in(mode, chosen) for mode in Mode):
+                    return chosen
+        return await self._assembly.model(state.model)
+
+    def _serve(self, name: str, task: Task, models: Mapping[Mode, str]) -> str:
         self._program_log.attach()
         serving = asyncio.create_task(task.run(), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
-        self._open[name] = OpenTask(task, serving)
+        self._open[name] = OpenTask(task, serving, models)
         return name
 
-    def _adjust(self, task: Task, options: TaskOptions) -> None:
-        if task.model.name != task.state.model:
-            task.emit(ModelChanged(model=task.model.name))
-        if options.mode not in (None, task.state.mode):
-            task.emit(ModeChanged(mode=options.mode))
+    def _adjust(self, task: Task, options: TaskOptions, models: Mapping[Mode, str]) -> None:
+        _switch(task, options.mode or task.state.mode, models)
         if options.approval_mode not in (None, task.state.approval_mode):
             task.emit(PolicyChanged(approval_mode=options.approval_mode))
 
@@ -239,6 +251,14 @@ class Controller:
         if name not in self._open:
             raise TaskNotFound(f"Task {name} is not open here.", "Resume it first.")
         return self._open[name].task
+
+
+def _switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:
+    """Go on in a mode, with its model."""
+    if models[mode] != task.state.model:
+        task.emit(ModelChanged(model=models[mode]))
+    if mode is not task.state.mode:
+        task.emit(ModeChanged(mode=mode))
 
 
 @contextmanager

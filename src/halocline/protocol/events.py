@@ -153,11 +153,12 @@ class StepStarted(Durable, frozen=True):
 
 
 class StepRetried(Transient, frozen=True):
-    """The request failed and is made again after `wait` seconds; what was streamed so far is void."""
+    """The request failed and is made again after `wait` seconds, of `model` if that is another; what came is void."""
 
     attempt: int
     wait: float
     cause: str
+    model: str = ""
 
 
 class UsageReported(Durable, frozen=True):

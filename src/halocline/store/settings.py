@@ -37,10 +37,29 @@ class Timeouts(Value, frozen=True, forbid_unknown_fields=True):
     stall: Amount | None = None
 
 
+class PlanSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """What differs in plan mode."""
+
+    model: str = ""
+
+
 class Settings(Value, frozen=True, forbid_unknown_fields=True):
     """All settings, with their defaults."""
 
     model: Annotated[str, Says(description="The model to use, as `provider/model`.")] = ""
+    plan: Annotated[
+        PlanSettings,
+        Says(description="What differs in plan mode: `model`. One that -m names is for both modes."),
+    ] = PlanSettings()
+    fallback_models: Annotated[
+        tuple[str, ...],
+        Says(description="Models to ask, in this order, when the model is out of reach, overloaded or out of quota."),
+    ] = ()
+    profile: Annotated[str, Says(description="The profile to use when none is named.")] = ""
+    profiles: Annotated[
+        dict[str, dict[str, Any]],
+        Says(description="Sets of settings that go over the others: tables `[profiles.NAME]`, for `--profile NAME`."),
+    ] = {}
     base_url: Annotated[str, Says(description="Where the model's server is, instead of the usual place.")] = ""
     text_tools: Annotated[
         tuple[str, ...],
@@ -84,6 +103,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
 
 VARIABLES = {
     "HALOCLINE_MODEL": "model",
+    "HALOCLINE_PROFILE": "profile",
     "HALOCLINE_BASE_URL": "base_url",
     "HALOCLINE_APPROVAL_MODE": "approval_mode",
     "HALOCLINE_MAX_STEPS": "max_steps",
@@ -99,15 +119,29 @@ VARIABLES = {
 """Which environment variable sets which setting."""
 
 
-def load_settings(path: Path, env: Mapping[str, str]) -> Settings:
-    """The settings in force. Raises SettingsError naming the file or variable, the key and what is wrong."""
-    settings = _convert(_from_file(path), str(path))
+def load_settings(path: Path, env: Mapping[str, str], profile: str | None = None) -> Settings:
+    """The settings in force, with those of the profile that was named, or that the variable or the file names.
+
+    Raises:
+        SettingsError: the file, a variable or the profile is wrong; names it, the key and what is wrong.
+    """
+    given = _from_file(path)
+    settings = _convert(given, str(path))
+    if name := profile or env.get("HALOCLINE_PROFILE", "") or settings.profile:
+        settings = _convert(given | _profile(settings, name, path) | {"profile": name}, f"profile {name} of {path}")
     named = {
         setting: getattr(_convert({setting: env[name]}, f"the variable {name}"), setting)
         for name, setting in VARIABLES.items()
         if env.get(name)
     }
     return over(settings, named)
+
+
+def _profile(settings: Settings, name: str, path: Path) -> dict[str, Any]:
+    if name in settings.profiles:
+        return settings.profiles[name]
+    known = f"The profiles are: {', '.join(settings.profiles)}." if settings.profiles else f"{path} has none."
+    raise SettingsError(f"There is no profile {name!r}.", f"{known} Make one as a table [profiles.{name}].")
 
 
 def over(settings: Settings, chosen: Mapping[str, Any]) -> Settings:

@@ -1,7 +1,7 @@
 """Numbers as people read them: durations, tokens, money."""
 
 from halocline.protocol.messages import StopReason
-from halocline.surfaces.row_kinds import TurnEndRow
+from halocline.surfaces.row_kinds import RetryRow, TurnEndRow
 
 _ENDINGS = {
     StopReason.END_TURN: "done",
@@ -43,6 +43,13 @@ def money(dollars: float | None) -> str:
 
 def plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def again(row: RetryRow) -> str:
+    """What is done after a request failed."""
+    if row.model:
+        return f"asking {row.model} instead"
+    return f"asking again in {duration(row.wait)} (attempt {row.attempt})"
 
 
 def ending(row: TurnEndRow) -> str:

@@ -94,11 +94,12 @@ class RestoredRow(Tagged, frozen=True):
 
 
 class RetryRow(Tagged, frozen=True):
-    """The request failed and is made again after `wait` seconds; the draft before it is void."""
+    """The request failed and is made again after `wait` seconds, of `model` if that is another; the draft is void."""
 
     attempt: int
     wait: float
     cause: str
+    model: str = ""
 
 
 class NoticeRow(Tagged, frozen=True):

@@ -216,14 +216,16 @@ async def test_a_question_without_options_is_answered_by_words(
 PROGRAM = """
 import asyncio, signal
 from pathlib import Path
+from halocline.protocol.events import Mode
 from halocline.surfaces.cli.line_input import composer, read_line
 
 async def main():
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
     print("LINE", repr(await read_line("edit: ", "make test")), flush=True)
-    print("PROMPT", repr(await composer(Path("history/prompts"))), flush=True)
-    print("PROMPT", repr(await composer(Path("history/prompts"))), flush=True)
+    for mode in (Mode.ACT, Mode.ACT, Mode.PLAN):
+        typed = await composer(Path("history/prompts"), mode)
+        print("PROMPT", typed and (typed.text, typed.mode.value), flush=True)
     print("WAITING", flush=True)
     await stopped.wait()
     print("STOPPED", flush=True)
@@ -242,7 +244,12 @@ def test_lines_and_prompts_are_typed_on_a_real_terminal(tmp_path: Any) -> None:
         child.expect("LINE 'make check'")
         child.expect("Ask for something")
         child.send("one\ntwo\r")
-        child.expect(r"PROMPT 'one\\ntwo'")
+        child.expect(r"PROMPT \('one\\ntwo', 'act'\)")
+        child.expect("Ask for something")
+        child.send("think\x1b[Z")
+        child.expect("plan")
+        child.send("\r")
+        child.expect(r"PROMPT \('think', 'plan'\)")
         child.expect("Ask for something")
         child.send("\x04")
         child.expect("PROMPT None")

@@ -107,6 +107,7 @@ def _prompt_options(parser: Parser) -> Parser:
 
 def _model_options(parser: Parser) -> None:
     parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="the model to use")
+    parser.add_argument("--profile", metavar="NAME", help="use this profile of settings.toml")
     parser.add_argument("--base-url", metavar="URL", help="where the model's server is")
     parser.add_argument("--api-key", metavar="KEY", help="the key to use (other users of the machine may see it)")
     parser.add_argument(

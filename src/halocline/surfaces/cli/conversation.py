@@ -74,13 +74,22 @@ class Conversation:
     async def _submit(self, prompt: str) -> bool:
         """Hand a prompt to the task, asking for one when there is none. False when the person leaves."""
         if not prompt and self._stays:
-            typed = await self._wait_for(self._view.compose(self._client.home.prompt_history))
-            prompt = typed or ""
+            prompt = await self._compose()
         if not prompt or self._leaving:
             return False
         self._running = True
         self._client.send(cmd.SubmitPrompt(task=self._task, content=(Text(prompt),)))
         return True
+
+    async def _compose(self) -> str:
+        """What the person types next; the mode that they chose for it holds from now on."""
+        mode = self._client.state(self._task).mode
+        typed = await self._wait_for(self._view.compose(self._client.home.prompt_history, mode))
+        if typed is None:
+            return ""
+        if typed.mode is not mode:
+            self._client.send(cmd.SetMode(task=self._task, mode=typed.mode))
+        return typed.text
 
     async def _wait_for(self, asking: Coroutine[None, None, T]) -> T | None:
         """What the person says; None when a signal came first."""

@@ -3,8 +3,12 @@
 The event loop's own handler of Ctrl-C is left alone: while typing, Ctrl-C is a key.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from halocline.protocol.events import Mode
+from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -22,35 +26,58 @@ async def read_line(prompt: str, initial: str = "") -> str | None:
         return None
 
 
-async def composer(history: Path) -> str | None:
+class Prompt(Value, frozen=True):
+    """What a person typed, and the mode in which it is meant."""
+
+    text: str
+    mode: Mode
+
+
+async def composer(history: Path, mode: Mode) -> Prompt | None:
     """The next prompt, or None when the person quits.
 
-    Enter sends, Alt+Enter or Ctrl+J begins a new line, Ctrl-D quits, Ctrl-C clears the text
-    or quits when there is none.
+    Enter sends, Alt+Enter or Ctrl+J begins a new line, Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the
+    text or quits when there is none.
     """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.formatted_text import FormattedText
     from prompt_toolkit.history import FileHistory
 
     history.parent.mkdir(parents=True, exist_ok=True)
+    chosen = Chosen(mode)
     session: PromptSession[str] = PromptSession(
         history=FileHistory(str(history)),
         multiline=True,
-        key_bindings=_composer_keys(),
+        key_bindings=_composer_keys(chosen),
         prompt_continuation="  ",
-        placeholder=FormattedText([("ansibrightblack", "Ask for something. Alt+Enter: new line, Ctrl-D: quit")]),
+        placeholder=FormattedText([("ansibrightblack", "Ask for something. Shift+Tab: plan or act, Ctrl-D: quit")]),
         erase_when_done=True,
     )
     while True:
         try:
-            text = await session.prompt_async(FormattedText([("", "\n"), ("ansicyan bold", "❯ ")]), handle_sigint=False)
+            text = await session.prompt_async(lambda: FormattedText(chosen.prompt), handle_sigint=False)
         except (EOFError, KeyboardInterrupt):
             return None
         if text.strip():
-            return text
+            return Prompt(text, chosen.mode)
 
 
-def _composer_keys() -> "KeyBindings":
+@dataclass(slots=True)
+class Chosen:
+    """The mode that is chosen while a prompt is typed."""
+
+    mode: Mode
+
+    @property
+    def prompt(self) -> list[tuple[str, str]]:
+        plan = [("ansiyellow", "plan ")] if self.mode is Mode.PLAN else []
+        return [("", "\n"), *plan, ("ansicyan bold", "❯ ")]
+
+    def switch(self) -> None:
+        self.mode = Mode.ACT if self.mode is Mode.PLAN else Mode.PLAN
+
+
+def _composer_keys(chosen: Chosen) -> "KeyBindings":
     from prompt_toolkit.key_binding import KeyBindings
 
     keys = KeyBindings()
@@ -63,6 +90,10 @@ def _composer_keys() -> "KeyBindings":
     @keys.add("c-j")
     def new_line(event: "KeyPressEvent") -> None:
         event.current_buffer.insert_text("\n")
+
+    @keys.add("s-tab")
+    def switch(event: "KeyPressEvent") -> None:
+        chosen.switch()
 
     @keys.add("c-c")
     def clear(event: "KeyPressEvent") -> None:

@@ -13,7 +13,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state import State, fold
 from halocline.surfaces.cli.asking import Asker
 from halocline.surfaces.cli.decision import Decision
-from halocline.surfaces.cli.line_input import composer
+from halocline.surfaces.cli.line_input import Prompt, composer
 from halocline.surfaces.cli.output import APPROVE, UNANSWERED
 from halocline.surfaces.cli.screen import Screen
 from halocline.surfaces.cli.telling import tell
@@ -69,5 +69,5 @@ class LineMode:
             raise RuntimeError("nobody is here to ask")
         return await self._asker.ask_question(event)
 
-    async def compose(self, history: Path) -> str | None:
-        return await composer(history)
+    async def compose(self, history: Path, mode: ev.Mode) -> Prompt | None:
+        return await composer(history, mode)

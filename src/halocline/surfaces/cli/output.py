@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
 from msgspec.structs import asdict
@@ -20,6 +20,9 @@ from halocline.protocol.values import Value
 from halocline.surfaces.cli.decision import Decision
 from halocline.surfaces.cli.exit_codes import of_error, of_state
 from halocline.surfaces.cli.telling import tell
+
+if TYPE_CHECKING:
+    from halocline.surfaces.cli.line_input import Prompt
 
 UNANSWERED = "Something needed an approval, nobody was there to give it, and it was not done."
 APPROVE = "Allow more with --approval-mode accept-edits, auto or yolo, or start halo on a terminal."
@@ -118,8 +121,8 @@ class View(Protocol):
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         """The answer; None when the person would rather stop."""
 
-    async def compose(self, history: Path) -> str | None:
-        """The person's next prompt; None when they leave. `history` keeps what they typed."""
+    async def compose(self, history: Path, mode: ev.Mode) -> "Prompt | None":
+        """The person's next prompt and its mode; None when they leave. `history` keeps what they typed."""
 
 
 class Silent:
@@ -151,7 +154,7 @@ class Silent:
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         raise RuntimeError("nobody is here to ask")
 
-    async def compose(self, history: Path) -> str | None:
+    async def compose(self, history: Path, mode: ev.Mode) -> "Prompt | None":
         return None
 
 

@@ -222,13 +222,19 @@ class Screen:
         self._print_rows(rows)
         self._out.status.set(Activity(what, self._stream.tail))
 
+    def _wait_for(self, event: ev.StepRetried) -> None:
+        if event.model:
+            self._do("waiting for the model")
+        else:
+            self._out.status.set(Activity("asking again in", until=time.monotonic() + event.wait))
+
     def _follow(self, event: ev.Event) -> None:
         """Keep the moving line in step with what happens."""
         match event:
             case ev.TurnStarted() | ev.StepStarted():
                 self._do("waiting for the model")
             case ev.StepRetried():
-                self._out.status.set(Activity("asking again in", until=time.monotonic() + event.wait))
+                self._wait_for(event)
             case ev.ToolCallStarted():
                 self._progress = ""
                 verb = "running " if event.kind is ev.ToolKind.EXECUTE else ""

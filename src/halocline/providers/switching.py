@@ -1,0 +1,31 @@
+"""The models of one task: one for plan mode and one for act mode. A request goes to the one that it names."""
+
+from collections.abc import AsyncIterator, Mapping
+
+from halocline.ports.model import Model, ModelEvent, Request
+from halocline.protocol.events import Mode
+
+
+class Switching:
+    """Several models behind one. `names` says which one a mode asks; a request for another name goes to act mode's."""
+
+    def __init__(self, by_mode: Mapping[Mode, Model]) -> None:
+        self.names = {mode: model.name for mode, model in by_mode.items()}
+        self._models = {model.name: model for model in by_mode.values()}
+        self._first = by_mode[Mode.ACT]
+
+    @property
+    def name(self) -> str:
+        return self._first.name
+
+    def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+        return self._models.get(request.model, self._first).stream(request)
+
+    async def close(self) -> None:
+        for model in self._models.values():
+            await model.close()
+
+
+def name_in(mode: Mode, model: Model) -> str:
+    """What a task's model is called in a mode."""
+    return model.names[mode] if isinstance(model, Switching) else model.name
