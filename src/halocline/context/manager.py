@@ -9,17 +9,25 @@ from operator import is_
 
 from halocline.ports.model import Request
 from halocline.ports.tool import Toolset
-from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResult
+from halocline.protocol.messages import AssistantMessage, Effort, Message, Text, ToolCall, ToolResult
 from halocline.protocol.state import State
 
 MISSING = "No result of this call was recorded. Do not assume that it took effect."
 
 
 class Context:
-    """Builds requests. `max_tokens` bounds one reply; None leaves it to the model's own limit."""
+    """Builds requests.
 
-    def __init__(self, max_tokens: int | None = None) -> None:
+    `max_tokens` bounds one reply, `effort` and `thinking_budget` (tokens) say how hard to think; None leaves it to the
+    model's own limit and to its vendor.
+    """
+
+    def __init__(
+        self, max_tokens: int | None = None, effort: Effort | None = None, thinking_budget: int | None = None
+    ) -> None:
         self._max_tokens = max_tokens
+        self._effort = effort
+        self._thinking_budget = thinking_budget
         self._pairing = Pairing()
 
     def request(self, state: State, toolset: Toolset) -> Request:
@@ -30,6 +38,10 @@ class Context:
             messages=self._pairing.of(state.messages),
             tools=toolset.specs(),
             max_tokens=self._max_tokens,
+            effort=self._effort,
+            thinking_budget=self._thinking_budget,
+            cache_key=state.task,
+            output_schema=state.output_schema,
         )
 
 

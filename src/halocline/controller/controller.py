@@ -33,10 +33,11 @@ from halocline.protocol.events import (
     TaskStarted,
     TurnEnded,
 )
-from halocline.protocol.messages import StopReason
+from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import State, fold, loose_ends
-from halocline.protocol.values import Value
+from halocline.protocol.values import JsonObject, Value
 from halocline.store import history
+from halocline.task.inbox import Prompt
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
 
@@ -109,9 +110,10 @@ class Controller:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
         task = self._task(command.task)
         match command:
-            case cmd.SubmitPrompt(content=content):
+            case cmd.SubmitPrompt(content=content, output_schema=schema):
                 now = datetime.now().astimezone()
-                task.inbox.prompt((*content, environment(task.state, Path(task.state.workspace), now)))
+                note = environment(task.state, Path(task.state.workspace), now)
+                task.inbox.prompt(Prompt((*content, note, *_form(schema)), schema))
             case cmd.Steer(content=content):
                 task.inbox.steer(content)
             case cmd.Interrupt():
@@ -213,6 +215,15 @@ class Controller:
         if name not in self._open:
             raise TaskNotFound(f"Task {name} is not open here.", "Resume it first.")
         return self._open[name].task
+
+
+def _form(schema: JsonObject | None) -> tuple[Note, ...]:
+    """What is said of the form of an answer, when it has to have one."""
+    if schema is None:
+        return ()
+    from halocline.context.answer_form import answer_form
+
+    return (answer_form(schema),)
 
 
 @contextmanager
