@@ -17,6 +17,7 @@ from halocline.hosts.shell import LocalShell
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
+from halocline.protocol.messages import Effort
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.providers.catalog import VENDORS
@@ -39,6 +40,8 @@ class Choices(Value, frozen=True):
     base_url: str | None = None
     api_key: str | None = None
     text_tools: tuple[str, ...] | None = None
+    effort: Effort | None = None
+    thinking_budget: int | None = None
     max_steps: int | None = None
     max_cost: float | None = None
     time_limit: float | None = None
@@ -95,7 +98,7 @@ class Assembly:
             state=state,
             inbox=Inbox(attended=attended),
             model=model,
-            context=Context(max_tokens=settings.max_tokens),
+            context=Context(settings.max_tokens, settings.effort, settings.thinking_budget),
             toolset=self.tools(),
             checkpoints=self._checkpoints(workspace, log.task),
             governor=Governor(
