@@ -19,6 +19,9 @@ _COUNTS = frozenset({"minItems", "maxItems", "uniqueItems", "minProperties", "ma
 _UNDERSTOOD = _KEPT | _PLACED | _ABOUT | _NUMBERS | _TEXTS | _COUNTS
 
 
+_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
 class _NotForVendors(Exception):
     """The schema says what not every vendor understands."""
 
@@ -61,6 +64,8 @@ def _closed(node: object, root: JsonObject, within: tuple[str, ...]) -> JsonObje
     closed: JsonObject = {key: value for key, value in node.items() if key in _KEPT}
     if "const" in node:
         closed["enum"] = [node["const"]]
+    if "enum" in closed and "type" not in closed:
+        closed["type"] = _type_of(closed["enum"])
     if "anyOf" in node:
         closed["anyOf"] = [_closed(one, root, within) for one in node["anyOf"]]
     kinds = node.get("type", ())
@@ -80,6 +85,14 @@ def _object(node: JsonObject, kinds: Iterable[str], root: JsonObject, within: tu
 
 def _array(node: JsonObject, kinds: Iterable[str], root: JsonObject, within: tuple[str, ...]) -> JsonObject:
     return {"items": _closed(node.get("items"), root, within)} if "array" in kinds else {}
+
+
+def _type_of(values: Iterable[object]) -> str:
+    """The one type that all of them have: OpenAI wants it said."""
+    kinds = {_TYPES.get(type(value), "") for value in values}
+    if len(kinds) != 1 or "" in kinds:
+        raise _NotForVendors
+    return kinds.pop()
 
 
 def _referred(name: str, root: JsonObject, within: tuple[str, ...]) -> object:
