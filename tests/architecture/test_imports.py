@@ -27,6 +27,10 @@ UNUSED = (
     "halocline.providers.gemini_stream",
     "halocline.providers.openai_responses",
     "halocline.providers.scripted",
+    "halocline.providers.answer_schema",
+    "halocline.providers.thinking",
+    "halocline.context.answer_form",
+    "halocline.controller.output_schema",
     "halocline.providers.failures",
     "halocline.providers.markup",
     "halocline.providers.printed_calls",
@@ -48,6 +52,7 @@ UNUSED = (
     "email",
     "xml",
     "unittest",
+    "jsonschema",
     "pydantic",
     "logging.handlers",
 )

@@ -6,7 +6,7 @@ from halocline.controller.controller import Controller, TaskOptions
 from halocline.protocol import commands as cmd
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
-from halocline.protocol.messages import AssistantMessage
+from halocline.protocol.messages import AssistantMessage, Effort
 from halocline.providers.scripted import Fault, Turn
 from halocline.store.settings import PlanSettings, Settings
 from halocline.testing.model_server import ModelServer
@@ -96,3 +96,21 @@ def test_a_profile_goes_over_the_settings_and_under_variables_and_flags(tmp_path
     assert (plain.model, plain.max_steps) == ("openai/a", 7)
     assert (cheap.model, cheap.plan.model, cheap.max_steps, cheap.max_failures) == ("openai/b", "openai/c", 8, 9)
     assert (by_variable.model, by_variable.max_steps, by_variable.profile) == ("openai/b", 7, "cheap")
+
+
+async def test_plan_mode_thinks_as_its_own_table_says(journey):
+    async with ModelServer([Turn(text="a plan"), Turn(text="done")]) as server:
+        settings = {"model": "openai/gpt-5.6", "base_url": server.url("openai"), "effort": Effort.LOW}
+        client = client_of(journey, plan=PlanSettings(effort=Effort.HIGH), **settings)
+        await journey.open(client, TaskOptions(mode=ev.Mode.PLAN))
+        await journey.prompt(client)
+        client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.ACT))
+        await journey.prompt(client)
+        await client.close()
+    assert [request.body["reasoning_effort"] for request in server.requests] == ["high", "low"]
+
+
+def test_an_effort_that_is_chosen_for_the_run_is_for_both_modes():
+    settings = Settings(effort=Effort.LOW, plan=PlanSettings(model="openai/a", effort=Effort.HIGH))
+    chosen = Choices(effort=Effort.MAX).over(settings)
+    assert (chosen.effort, chosen.plan) == (Effort.MAX, PlanSettings(model="openai/a"))

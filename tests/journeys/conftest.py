@@ -68,6 +68,7 @@ class Journey:
         answer: Answer | None = None,
         client: Client | None = None,
         resume: str = "",
+        schema: dict | None = None,
         **settings: object,
     ) -> "Journey":
         """Open a task, play one prompt to the end of its turn, and close everything."""
@@ -75,7 +76,7 @@ class Journey:
         options = options or TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=answer is not None)
         try:
             await self.open(client, options, resume)
-            await self.prompt(client, prompt, answer, after=0)
+            await self.prompt(client, prompt, answer, after=0, schema=schema)
         finally:
             await client.close()
         return self
@@ -84,12 +85,17 @@ class Journey:
         self.task = await (client.resume(resume, options) if resume else client.start(self.workspace, options))
 
     async def prompt(
-        self, client: Client, prompt: str = "go", answer: Answer | None = None, after: int | None = None
+        self,
+        client: Client,
+        prompt: str = "go",
+        answer: Answer | None = None,
+        after: int | None = None,
+        schema: dict | None = None,
     ) -> None:
         """Send a prompt and take in the events after `after` (None: from the prompt on) until its turn has ended."""
         sent = client.state(self.task).seq
         self.events = []
-        client.send(cmd.SubmitPrompt(task=self.task, content=(Text(prompt),)))
+        client.send(cmd.SubmitPrompt(task=self.task, content=(Text(prompt),), output_schema=schema))
         async with asyncio.timeout(LONGEST):
             async for event in client.events(self.task, sent if after is None else after):
                 self.events.append(event)

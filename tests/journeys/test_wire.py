@@ -8,7 +8,8 @@ from halocline.controller.assembly import Assembly
 from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
 from halocline.protocol import events as ev
-from halocline.protocol.messages import StopReason
+from halocline.protocol.messages import Effort, StopReason
+from halocline.providers.scripted import Turn
 from halocline.store.settings import Settings
 from halocline.testing.model_server import ModelServer
 
@@ -18,13 +19,20 @@ MODELS = {
     "openai-responses": "openai-responses/gpt-5.6",
     "gemini": "gemini/gemini-3.8-flash",
 }
-KEYS = {"ANTHROPIC_API_KEY": "key", "OPENAI_API_KEY": "key", "GOOGLE_API_KEY": "key"}
+KEYS = {"ANTHROPIC_API_KEY": "key", "OPENAI_API_KEY": "key", "GOOGLE_API_KEY": "key", "DEEPSEEK_API_KEY": "key"}
 CONVERSATIONS = {
     "anthropic": "messages",
     "openai": "messages",
     "openai-responses": "input",
     "gemini": "contents",
 }
+WISHES = {
+    "unasked": {},
+    "effort": {"effort": Effort.HIGH},
+    "budget": {"thinking_budget": 4096},
+}
+every_wish = pytest.mark.parametrize("wish", WISHES.values(), ids=WISHES)
+THOUGHT = TURNS[0].thinking
 STEP = ["StepStarted", "UsageReported", "AssistantMessageCompleted"]
 CALL = ["ToolCallStarted", "ToolCallEnded"]
 KINDS = [
@@ -43,13 +51,13 @@ KINDS = [
 ]
 
 
-async def play(journey, family, write_size=0):
+async def play(journey, family, write_size=0, turns=TURNS, prompt=PROMPT, model="", resume="", **settings):
     """The repair over loopback HTTP. Gives what the server received."""
-    async with ModelServer(TURNS, write_size=write_size) as server:
-        settings = Settings(base_url=server.url(family))
+    async with ModelServer(turns, write_size=write_size) as server:
+        settings = Settings(base_url=server.url(family), **settings)
         client = Client(Controller(Assembly(journey.home, settings, KEYS)), "test")
-        options = TaskOptions(model=MODELS[family], approval_mode=ev.ApprovalMode.YOLO)
-        await journey.run(prompt=PROMPT, client=client, options=options)
+        options = TaskOptions(model=model or MODELS[family], approval_mode=ev.ApprovalMode.YOLO)
+        await journey.run(prompt=prompt, client=client, options=options, resume=resume)
     return server.requests
 
 
@@ -135,9 +143,10 @@ async def test_on_the_responses_wire_results_follow_their_calls_and_reasoning_go
     assert all(item["encrypted_content"] and item["summary"] for item in thought)
 
 
+@every_wish
 @pytest.mark.parametrize("family", MODELS)
-async def test_the_system_prompt_and_the_tools_are_the_same_bytes_in_every_request(journey, family):
-    requests = await play(journey, family)
+async def test_the_system_prompt_and_the_tools_are_the_same_bytes_in_every_request(journey, family, wish):
+    requests = await play(journey, family, **wish)
     heads = {request.raw.partition(b'"%s":[' % CONVERSATIONS[family].encode())[0] for request in requests}
     assert len(heads) == 1
     assert b'"tools":[' in heads.pop()
@@ -145,9 +154,10 @@ async def test_the_system_prompt_and_the_tools_are_the_same_bytes_in_every_reque
         assert len({msgspec.json.encode(request.body["messages"][0]) for request in requests}) == 1
 
 
+@every_wish
 @pytest.mark.parametrize("family", MODELS)
-async def test_the_messages_of_each_request_begin_those_of_the_next(journey, family):
-    requests = await play(journey, family)
+async def test_the_messages_of_each_request_begin_those_of_the_next(journey, family, wish):
+    requests = await play(journey, family, **wish)
     conversations = [request.body[CONVERSATIONS[family]] for request in requests]
     sent = [[msgspec.json.encode(unmarked(message)) for message in messages] for messages in conversations]
     assert len(sent) == len(TURNS)
@@ -162,3 +172,93 @@ def unmarked(message):
         return message
     blocks = [{k: v for k, v in block.items() if k != "cache_control"} for block in message["content"]]
     return {**message, "content": blocks}
+
+
+SENT = {
+    "anthropic": lambda body: (body["thinking"]["type"], body["output_config"]["effort"]),
+    "openai": lambda body: body["reasoning_effort"],
+    "openai-responses": lambda body: (body["reasoning"]["summary"], body["reasoning"]["effort"]),
+    "gemini": lambda body: body["generationConfig"]["thinkingConfig"],
+}
+EXPECTED = {
+    "anthropic": ("adaptive", "high"),
+    "openai": "high",
+    "openai-responses": ("auto", "high"),
+    "gemini": {"includeThoughts": True, "thinkingLevel": "high"},
+}
+
+
+@pytest.mark.parametrize("family", MODELS)
+async def test_every_request_says_how_hard_to_think(journey, family):
+    for request in await play(journey, family, effort=Effort.HIGH):
+        assert SENT[family](request.body) == EXPECTED[family]
+
+
+async def test_an_older_claude_is_given_a_budget_and_may_think_between_calls(journey):
+    for request in await play(journey, "anthropic", model="anthropic/claude-haiku-4-5", thinking_budget=5_000):
+        assert request.body["thinking"] == {"type": "enabled", "budget_tokens": 5_000}
+        assert request.body["max_tokens"] == 64_000
+        assert request.headers["anthropic-beta"] == "interleaved-thinking-2025-05-14"
+        assert not request.body.keys() & {"temperature", "tool_choice"}
+
+
+REPLAYED = {
+    "anthropic/claude-haiku-4-5": lambda body: body["messages"][1]["content"][0],
+    "anthropic/claude-sonnet-5-5": lambda body: body["messages"][1]["content"][0],
+    "gemini/gemini-3.8-flash": lambda body: body["contents"][1]["parts"][0],
+    "deepseek/deepseek-v4-pro": lambda body: {"reasoning_content": body["messages"][2]["reasoning_content"]},
+}
+SIGNED = {"type": "thinking", "thinking": THOUGHT, "signature": "c2lnbmVk"}
+AS_IT_CAME = {
+    "anthropic/claude-haiku-4-5": SIGNED,
+    "anthropic/claude-sonnet-5-5": SIGNED,
+    "gemini/gemini-3.8-flash": {"text": THOUGHT, "thought": True},
+    "deepseek/deepseek-v4-pro": {"reasoning_content": THOUGHT},
+}
+
+
+@pytest.mark.parametrize("model", REPLAYED)
+async def test_thoughts_go_back_as_they_came_in_every_later_request(journey, model):
+    family = model.partition("/")[0]
+    for request in (await play(journey, family, model=model, effort=Effort.HIGH))[1:]:
+        assert REPLAYED[model](request.body) == AS_IT_CAME[model]
+
+
+async def test_gemini_s_signature_goes_back_at_the_call_that_it_came_with(journey):
+    for request in (await play(journey, "gemini", effort=Effort.HIGH))[1:]:
+        (signed,) = [part for part in request.body["contents"][1]["parts"] if "functionCall" in part]
+        assert signed["thoughtSignature"] not in ("", "skip_thought_signature_validator")
+
+
+@pytest.mark.parametrize("after", MODELS)
+@pytest.mark.parametrize("before", MODELS)
+async def test_another_provider_never_reads_the_thoughts(journey, before, after):
+    if before == after:
+        return
+    await play(journey, before, effort=Effort.HIGH)
+    again = {"turns": [Turn(text="Well.")], "prompt": "And now?", "resume": journey.task}
+    (request,) = await play(journey, after, effort=Effort.HIGH, **again)
+    assert TURNS[0].text.encode() in request.raw
+    for thought in (THOUGHT.encode(), b"c2lnbmVk", b"c2VjcmV0"):
+        assert thought not in request.raw
+
+
+async def test_another_claude_never_reads_the_thoughts_either(journey):
+    await play(journey, "anthropic", model="anthropic/claude-sonnet-5-5")
+    again = {"turns": [Turn(text="Well.")], "prompt": "And now?", "resume": journey.task}
+    (request,) = await play(journey, "anthropic", model="anthropic/claude-opus-5-5", **again)
+    assert TURNS[0].text.encode() in request.raw
+    assert THOUGHT.encode() not in request.raw
+
+
+async def test_thoughts_go_back_when_a_task_is_resumed_with_the_same_model(journey):
+    await play(journey, "anthropic")
+    again = {"turns": [Turn(text="Well.")], "prompt": "And now?", "resume": journey.task}
+    (request,) = await play(journey, "anthropic", **again)
+    assert request.body["messages"][1]["content"][0] == SIGNED
+
+
+async def test_the_text_protocol_passes_the_wish_on(journey):
+    (request,) = await play(journey, "openai", turns=[Turn(text="Well.")], effort=Effort.LOW, text_tools=("*",))
+    assert request.body["reasoning_effort"] == "low"
+    assert "tools" not in request.body

@@ -56,6 +56,7 @@ def test_a_request_holds_model_system_tools_and_messages() -> None:
         "model": "claude-sonnet-5-5",
         "max_tokens": 99,
         "stream": True,
+        "thinking": {"type": "adaptive", "display": "summarized"},
         "tools": [{"name": "read_file", "description": "Reads.", "input_schema": {"type": "object"}}],
         "system": [{"type": "text", "text": "Be brief.", "cache_control": CACHE}],
         "messages": [{"role": "user", "content": [{"type": "text", "text": "Hello", "cache_control": CACHE}]}],

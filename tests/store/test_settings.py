@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from halocline.protocol.errors import SettingsError
+from halocline.protocol.messages import Effort
 from halocline.store.settings import Settings, Timeouts, load_settings, over
 
 
@@ -67,3 +68,19 @@ def test_the_file_can_name_the_profile_to_use(tmp_path):
     path = tmp_path / "settings.toml"
     path.write_text('profile = "cheap"\n[profiles.cheap]\nmax_steps = 3\n')
     assert load_settings(path, {}).max_steps == 3
+
+
+def test_an_effort_that_was_chosen_is_not_overruled_by_the_file_s_budget(tmp_path: Path) -> None:
+    path = written(tmp_path, 'effort = "low"\nthinking_budget = 9000\n')
+    settings = load_settings(path, {})
+    assert (settings.effort, settings.thinking_budget) == (Effort.LOW, 9000)
+    chosen = load_settings(path, {"HALOCLINE_EFFORT": "max"})
+    assert (chosen.effort, chosen.thinking_budget) == (Effort.MAX, None)
+    both = over(settings, {"effort": Effort.HIGH, "thinking_budget": 1})
+    assert (both.effort, both.thinking_budget) == (Effort.HIGH, 1)
+
+
+@pytest.mark.parametrize("text", ['effort = "hard"\n', "thinking_budget = -1\n"])
+def test_a_wish_that_is_none_is_an_error(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SettingsError, match=text.split()[0]):
+        load_settings(written(tmp_path, text), {})

@@ -5,17 +5,17 @@ import pytest
 from halocline.protocol.commands import AnswerQuestion, ResolveApproval
 from halocline.protocol.events import Choice
 from halocline.protocol.messages import Text
-from halocline.task.inbox import Inbox, Interrupted
+from halocline.task.inbox import Inbox, Interrupted, Prompt
 
 YES = ResolveApproval(task="t", request="r1", decision=Choice.ALLOW_ONCE)
 
 
 async def test_prompts_come_in_order_until_the_inbox_closes():
     inbox = Inbox(attended=True)
-    inbox.prompt((Text("a"),))
-    inbox.prompt((Text("b"),))
+    inbox.prompt(Prompt((Text("a"),)))
+    inbox.prompt(Prompt((Text("b"),)))
     inbox.close()
-    assert [content async for content in inbox.prompts()] == [(Text("a"),), (Text("b"),)]
+    assert [prompt.content async for prompt in inbox.prompts()] == [(Text("a"),), (Text("b"),)]
 
 
 def test_steering_is_taken_once():

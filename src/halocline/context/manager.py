@@ -4,32 +4,47 @@ The system prompt was fixed when the task began and messages are only appended, 
 of the next and the provider's cache holds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import is_
 
 from halocline.ports.model import Request
 from halocline.ports.tool import Toolset
-from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResult
+from halocline.protocol.events import Mode
+from halocline.protocol.messages import AssistantMessage, Effort, Message, Text, ToolCall, ToolResult
 from halocline.protocol.state import State
+from halocline.protocol.values import Value
 
 MISSING = "No result of this call was recorded. Do not assume that it took effect."
 
 
-class Context:
-    """Builds requests. `max_tokens` bounds one reply; None leaves it to the model's own limit."""
+class Thinking(Value, frozen=True):
+    """How hard to think: a word for it, or a bound in tokens. None leaves it to the vendor."""
 
-    def __init__(self, max_tokens: int | None = None) -> None:
+    effort: Effort | None = None
+    budget: int | None = None
+
+
+class Context:
+    """Builds requests. `max_tokens` bounds one reply, None leaves it to the model; `thinking` is by mode."""
+
+    def __init__(self, max_tokens: int | None = None, thinking: Mapping[Mode, Thinking] | None = None) -> None:
         self._max_tokens = max_tokens
+        self._thinking = thinking or {}
         self._pairing = Pairing()
 
     def request(self, state: State, toolset: Toolset) -> Request:
         """What the model is asked now."""
+        thinking = self._thinking.get(state.mode, Thinking())
         return Request(
             model=state.model,
             system=state.system_prompt,
             messages=self._pairing.of(state.messages),
             tools=toolset.specs(),
             max_tokens=self._max_tokens,
+            effort=thinking.effort,
+            thinking_budget=thinking.budget,
+            cache_key=state.task,
+            output_schema=state.output_schema,
         )
 
 

@@ -6,10 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.context.manager import Context
+from halocline.context.manager import Context, Thinking
 from halocline.controller.model_choice import open_model, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.hosts.files import LocalFiles
@@ -19,6 +20,7 @@ from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
 from halocline.protocol.events import DurableEvent, Mode, Noticed
+from halocline.protocol.messages import Effort
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.providers.catalog import VENDORS
@@ -39,7 +41,16 @@ if TYPE_CHECKING:
     from halocline.controller.replayed import Replayed
     from halocline.store.recording import Recorder
 
-RECORDED_SETTINGS = ("max_steps", "max_cost", "time_limit", "max_failures", "max_tokens")
+RECORDED_SETTINGS = (
+    "max_steps",
+    "max_cost",
+    "time_limit",
+    "max_failures",
+    "max_tokens",
+    "effort",
+    "thinking_budget",
+    "plan",
+)
 """The settings that the course of a task depends on."""
 
 
@@ -50,6 +61,8 @@ class Choices(Value, frozen=True):
     base_url: str | None = None
     api_key: str | None = None
     text_tools: tuple[str, ...] | None = None
+    effort: Effort | None = None
+    thinking_budget: int | None = None
     max_steps: int | None = None
     max_cost: float | None = None
     time_limit: float | None = None
@@ -144,7 +157,9 @@ class Assembly:
     def for_replay(self, recorded: Mapping[str, Any]) -> "Assembly":
         """The same, with the settings under which a task was recorded, and no checkpoints."""
         known = {name: recorded[name] for name in RECORDED_SETTINGS if name in recorded}
-        return Assembly(self.home, over(self.settings, known | {"checkpoints": False}), self._env)
+        then = msgspec.convert(known, Settings)
+        chosen = {name: getattr(then, name) for name in known} | {"checkpoints": False}
+        return Assembly(self.home, over(self.settings, chosen), self._env)
 
     def recorder(self, file: Path) -> "Recorder":
         """Writes a recording to a new file. Raises UsageError when it exists or cannot be made."""
@@ -168,13 +183,19 @@ class Assembly:
         return {
             "log": log,
             "state": state,
-            "context": Context(max_tokens=self.settings.max_tokens),
+            "context": Context(self.settings.max_tokens, self._thinking()),
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),
             "machine": self._machine(log.path.parent),
             "home": self.home.root,
         }
+
+    def _thinking(self) -> Mapping[Mode, Thinking]:
+        settings, plan = self.settings, self.settings.plan
+        act = Thinking(settings.effort, settings.thinking_budget)
+        own = plan.effort is not None or plan.thinking_budget is not None
+        return {Mode.ACT: act, Mode.PLAN: Thinking(plan.effort, plan.thinking_budget) if own else act}
 
     def _limits(self) -> Limits:
         settings = self.settings

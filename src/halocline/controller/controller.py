@@ -35,11 +35,12 @@ from halocline.protocol.events import (
     TaskStarted,
     TurnEnded,
 )
-from halocline.protocol.messages import StopReason
+from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
-from halocline.protocol.values import Value
+from halocline.protocol.values import JsonObject, Value
 from halocline.providers.switching import name_in
 from halocline.store import history
+from halocline.task.inbox import Prompt
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
 
@@ -130,9 +131,10 @@ class Controller:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
         task = self._task(command.task)
         match command:
-            case cmd.SubmitPrompt(content=content):
+            case cmd.SubmitPrompt(content=content, output_schema=schema):
                 now = datetime.now().astimezone()
-                task.inbox.prompt((*content, environment(task.state, Path(task.state.workspace), now)))
+                note = environment(task.state, Path(task.state.workspace), now)
+                task.inbox.prompt(Prompt((*content, note, *_form(schema)), schema))
             case cmd.Steer(content=content):
                 task.inbox.steer(content)
             case cmd.Interrupt():
@@ -259,6 +261,15 @@ def _switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:
         task.emit(ModelChanged(model=models[mode]))
     if mode is not task.state.mode:
         task.emit(ModeChanged(mode=mode))
+
+
+def _form(schema: JsonObject | None) -> tuple[Note, ...]:
+    """What is said of the form of an answer, when it has to have one."""
+    if schema is None:
+        return ()
+    from halocline.context.answer_form import answer_form
+
+    return (answer_form(schema),)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from halocline.controller.course import FROM_ELSEWHERE, Course, Cut, waits
 from halocline.protocol import commands as cmd
 from halocline.protocol import events as ev
+from halocline.task.inbox import Prompt
 from halocline.task.task import Task
 
 
@@ -69,7 +70,7 @@ class Replayed(Task):
     def _arrives(self, event: ev.DurableEvent) -> None:
         match event:
             case ev.TurnStarted():
-                self.inbox.prompt(event.content)
+                self.inbox.prompt(Prompt(event.content, event.output_schema))
                 if self.course.ends_at_once:
                     self.inbox.interrupt()
             case ev.SteeringReceived() if not isinstance(self.course.previous, ev.LimitExtended):

@@ -12,20 +12,33 @@ from halocline.protocol.events import (
     ToolCallDelta,
     UsageReported,
 )
-from halocline.protocol.messages import Message
-from halocline.protocol.values import Value
+from halocline.protocol.messages import Effort, Message
+from halocline.protocol.values import JsonObject, Value
 
 ModelEvent = TextDelta | ThinkingDelta | ToolCallDelta | StepRetried | UsageReported | AssistantMessageCompleted
 
 
 class Request(Value, frozen=True):
-    """All a model is told. Every call in `messages` has its result directly after it."""
+    """All a model is told. Every call in `messages` has its result directly after it.
+
+    `effort` and `thinking_budget` (tokens; 0 for none) say how hard to think; None leaves that to the vendor.
+    `cache_key` is the same for requests that begin alike. `output_schema` is what the last message has to fit.
+    """
 
     model: str
     system: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     max_tokens: int | None = None
+    effort: Effort | None = None
+    thinking_budget: int | None = None
+    cache_key: str = ""
+    output_schema: JsonObject | None = None
+
+    @property
+    def wishes_thinking(self) -> bool:
+        """Whether a person said how hard to think."""
+        return self.effort is not None or self.thinking_budget is not None
 
 
 class Model(Protocol):

@@ -2,7 +2,7 @@
 
 from halocline.protocol.events import ApprovalMode, Choice, Mode
 from halocline.protocol.messages import UserPart
-from halocline.protocol.values import Tagged
+from halocline.protocol.values import JsonObject, Tagged
 
 
 class Command(Tagged, frozen=True, kw_only=True):
@@ -13,7 +13,10 @@ class Command(Tagged, frozen=True, kw_only=True):
 
 
 class SubmitPrompt(Command, frozen=True):
+    """Begin a turn. Its answer has to fit `output_schema`, when there is one."""
+
     content: tuple[UserPart, ...]
+    output_schema: JsonObject | None = None
 
 
 class Steer(Command, frozen=True):

@@ -127,9 +127,10 @@ class LogRepaired(Durable, frozen=True):
 
 
 class TurnStarted(Durable, frozen=True):
-    """A prompt was taken up."""
+    """A prompt was taken up. `output_schema` is the JSON Schema that its answer has to fit."""
 
     content: tuple[UserPart, ...]
+    output_schema: JsonObject | None = None
 
 
 class SteeringReceived(Durable, frozen=True):
@@ -265,6 +266,19 @@ class QuestionAnswered(Durable, frozen=True):
     client: str = ""
 
 
+class AnswerAccepted(Durable, frozen=True):
+    """The turn's answer is one JSON object that fits the schema."""
+
+    answer: JsonObject
+
+
+class AnswerRefused(Durable, frozen=True):
+    """The turn's answer does not fit the schema; `problems` say where and why, `content` tells the model."""
+
+    problems: tuple[str, ...]
+    content: tuple[UserPart, ...]
+
+
 class LimitExtended(Durable, frozen=True):
     """A person let the task go on past a limit; what it counts begins anew."""
 
@@ -349,6 +363,8 @@ DurableEvent = (
     | ApprovalResolved
     | QuestionAsked
     | QuestionAnswered
+    | AnswerAccepted
+    | AnswerRefused
     | LimitExtended
     | TodosChanged
     | ModeChanged

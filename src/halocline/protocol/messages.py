@@ -19,6 +19,18 @@ class StopReason(StrEnum):
     ERROR = "error"
 
 
+class Effort(StrEnum):
+    """How hard a model should think, from not at all to as hard as it can. The order counts."""
+
+    NONE = "none"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
+
+
 class Text(Tagged, frozen=True):
     """Words of a person, a model or a tool."""
 

@@ -23,7 +23,7 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.protocol.values import Value
+from halocline.protocol.values import JsonObject, Value
 
 Draft = tuple["Draft | None", ev.TextDelta | ev.ThinkingDelta]
 
@@ -76,6 +76,9 @@ class State(Value, frozen=True):
     todos: tuple[ev.Todo, ...] = ()
     turn: TurnState | None = None
     last_end: ev.TurnEnded | None = None
+    output_schema: JsonObject | None = None
+    answer: JsonObject | None = None
+    answers_refused: tuple[ev.AnswerRefused, ...] = ()
     steps: int = 0
     usage: Usage = Usage()
     last_usage: Usage = Usage()
@@ -101,6 +104,11 @@ class State(Value, frozen=True):
             if isinstance(message, AssistantMessage):
                 return message
         raise LookupError("no reply yet")
+
+    @property
+    def owes_reply(self) -> bool:
+        """Whether something was said to the model after its newest reply, and after the results of its calls."""
+        return bool(self.messages) and isinstance(self.messages[-1], UserMessage)
 
     @property
     def title(self) -> str:
@@ -196,6 +204,9 @@ def _turn_started(state: State, e: ev.TurnStarted) -> State:
         state,
         turn=TurnState(started_at=e.at),
         messages=(*state.messages, UserMessage(e.content)),
+        output_schema=e.output_schema,
+        answer=None,
+        answers_refused=(),
         failures_in_row=0,
         same_call_in_row=0,
         last_outcome=("", ""),
@@ -207,6 +218,12 @@ def _turn_started(state: State, e: ev.TurnStarted) -> State:
 def _steered(state: State, e: ev.SteeringReceived) -> State:
     turn = replace(state.turn, is_over=False) if state.turn else None
     return replace(state, turn=turn, messages=(*state.messages, UserMessage(e.content)))
+
+
+def _answer_refused(state: State, e: ev.AnswerRefused) -> State:
+    turn = replace(state.turn, is_over=False) if state.turn else None
+    messages = (*state.messages, UserMessage(e.content))
+    return replace(state, turn=turn, messages=messages, answers_refused=(*state.answers_refused, e))
 
 
 def _turn_ended(state: State, e: ev.TurnEnded) -> State:
@@ -298,6 +315,7 @@ def _limit_extended(state: State, e: ev.LimitExtended) -> State:
     return replace(
         state,
         turn=replace(state.turn, started_at=e.at) if state.turn else None,
+        answers_refused=(),
         failures_in_row=0,
         same_call_in_row=0,
         forgiven_steps=state.steps,
@@ -322,6 +340,8 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ApprovalResolved: _approval_resolved,
     ev.QuestionAsked: _question_asked,
     ev.QuestionAnswered: _question_answered,
+    ev.AnswerAccepted: lambda state, e: replace(state, answer=e.answer),
+    ev.AnswerRefused: _answer_refused,
     ev.LimitExtended: _limit_extended,
     ev.TodosChanged: lambda state, e: replace(state, todos=e.todos),
     ev.ModeChanged: lambda state, e: replace(state, mode=e.mode),

@@ -1,7 +1,8 @@
 """Anthropic's Messages API: our messages to its wire format, its stream to our events.
 
-What must stay true: results stand first in the user message that follows their calls, and the encoding of a message
-never depends on what comes after it, so that the server's prompt cache keeps matching.
+What must stay true: thinking goes back as it came and only to the model that made it, results stand first in the user
+message that follows their calls, and the encoding of a message never depends on what comes after it, so that the
+server's prompt cache keeps matching.
 """
 
 import re
@@ -30,8 +31,8 @@ from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import exchange
 from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture
 from halocline.providers.http import HttpClient
+from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
-_MAX_TOKENS = 16_384
 _API_VERSION = "2023-06-01"
 _CACHED = b',"cache_control":{"type":"ephemeral"}}'
 
@@ -51,18 +52,19 @@ class Anthropic:
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint)
-        return exchange(self._client, self._endpoint, "/v1/messages", self._headers(), body, translator)
+        return exchange(self._client, self._endpoint, "/v1/messages", self._headers(request), body, translator)
 
     async def close(self) -> None:
         await self._client.close()
 
-    def _headers(self) -> dict[str, str]:
+    def _headers(self, request: Request) -> dict[str, str]:
         headers = {
             "content-type": "application/json",
             "accept": "text/event-stream",
             "anthropic-version": _API_VERSION,
             "user-agent": f"halocline/{__version__}",
         }
+        headers |= headers_for_anthropic(request, self._endpoint)
         return headers | ({"x-api-key": self._endpoint.key} if self._endpoint.key else {})
 
 
@@ -73,11 +75,13 @@ def fragments(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -> list[bytes]:
     """The body of a request, in parts to be sent one after another. Pure but for what `fragments` remembers."""
-    head = {
-        "model": endpoint.wire_model(request.model),
-        "max_tokens": request.max_tokens or endpoint.info.max_output or _MAX_TOKENS,
-        "stream": True,
-    }
+    head = {"model": endpoint.wire_model(request.model), "stream": True, **for_anthropic(request, endpoint)}
+    if request.output_schema is not None:
+        from halocline.providers.answer_schema import native_schema
+
+        if schema := native_schema(request, endpoint):
+            form = {"type": "json_schema", "schema": schema}
+            head["output_config"] = {**head.get("output_config", {}), "format": form}
     if request.tools:
         head["tools"] = [_tool(spec) for spec in request.tools]
     if request.system:
@@ -141,7 +145,8 @@ def _blocks(message: Message, endpoint: Endpoint, blobs: Blobs) -> Iterable[Json
         case ToolResult():
             return (_result(message, blobs),)
         case AssistantMessage():
-            blocks = (_spoken(part, endpoint) for part in message.content)
+            thoughts = message.model in ("", endpoint.name)
+            blocks = (_spoken(part, endpoint) for part in message.content if thoughts or not isinstance(part, Thinking))
             return (block for block in blocks if block)
 
 

@@ -18,8 +18,11 @@ class Vendor(Value, frozen=True):
 
     `other_key_variables` are read when `key_variable` is not set. `max_tokens_field` and `reasoning_field` name fields
     of the request: how the reply's length is bounded, and where the server wants its own reasoning back (empty:
-    nowhere). `local` servers need no key and cost nothing. `family_elsewhere` is what servers at another address speak
-    under the vendor's name, if not its own family.
+    nowhere). `thinking_style` names a row of `thinking_fields.STYLES`: which fields say how hard to think.
+    `cache_key_field` takes the name of what requests have in common, `answer_schemas` is a pattern of the models that
+    may be asked for the form of an answer together with tools; both hold at the vendor's own address only. `local`
+    servers need no key and cost nothing. `family_elsewhere` is what servers at another address speak under the vendor's
+    name, if not its own family.
     """
 
     name: str
@@ -34,6 +37,9 @@ class Vendor(Value, frozen=True):
     local: bool = False
     max_tokens_field: str = "max_tokens"
     reasoning_field: str = ""
+    thinking_style: str = "effort"
+    cache_key_field: str = ""
+    answer_schemas: str = ""
     usage_on_request: bool = True
 
     @property
@@ -76,6 +82,7 @@ VENDORS = {
             key_variable="ANTHROPIC_API_KEY",
             base_url_variable="ANTHROPIC_BASE_URL",
             default_model="claude-sonnet-5-5",
+            answer_schemas=r"claude-(?!3|(opus|sonnet)-4(-[01])?(-\d{8}|-latest)?$)",
         ),
         Vendor(
             "openai",
@@ -87,6 +94,8 @@ VENDORS = {
             base_url_variable="OPENAI_BASE_URL",
             default_model="gpt-5.6",
             max_tokens_field="max_completion_tokens",
+            cache_key_field="prompt_cache_key",
+            answer_schemas=r"(?!gpt-3|gpt-4(-|$))",
         ),
         Vendor(
             "openai-responses",
@@ -94,6 +103,8 @@ VENDORS = {
             "openai_responses",
             base_url="https://api.openai.com/v1",
             key_variable="OPENAI_API_KEY",
+            cache_key_field="prompt_cache_key",
+            answer_schemas=r"(?!gpt-3|gpt-4(-|$))",
         ),
         Vendor(
             "openrouter",
@@ -103,6 +114,7 @@ VENDORS = {
             key_variable="OPENROUTER_API_KEY",
             default_model="openrouter/auto",
             reasoning_field="reasoning",
+            thinking_style="openrouter",
         ),
         Vendor(
             "deepseek",
@@ -112,6 +124,7 @@ VENDORS = {
             key_variable="DEEPSEEK_API_KEY",
             default_model="deepseek-v4-pro",
             reasoning_field="reasoning_content",
+            thinking_style="deepseek",
         ),
         Vendor(
             "groq",
@@ -129,6 +142,8 @@ VENDORS = {
             key_variable="MISTRAL_API_KEY",
             default_model="mistral-medium-latest",
             usage_on_request=False,
+            thinking_style="mistral",
+            cache_key_field="prompt_cache_key",
         ),
         Vendor(
             "xai",
@@ -145,6 +160,7 @@ VENDORS = {
             base_url="https://api.together.ai/v1",
             key_variable="TOGETHER_API_KEY",
             default_model="zai-org/GLM-5.2",
+            thinking_style="together",
         ),
         Vendor(
             "gemini",
@@ -155,10 +171,25 @@ VENDORS = {
             other_key_variables=("GOOGLE_API_KEY",),
             base_url_variable="GOOGLE_GEMINI_BASE_URL",
             default_model="gemini-3.8-flash",
+            answer_schemas=r"gemini-(?![12]\.)",
         ),
-        Vendor("ollama", "Ollama", "openai_chat", base_url="http://127.0.0.1:11434/v1", local=True),
+        Vendor(
+            "ollama",
+            "Ollama",
+            "openai_chat",
+            base_url="http://127.0.0.1:11434/v1",
+            local=True,
+            thinking_style="ollama",
+        ),
         Vendor("lmstudio", "LM Studio", "openai_chat", base_url="http://127.0.0.1:1234/v1", local=True),
-        Vendor("llamacpp", "llama.cpp", "openai_chat", base_url="http://127.0.0.1:8080/v1", local=True),
+        Vendor(
+            "llamacpp",
+            "llama.cpp",
+            "openai_chat",
+            base_url="http://127.0.0.1:8080/v1",
+            local=True,
+            thinking_style="llamacpp",
+        ),
         Vendor("scripted", "The scripted model", "scripted", local=True),
     )
 }

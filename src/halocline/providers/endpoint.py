@@ -32,10 +32,14 @@ class Endpoint:
         return (self.base_url or self.vendor.base_url).rstrip("/")
 
     @property
+    def at_home(self) -> bool:
+        """Whether it is the vendor's own server, and not another one that speaks as the vendor does."""
+        return self.url == self.vendor.base_url
+
+    @property
     def family(self) -> Family:
         """What is spoken there: the vendor's own family at its own address."""
-        elsewhere = self.url != self.vendor.base_url
-        return (elsewhere and self.vendor.family_elsewhere) or self.vendor.family
+        return (not self.at_home and self.vendor.family_elsewhere) or self.vendor.family
 
     @property
     def info(self) -> ModelInfo:

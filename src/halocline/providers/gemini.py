@@ -29,8 +29,8 @@ from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_jso
 from halocline.providers.gemini_schema import parameters
 from halocline.providers.gemini_stream import FromWire
 from halocline.providers.http import HttpClient
+from halocline.providers.thinking import for_gemini
 
-_THINKS = re.compile(r"gemini-(?!1\.|2\.0)")
 _WANTS_SIGNATURES = re.compile(r"gemini-(?![12]\.)")
 # The API's own mark for calls that another model made, or a person: ai.google.dev/gemini-api/docs/thought-signatures
 _UNSIGNED = "skip_thought_signature_validator"
@@ -103,8 +103,13 @@ def _config(request: Request, endpoint: Endpoint) -> JsonObject:
     config: JsonObject = {}
     if request.max_tokens:
         config["maxOutputTokens"] = request.max_tokens
-    if _THINKS.match(_bare(endpoint.wire_model(request.model))):
-        config["thinkingConfig"] = {"includeThoughts": True}
+    if thinking := for_gemini(request, endpoint):
+        config["thinkingConfig"] = thinking
+    if request.output_schema is not None:
+        from halocline.providers.answer_schema import native_schema
+
+        if schema := native_schema(request, endpoint):
+            config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
     return config
 
 

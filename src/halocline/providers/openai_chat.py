@@ -72,6 +72,17 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
         head["stream_options"] = {"include_usage": True}
     if request.max_tokens:
         head[vendor.max_tokens_field] = request.max_tokens
+    if request.wishes_thinking:
+        from halocline.providers.thinking import for_chat
+
+        head |= for_chat(request, endpoint)
+    if vendor.cache_key_field and request.cache_key and endpoint.at_home:
+        head[vendor.cache_key_field] = request.cache_key
+    if request.output_schema is not None:
+        from halocline.providers.answer_schema import for_openai
+
+        if form := for_openai(request, endpoint):
+            head["response_format"] = {"type": "json_schema", "json_schema": form}
     if request.tools:
         head["tools"] = [_tool(spec) for spec in request.tools]
     messages = [encode_json({"role": "system", "content": request.system})] if request.system else []

@@ -120,6 +120,18 @@ def to_wire(
     The length of the reply is bounded only when the request says so; the API refuses a bound below 16.
     """
     head: JsonObject = {"model": endpoint.wire_model(request.model), "stream": True, "store": False, **wishes}
+    if request.wishes_thinking:
+        from halocline.providers.thinking import for_responses
+
+        if reasoning := for_responses(request, endpoint):
+            head["reasoning"] = {**head.get("reasoning", {}), **reasoning}
+    if request.cache_key and endpoint.vendor.cache_key_field and endpoint.at_home:
+        head[endpoint.vendor.cache_key_field] = request.cache_key
+    if request.output_schema is not None:
+        from halocline.providers.answer_schema import for_openai
+
+        if form := for_openai(request, endpoint):
+            head["text"] = {"format": {"type": "json_schema", **form}}
     if request.max_tokens:
         head["max_output_tokens"] = max(_LEAST_TOKENS, request.max_tokens)
     if request.system:

@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import cast
 
+from msgspec.structs import replace
+
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
@@ -27,7 +29,9 @@ class Retrying:
 
     Before each wait it yields `StepRetried`, which makes what was streamed so far void. Waits are in seconds, spread by
     a quarter either way so that many clients do not come back at once; a server's own wish is the least that is waited,
-    up to a minute. Errors that asking again cannot mend (key, quota, context, request) are raised at once.
+    up to a minute. Errors that asking again cannot mend (key, quota, context, request) are raised at once, but for one:
+    a request that is refused while it asks for the form of an answer is made again without, and so are all later ones.
+    The task checks the form itself.
     """
 
     def __init__(
@@ -42,6 +46,7 @@ class Retrying:
         self._waits = waits
         self._sleep = sleep
         self._random = random
+        self._asks_for_form = True
 
     @property
     def name(self) -> str:
@@ -66,7 +71,24 @@ class Retrying:
 
     def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         # Models are async generators: only those promise to close what is left early.
-        return cast(AsyncGenerator[ModelEvent, None], self._model.stream(request))
+        plain = request.output_schema is None
+        return cast(AsyncGenerator[ModelEvent, None], self._model.stream(request)) if plain else self._formed(request)
+
+    async def _formed(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        begun = False
+        while True:
+            asked = request if self._asks_for_form else replace(request, output_schema=None)
+            try:
+                async with aclosing(cast(AsyncGenerator[ModelEvent, None], self._model.stream(asked))) as events:
+                    async for event in events:
+                        begun = True
+                        yield event
+                return
+            except ModelError as error:
+                refused = error.kind is ModelErrorKind.INVALID_REQUEST and asked.output_schema is not None
+                if begun or not refused:
+                    raise
+                self._asks_for_form = False
 
     def _pause(self, wait: float, error: ModelError) -> float:
         spread = wait * (1 + _SPREAD * (2 * self._random() - 1))

@@ -38,7 +38,8 @@ class TextPrompt:
     def of(self, request: Request) -> Request:
         spoken = _alternating(self._spoken.of(request.messages))
         self._sent = tuple(_same_where_equal(spoken, self._sent))
-        return replace(request, system=_system(request), messages=self._sent, tools=())
+        # A reply that had to be JSON could not hold calls, which are text here.
+        return replace(request, system=_system(request), messages=self._sent, tools=(), output_schema=None)
 
     def _rewritten(self, message: Message) -> UserMessage | AssistantMessage:
         match message:

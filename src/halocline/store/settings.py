@@ -12,9 +12,11 @@ from msgspec.structs import replace
 
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.events import ApprovalMode
+from halocline.protocol.messages import Effort
 from halocline.protocol.values import Value
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
+Tokens = Annotated[int, msgspec.Meta(ge=0)]
 Amount = Annotated[float, msgspec.Meta(gt=0)]
 Says = msgspec.Meta
 
@@ -38,9 +40,11 @@ class Timeouts(Value, frozen=True, forbid_unknown_fields=True):
 
 
 class PlanSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """What differs in plan mode."""
+    """What differs in plan mode. Either an effort or a budget replaces both."""
 
     model: str = ""
+    effort: Effort | None = None
+    thinking_budget: Tokens | None = None
 
 
 class Settings(Value, frozen=True, forbid_unknown_fields=True):
@@ -49,7 +53,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     model: Annotated[str, Says(description="The model to use, as `provider/model`.")] = ""
     plan: Annotated[
         PlanSettings,
-        Says(description="What differs in plan mode: `model`. One that -m names is for both modes."),
+        Says(description="What differs in plan mode: `model`, `effort`, `thinking_budget`. Flags are for both modes."),
     ] = PlanSettings()
     fallback_models: Annotated[
         tuple[str, ...],
@@ -79,6 +83,13 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     )
     max_failures: Annotated[Count, Says(description="Failed tool calls in a row before a turn pauses or stops.")] = 3
     max_tokens: Annotated[Count | None, Says(description="The longest reply to ask a model for, in tokens.")] = None
+    effort: Annotated[
+        Effort | None,
+        Says(description="How hard a model should think: none, minimal, low, medium, high, xhigh or max."),
+    ] = None
+    thinking_budget: Annotated[
+        Tokens | None, Says(description="Tokens that a model may think for one reply; 0 for none. Wins over `effort`.")
+    ] = None
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
     connect_timeout: Annotated[Amount, Says(description="Seconds within which a connection must come about.")] = 10.0
     first_byte_timeout: Annotated[
@@ -106,6 +117,7 @@ VARIABLES = {
     "HALOCLINE_PROFILE": "profile",
     "HALOCLINE_BASE_URL": "base_url",
     "HALOCLINE_APPROVAL_MODE": "approval_mode",
+    "HALOCLINE_EFFORT": "effort",
     "HALOCLINE_MAX_STEPS": "max_steps",
     "HALOCLINE_MAX_COST": "max_cost",
     "HALOCLINE_TIME_LIMIT": "time_limit",
@@ -145,7 +157,15 @@ def _profile(settings: Settings, name: str, path: Path) -> dict[str, Any]:
 
 
 def over(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
-    """The settings with what was chosen for this run. A time that was chosen is for every provider."""
+    """The settings with what was chosen for this run.
+
+    A time that was chosen is for every provider; an effort that was chosen is not overruled by the settings' budget,
+    and neither by plan mode's.
+    """
+    if "effort" in chosen:
+        chosen = {"thinking_budget": None, **chosen}
+    if chosen.keys() & {"effort", "thinking_budget"}:
+        chosen = {"plan": PlanSettings(model=settings.plan.model), **chosen}
     general = {name: None for name in Timeouts.__struct_fields__ if f"{name}_timeout" in chosen}
     rows = {provider: replace(row, **general) for provider, row in settings.timeouts.items()}
     return replace(settings, timeouts=rows, **chosen)

@@ -198,6 +198,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.ApprovalResolved: _decided,
     ev.QuestionAsked: lambda t, e: _add(t, QuestionRow(e.request, e.question, e.options, e.call)),
     ev.QuestionAnswered: _answered,
+    ev.AnswerRefused: lambda t, e: _add(t, NoticeRow(f"The answer does not fit the schema. {' '.join(e.problems)}")),
     ev.TodosChanged: lambda t, e: _add(t, TodosRow(e.todos)),
     ev.ModeChanged: lambda t, e: _add(t, NoticeRow(f"Mode: {e.mode}")),
     ev.ModelChanged: lambda t, e: _add(t, NoticeRow(f"Model: {e.model}")),

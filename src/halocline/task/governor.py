@@ -14,6 +14,9 @@ WARN_AT = 3
 STOP_AT = 5
 """How many times in a row the same call may give the same result: a remark first, then a pause (TL-06)."""
 
+ANSWERS = 3
+"""How many answers in a row may miss the form that was asked for: the model is told what is wrong in between."""
+
 GO_ON = "Go on"
 STOP = "Stop here"
 
@@ -61,6 +64,8 @@ def judge(state: State, limits: Limits, now: float) -> Verdict | None:
         return Verdict("time", f"The limit of {limits.seconds:g} seconds is reached.")
     if state.failures_in_row >= limits.failures:
         return Verdict("failures", f"{state.failures_in_row} tool calls in a row failed.")
+    if refused := state.answers_refused[ANSWERS - 1 :]:
+        return Verdict("answer", f"{ANSWERS} answers in a row did not fit the schema. {refused[-1].problems[0]}")
     if state.same_call_in_row >= STOP_AT:
         return Verdict("repetition", f"The same call gave the same result {state.same_call_in_row} times in a row.")
     return None

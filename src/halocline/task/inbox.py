@@ -12,8 +12,18 @@ from typing import Generic, TypeVar
 
 from halocline.protocol.commands import AnswerQuestion, ResolveApproval
 from halocline.protocol.messages import UserPart
+from halocline.protocol.values import JsonObject, Value
 
 Content = tuple[UserPart, ...]
+
+
+class Prompt(Value, frozen=True):
+    """What a turn begins with: what is said, and the JSON Schema of the answer when it has to fit one."""
+
+    content: Content
+    output_schema: JsonObject | None = None
+
+
 T = TypeVar("T")
 
 
@@ -30,15 +40,15 @@ class Inbox:
 
     def __init__(self, *, attended: bool) -> None:
         self.attended = attended
-        self._prompts: asyncio.Queue[Content | None] = asyncio.Queue()
+        self._prompts: asyncio.Queue[Prompt | None] = asyncio.Queue()
         self._steering: deque[Content] = deque()
         self._decisions: dict[str, asyncio.Future[ResolveApproval]] = {}
         self._answers: dict[str, asyncio.Future[AnswerQuestion]] = {}
         self._turn: asyncio.Task[object] | None = None
         self._why: Interrupted | None = None
 
-    def prompt(self, content: Content) -> None:
-        self._prompts.put_nowait(content)
+    def prompt(self, prompt: Prompt) -> None:
+        self._prompts.put_nowait(prompt)
 
     def steer(self, content: Content) -> None:
         self._steering.append(content)
@@ -54,9 +64,9 @@ class Inbox:
         self.interrupt()
         self.close()
 
-    async def prompts(self) -> AsyncIterator[Content]:
-        while (content := await self._prompts.get()) is not None:
-            yield content
+    async def prompts(self) -> AsyncIterator[Prompt]:
+        while (prompt := await self._prompts.get()) is not None:
+            yield prompt
 
     def steering(self) -> Content:
         """All text sent since the last look, joined; empty when there is none."""

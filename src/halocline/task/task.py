@@ -26,8 +26,9 @@ from halocline.protocol.events import (
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall
 from halocline.protocol.state import TIME_IS_UP, State, loose_ends, reduce
+from halocline.task.answer import judged
 from halocline.task.governor import GO_ON, STOP, Governor, Verdict
-from halocline.task.inbox import Content, Inbox, Interrupted
+from halocline.task.inbox import Inbox, Interrupted, Prompt
 from halocline.task.log import Log
 from halocline.task.tool_calls import Machine, ToolCalls
 
@@ -69,9 +70,9 @@ class Task:
         async for prompt in self.inbox.prompts():
             await self.turn(prompt)
 
-    async def turn(self, prompt: Content) -> None:
+    async def turn(self, prompt: Prompt) -> None:
         """Answer one prompt, and always say why the answer ended."""
-        self.emit(TurnStarted(content=prompt))
+        self.emit(TurnStarted(content=prompt.content, output_schema=prompt.output_schema))
         try:
             async with self.inbox.interruptible(self.deadline()):
                 end = await self.steps()
@@ -92,7 +93,9 @@ class Task:
             if steering := self.inbox.steering():
                 self.emit(SteeringReceived(content=steering))
             elif self.state.turn_is_over or not message.tool_calls:
-                return TurnEnded(reason=message.stop_reason)
+                self.emit(*judged(self.state))
+                if not self.state.owes_reply:
+                    return TurnEnded(reason=message.stop_reason)
         return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)
 
     async def ask(self) -> AssistantMessage:

@@ -43,6 +43,7 @@ async def test_json_is_one_result_object(halo: Halo) -> None:
         "limit": "",
         "error": "",
         "hint": "",
+        "structured_output": None,
     }
 
 

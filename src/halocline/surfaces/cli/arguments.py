@@ -5,9 +5,11 @@ from typing import Any, NoReturn
 
 from halocline._version import __version__
 from halocline.protocol.errors import UsageError
+from halocline.protocol.messages import Effort
 
 APPROVAL_MODES = ("ask", "accept-edits", "auto", "yolo", "plan")
 OUTPUT_FORMATS = ("text", "json", "stream-json")
+EFFORTS = ", ".join(Effort)
 
 COMMANDS = {
     "run": "do one prompt and exit",
@@ -90,6 +92,7 @@ def _prompt_options(parser: Parser) -> Parser:
     add("prompt", nargs="*", help="what to do; text on standard input is added to it")
     add("-p", "--print", action="store_true", help="print only the final answer; never ask")
     add("--output-format", choices=OUTPUT_FORMATS, help="text, one json result, or the event log as stream-json")
+    add("--output-schema", metavar="FILE", help="the answer has to fit this JSON Schema; the JSON itself will do")
     _model_options(parser)
     add("--mode", choices=("plan", "act"), help="plan only reads and talks; act also changes things")
     add("--approval-mode", choices=APPROVAL_MODES, help="how much is done without asking")
@@ -110,6 +113,10 @@ def _model_options(parser: Parser) -> None:
     parser.add_argument("--profile", metavar="NAME", help="use this profile of settings.toml")
     parser.add_argument("--base-url", metavar="URL", help="where the model's server is")
     parser.add_argument("--api-key", metavar="KEY", help="the key to use (other users of the machine may see it)")
+    parser.add_argument("--effort", type=_effort, metavar="LEVEL", help=f"how hard to think: {EFFORTS}")
+    parser.add_argument(
+        "--thinking-budget", type=_tokens, metavar="TOKENS", help="how long to think for one reply; wins over --effort"
+    )
     parser.add_argument(
         "--text-tools", action="store_const", const=("*",), help="let the model write tool calls as text"
     )
@@ -203,6 +210,18 @@ PARSERS = {
     "models": _models,
     "doctor": _doctor,
 }
+
+
+def _effort(text: str) -> Effort:
+    if text not in tuple(Effort):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of: {EFFORTS}")
+    return Effort(text)
+
+
+def _tokens(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of tokens")
+    return int(text)
 
 
 def _positive_int(text: str) -> int:

@@ -11,6 +11,7 @@ from halocline.controller.client import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text
+from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
 from halocline.surfaces.cli.output import View
 
@@ -22,12 +23,13 @@ T = TypeVar("T")
 
 
 class Conversation:
-    """One task under one view. It `stays` for further prompts until the person leaves."""
+    """One task under one view. It `stays` for further prompts until the person leaves; answers fit the schema."""
 
-    def __init__(self, client: Client, task: str, view: View, *, stays: bool) -> None:
+    def __init__(self, client: Client, task: str, view: View, schema: JsonObject | None = None, *, stays: bool) -> None:
         self._client = client
         self._task = task
         self._view = view
+        self._schema = schema
         self._stays = stays
         self._running = False
         self._interrupted = False
@@ -78,7 +80,7 @@ class Conversation:
         if not prompt or self._leaving:
             return False
         self._running = True
-        self._client.send(cmd.SubmitPrompt(task=self._task, content=(Text(prompt),)))
+        self._client.send(cmd.SubmitPrompt(task=self._task, content=(Text(prompt),), output_schema=self._schema))
         return True
 
     async def _compose(self) -> str:

@@ -15,6 +15,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     LIMIT = 3
     APPROVAL = 4
+    ANSWER = 5
     INTERRUPTED = 130
 
 
@@ -24,6 +25,7 @@ MEANINGS = {
     ExitCode.USAGE: "The call was wrong: an unknown flag, model, task or setting, or a missing key.",
     ExitCode.LIMIT: "A limit was reached: steps, cost, time, failures in a row, or the length of a reply.",
     ExitCode.APPROVAL: "An approval was needed and nobody could give it; what needed it was not done.",
+    ExitCode.ANSWER: "The answer did not fit `--output-schema`, not even when the model was told what is wrong.",
     ExitCode.INTERRUPTED: "Interrupted with Ctrl-C or a signal; the task can be resumed.",
 }
 
@@ -41,6 +43,8 @@ def of_state(state: State) -> ExitCode:
     """The code for a task whose last turn ended."""
     if state.last_end is None:
         return ExitCode.ERROR
+    if state.last_end.limit == "answer":
+        return ExitCode.ANSWER
     code = _OF_REASON[state.last_end.reason]
     if code is ExitCode.FINISHED and state.nobody_answered:
         return ExitCode.APPROVAL

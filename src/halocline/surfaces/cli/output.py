@@ -13,10 +13,11 @@ from msgspec.structs import asdict
 
 from halocline.protocol import codec
 from halocline.protocol import events as ev
+from halocline.protocol.answer import final_text
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.messages import AssistantMessage, StopReason, Usage, UserMessage
+from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.state import State
-from halocline.protocol.values import Value
+from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.cli.decision import Decision
 from halocline.surfaces.cli.exit_codes import of_error, of_state
 from halocline.surfaces.cli.telling import tell
@@ -32,7 +33,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
     """The last object of stream-json, and the only one of json.
 
     `usage` (tokens), `steps` and `cost` (US dollars, null when unknown) are of the whole task, `duration` (seconds) is
-    of this run.
+    of this run. `structured_output` is the answer when it had to fit a schema, and does.
     """
 
     task: str
@@ -46,6 +47,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
     limit: str = ""
     error: str = ""
     hint: str = ""
+    structured_output: JsonObject | None = None
 
     @classmethod
     def of(cls, state: State, seconds: float, raised: ev.ErrorRaised | None) -> "Result":
@@ -63,6 +65,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
             limit=end.limit if end else "",
             error=raised.text if raised else end.text if end else "",
             hint=raised.hint if raised else "",
+            structured_output=state.answer,
         )
 
     @classmethod
@@ -82,16 +85,11 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
         )
 
 
-def final_text(state: State) -> str:
-    """The answer to the last prompt: the report of attempt_completion, or the words of the last reply."""
-    for message in reversed(state.messages):
-        match message:
-            case UserMessage():
-                return ""
-            case AssistantMessage():
-                calls = [call for call in message.tool_calls if call.name == "attempt_completion"]
-                return str(calls[-1].arguments.get("result", "")) if calls else message.text
-    return ""
+def printed(state: State) -> str:
+    """What a program reads: the answer's words, or its JSON alone when a form was asked for, and nothing else then."""
+    if state.output_schema is None:
+        return final_text(state)
+    return "" if state.answer is None else msgspec.json.encode(state.answer).decode()
 
 
 class View(Protocol):
@@ -163,11 +161,13 @@ class Answer(Silent):
 
     def show(self, event: ev.Event) -> None:
         super().show(event)
+        if isinstance(event, ev.AnswerRefused):
+            tell("The answer does not fit the schema.", " ".join(event.problems))
         if isinstance(event, ev.ErrorRaised):
             tell(event.text, event.hint)
 
     def result(self, state: State, seconds: float) -> None:
-        if text := final_text(state):
+        if text := printed(state):
             print(text, flush=True)
         end = state.last_end
         if end and end.limit:
@@ -220,7 +220,7 @@ def make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
             return Json()
         case "stream-json":
             return StreamJson()
-    if arguments.print:
+    if arguments.print or (arguments.output_schema is not None and not attended):
         return Answer()
     from halocline.surfaces.cli.line_mode import LineMode
 

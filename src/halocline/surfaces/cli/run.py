@@ -13,6 +13,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state import State
+from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.conversation import Conversation, close
 from halocline.surfaces.cli.exit_codes import explained
 from halocline.surfaces.cli.output import View, make_view
@@ -28,12 +29,13 @@ def command(arguments: argparse.Namespace) -> int:
     view = make_view(arguments, attended=is_attended(arguments))
     try:
         workspace = workspace_of(arguments.cwd)
+        schema = _schema_of(arguments)
         stays = view.asks and arguments.command == ""
         resumes = arguments.continue_ or bool(arguments.resume)
         prompt = prompt_text(arguments.prompt, needed=not resumes)
         if not (prompt or stays or resumes):
             raise UsageError("There is no prompt.", 'Give one: halo "what to do", or pipe it in. See: halo --help')
-        return asyncio.run(_run(arguments, workspace, prompt, view, stays=stays))
+        return asyncio.run(_run(arguments, workspace, prompt, schema, view, stays=stays))
     except (HaloclineError, ExceptionGroup) as error:
         view.fail(explained(error))
         raise
@@ -77,13 +79,24 @@ def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
     )
 
 
-async def _run(arguments: argparse.Namespace, workspace: Path, prompt: str, view: View, *, stays: bool) -> int:
+def _schema_of(arguments: argparse.Namespace) -> JsonObject | None:
+    """What the answer has to fit. Raises UsageError."""
+    if arguments.output_schema is None:
+        return None
+    from halocline.controller.output_schema import read_schema
+
+    return read_schema(arguments.output_schema)
+
+
+async def _run(
+    arguments: argparse.Namespace, workspace: Path, prompt: str, schema: JsonObject | None, view: View, *, stays: bool
+) -> int:
     client = open_client(choices_of(arguments))
     options = options_of(arguments, attended=view.asks)
     try:
         async with view:
             task, after = await _open(client, arguments, workspace, options, view)
-            conversation = Conversation(client, task, view, stays=stays)
+            conversation = Conversation(client, task, view, schema, stays=stays)
             code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
             is_empty = not client.state(task).messages
     finally:

@@ -1,0 +1,105 @@
+"""The form of an answer as vendors take it: each knows a part of JSON Schema, and this is what all of them know. Pure.
+
+What is left out here (bounds, patterns, formats) is not lost: the task checks every answer against the whole schema.
+"""
+
+import re
+from collections.abc import Iterable
+
+from halocline.ports.model import Request
+from halocline.protocol.values import JsonObject
+from halocline.providers.endpoint import Endpoint
+
+_KEPT = frozenset({"type", "description", "title", "enum", "properties", "required", "items", "anyOf"})
+_PLACED = frozenset({"$defs", "definitions", "const", "additionalProperties"})
+_ABOUT = frozenset({"$schema", "$id", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"})
+_NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_TEXTS = frozenset({"minLength", "maxLength", "pattern", "format"})
+_COUNTS = frozenset({"minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"})
+_UNDERSTOOD = _KEPT | _PLACED | _ABOUT | _NUMBERS | _TEXTS | _COUNTS
+
+
+_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+class _NotForVendors(Exception):
+    """The schema says what not every vendor understands."""
+
+
+def native_schema(request: Request, endpoint: Endpoint) -> JsonObject | None:
+    """The schema to ask a vendor for; None when it has none of this, or does not understand it.
+
+    Every answer that fits what is given fits the person's schema but for what is left out.
+    """
+    schema, models = request.output_schema, endpoint.vendor.answer_schemas
+    if schema is None or not (models and endpoint.at_home and re.match(models, endpoint.wire_model(request.model))):
+        return None
+    try:
+        return _closed(schema, schema, ())
+    except _NotForVendors:
+        return None
+
+
+def for_openai(request: Request, endpoint: Endpoint) -> JsonObject:
+    """The form as both of OpenAI's APIs name it; empty when it is not asked for."""
+    schema = native_schema(request, endpoint)
+    return {} if schema is None else {"name": "answer", "schema": schema, "strict": is_strict(schema)}
+
+
+def is_strict(schema: JsonObject) -> bool:
+    """Whether no property may be left out, at any depth: only then does OpenAI hold a model to the schema."""
+    properties = schema.get("properties", {})
+    inner = (*properties.values(), *schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ()))
+    return set(properties) <= set(schema.get("required", ())) and all(map(is_strict, inner))
+
+
+def _closed(node: object, root: JsonObject, within: tuple[str, ...]) -> JsonObject:
+    """The node with references put in place, and closed to properties that it does not name."""
+    if not isinstance(node, dict):
+        raise _NotForVendors
+    if isinstance(name := node.get("$ref"), str):
+        return _closed(_referred(name, root, within), root, (*within, name))
+    if node.keys() - _UNDERSTOOD or not node.keys() & {"type", "enum", "const", "anyOf"}:
+        raise _NotForVendors
+    closed: JsonObject = {key: value for key, value in node.items() if key in _KEPT}
+    if "const" in node:
+        closed["enum"] = [node["const"]]
+    if "enum" in closed and "type" not in closed:
+        closed["type"] = _type_of(closed["enum"])
+    if "anyOf" in node:
+        closed["anyOf"] = [_closed(one, root, within) for one in node["anyOf"]]
+    kinds = node.get("type", ())
+    kinds = (kinds,) if isinstance(kinds, str) else kinds
+    return closed | _object(node, kinds, root, within) | _array(node, kinds, root, within)
+
+
+def _object(node: JsonObject, kinds: Iterable[str], root: JsonObject, within: tuple[str, ...]) -> JsonObject:
+    if "object" not in kinds:
+        return {}
+    properties = node.get("properties")
+    if not properties or node.get("additionalProperties") or not set(node.get("required", ())) <= set(properties):
+        raise _NotForVendors
+    closed = {name: _closed(inner, root, within) for name, inner in properties.items()}
+    return {"properties": closed, "required": list(node.get("required", ())), "additionalProperties": False}
+
+
+def _array(node: JsonObject, kinds: Iterable[str], root: JsonObject, within: tuple[str, ...]) -> JsonObject:
+    return {"items": _closed(node.get("items"), root, within)} if "array" in kinds else {}
+
+
+def _type_of(values: Iterable[object]) -> str:
+    """The one type that all of them have: OpenAI wants it said."""
+    kinds = {_TYPES.get(type(value), "") for value in values}
+    if len(kinds) != 1 or "" in kinds:
+        raise _NotForVendors
+    return kinds.pop()
+
+
+def _referred(name: str, root: JsonObject, within: tuple[str, ...]) -> object:
+    """What a reference within the schema stands for; none may lead to itself."""
+    if name in within or not name.startswith("#/"):
+        raise _NotForVendors
+    node: object = root
+    for step in name[2:].split("/"):
+        node = node.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
+    return node

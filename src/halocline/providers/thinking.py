@@ -1,0 +1,144 @@
+"""How hard to think, as each wire format says it. Pure: from a person's wish to fields of the request.
+
+What a model does not take is moved to the nearest that it takes, or left out. A budget wins over an effort; where no
+budget is taken it becomes the nearest effort. Only a wish for no thinking at all may switch it off.
+"""
+
+import re
+
+from halocline.ports.model import Request
+from halocline.protocol.messages import Effort
+from halocline.protocol.values import JsonObject, Value
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.thinking_fields import (
+    ANY_CLAUDE,
+    ANY_GEMINI,
+    ANY_OPENAI,
+    BUDGETS,
+    CLAUDE,
+    GEMINI,
+    OPENAI,
+    STYLES,
+    Style,
+    Table,
+    Takes,
+)
+
+_ORDER = tuple(Effort)
+_REPLY = 16_384
+_LEAST_REPLY = 1_024
+_ADAPTIVE = {"type": "adaptive", "display": "summarized"}
+_INTERLEAVED = {"anthropic-beta": "interleaved-thinking-2025-05-14"}
+
+
+class Wanted(Value, frozen=True):
+    """What is asked of a model: one of the two, or neither."""
+
+    effort: Effort | None = None
+    budget: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.effort is not None or self.budget is not None
+
+
+def fitted(request: Request, takes: Takes) -> Wanted:
+    """The nearest to the wish that the model takes."""
+    effort, budget = request.effort, request.thinking_budget
+    if budget and takes.budget:
+        return Wanted(budget=_within(budget, takes.budget))
+    if budget is not None:
+        effort = min(_ORDER, key=lambda level: abs(BUDGETS[level] - budget))
+        effort = max(effort, Effort.MINIMAL, key=_ORDER.index) if budget else Effort.NONE
+    if effort is None or (effort is Effort.NONE and effort in takes.efforts):
+        return Wanted(effort)
+    if levels := [level for level in takes.efforts if level is not Effort.NONE]:
+        return Wanted(min(levels, key=lambda level: abs(_ORDER.index(level) - _ORDER.index(effort))))
+    return Wanted(budget=_within(BUDGETS[effort], takes.budget)) if takes.budget else Wanted()
+
+
+def for_anthropic(request: Request, endpoint: Endpoint) -> JsonObject:
+    """`max_tokens`, which bounds thoughts and words together, and what says how hard to think.
+
+    A model that thinks unasked hides its thoughts unless it is told to show them.
+    """
+    takes, wanted = _of_claude(request, endpoint)
+    room = request.max_tokens or endpoint.info.max_output or _REPLY
+    if wanted.budget is not None:
+        return _with_budget(wanted.budget, room, endpoint.info.max_output)
+    if wanted.effort is Effort.NONE:
+        return {"max_tokens": room, "thinking": {"type": takes.off}}
+    if wanted.effort is not None:
+        return {"max_tokens": room, "thinking": _ADAPTIVE, "output_config": {"effort": wanted.effort}}
+    return {"max_tokens": room} | ({"thinking": _ADAPTIVE} if takes.thinks and endpoint.at_home else {})
+
+
+def headers_for_anthropic(request: Request, endpoint: Endpoint) -> dict[str, str]:
+    """Models that are given a budget think between calls only when this header says so."""
+    return _INTERLEAVED if _of_claude(request, endpoint)[1].budget is not None else {}
+
+
+def for_chat(request: Request, endpoint: Endpoint) -> JsonObject:
+    """The fields for Chat Completions, which differ from vendor to vendor."""
+    style = STYLES[endpoint.vendor.thinking_style]
+    known = Takes(style.efforts) if style.efforts else _known(OPENAI, endpoint.wire_model(request.model))
+    takes = known or ANY_OPENAI
+    wanted = fitted(request, Takes(takes.efforts, (1, 1_000_000) if style.budget_field else None))
+    return _in_style(style, wanted, has_levels=known is not None) if wanted else {}
+
+
+def for_responses(request: Request, endpoint: Endpoint) -> JsonObject:
+    """What belongs into `reasoning`."""
+    wanted = fitted(request, _known(OPENAI, endpoint.wire_model(request.model)) or ANY_OPENAI)
+    return {"effort": wanted.effort} if wanted else {}
+
+
+def for_gemini(request: Request, endpoint: Endpoint) -> JsonObject:
+    """The `thinkingConfig`: a level or a budget, never both."""
+    takes = _known(GEMINI, endpoint.wire_model(request.model))
+    wanted = fitted(request, takes or ANY_GEMINI)
+    if wanted.effort is Effort.NONE:
+        return {"thinkingBudget": 0}
+    config: JsonObject = {"includeThoughts": True} if wanted or (takes and takes.thinks) else {}
+    if wanted.budget is not None:
+        return config | {"thinkingBudget": wanted.budget}
+    return config | ({"thinkingLevel": wanted.effort} if wanted.effort else {})
+
+
+def _of_claude(request: Request, endpoint: Endpoint) -> tuple[Takes, Wanted]:
+    takes = _known(CLAUDE, endpoint.wire_model(request.model))
+    return takes or Takes(), fitted(request, takes or ANY_CLAUDE)
+
+
+def _with_budget(budget: int, room: int, most: int | None) -> JsonObject:
+    """The budget has to be below the bound of the whole reply, which is raised for it as far as the model allows."""
+    room = room if room > budget else budget + room
+    if most is not None:
+        room = min(room, most)
+        budget = min(budget, most - _LEAST_REPLY)
+    return {"max_tokens": room, "thinking": {"type": "enabled", "budget_tokens": budget}}
+
+
+def _in_style(style: Style, wanted: Wanted, *, has_levels: bool) -> JsonObject:
+    switched = bool(style.on) and (bool(style.efforts) or not has_levels)
+    is_off = wanted.effort is Effort.NONE
+    fields = dict(style.off if is_off else style.on) if switched else {}
+    if wanted.budget is not None:
+        return _at(fields, style.budget_field, wanted.budget)
+    if style.effort_field and (has_levels or not switched) and not (is_off and switched):
+        return _at(fields, style.effort_field, wanted.effort)
+    return fields
+
+
+def _at(fields: JsonObject, path: str, value: object) -> JsonObject:
+    """The fields and this one more; a dot in its path leads into an object."""
+    outer, _, inner = path.partition(".")
+    return {**fields, outer: {**fields.get(outer, {}), inner: value} if inner else value}
+
+
+def _known(table: Table, model: str) -> Takes | None:
+    name = model.rpartition("/")[2]
+    return next((takes for pattern, takes in table if re.match(pattern, name)), None)
+
+
+def _within(tokens: int, bounds: tuple[int, int]) -> int:
+    return max(bounds[0], min(tokens, bounds[1]))
