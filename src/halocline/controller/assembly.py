@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
@@ -11,6 +13,8 @@ from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
 from halocline.controller.model_choice import open_model, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
+from halocline.controller.network_choice import network_to
+from halocline.controller.vendor_choice import remark
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
@@ -19,9 +23,10 @@ from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
-from halocline.providers.catalog import VENDORS
+from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.correcting import Correcting
 from halocline.providers.retry import Retrying
+from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.settings import Settings, load_settings, over
@@ -31,6 +36,12 @@ from halocline.task.log import Log
 from halocline.task.task import Task
 from halocline.task.tool_calls import Machine
 from halocline.tools.toolset import ALL, Tools
+
+if TYPE_CHECKING:
+    from halocline.providers.catalogue_refresh import Refreshed
+
+PATIENCE = 30.0
+"""Seconds for which a server of catalogues may be silent."""
 
 
 class Choices(Value, frozen=True):
@@ -74,14 +85,31 @@ class Assembly:
     def blobs(self) -> DiskBlobs:
         return DiskBlobs(self.home.blobs)
 
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """What is known of providers and models; read when something is asked."""
+        return Catalogue(self.home.catalogue, BUNDLED)
+
     async def model(self, named: str) -> Model:
         """The model that was named, or the one to take when none was. Raises UsageError."""
-        model = await open_model(named, self.settings, self._env, self._api_key, self.blobs)
+        model = await open_model(named, self.settings, self._env, self._api_key, self.blobs, self.catalogue)
         return Retrying(Correcting(with_text_tools(model, self.settings)))
 
     async def models(self) -> list[OfferedModel]:
         """The models that could be used, with what is known of them."""
-        return await offered_models(self.settings, self._env)
+        return await offered_models(self.settings, self._env, self.catalogue)
+
+    def remark(self, model: str) -> str:
+        """What a person should hear of the model that they chose; mostly nothing."""
+        return remark(model, self.settings, self._env, self.catalogue)
+
+    async def refresh_models(self) -> "Refreshed":
+        """Fetch the catalogue anew. Raises HaloclineError; then the old one stays."""
+        from halocline.providers.catalogue_refresh import refresh
+
+        url = self.settings.catalogue_url
+        way = replace(network_to(url, self.settings, self._env), first_byte_timeout=PATIENCE, stall_timeout=PATIENCE)
+        return await refresh(url, self.home.catalogue, way)
 
     def tools(self) -> Toolset:
         """The tools that the model is offered."""
@@ -117,5 +145,13 @@ class Assembly:
         return Off()
 
     def _machine(self, folder: Path) -> Machine:
-        keys = frozenset(name for vendor in VENDORS.values() for name in vendor.key_variables)
-        return Machine(LocalFiles(), LocalShell(folder / "outputs", keys), Ripgrep(), self.blobs)
+        return Machine(LocalFiles(), LocalShell(folder / "outputs", self._keys()), Ripgrep(), self.blobs)
+
+    def _keys(self) -> frozenset[str]:
+        """The variables that commands must not see: keys of our rows, of a person's own, of the catalogue's."""
+        rows = {name for vendor in VENDORS.values() if not vendor.shared_key for name in vendor.key_variables}
+        own = {provider.key_variable for provider in self.settings.providers.values() if provider.key_variable}
+        others = {name for name in self._env if name.endswith("_API_KEY")} - rows - own
+        if others:
+            others &= {name for entry in self.catalogue.providers().values() for name in entry.env}
+        return frozenset(rows | own | others)

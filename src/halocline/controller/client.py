@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -19,6 +20,10 @@ from halocline.store.history import TaskInfo
 def open_client(choices: Choices, name: str = "cli") -> "Client":
     """A client of a controller of its own, in this process. Raises UsageError and SettingsError."""
     return Client(Controller(Assembly.of(choices)), name)
+
+
+if TYPE_CHECKING:
+    from halocline.providers.catalogue_refresh import Refreshed
 
 
 class Client:
@@ -72,6 +77,14 @@ class Client:
     async def models(self) -> list[OfferedModel]:
         """The models that could be used here. Local servers are asked."""
         return await self._controller.models()
+
+    async def refresh_models(self) -> "Refreshed":
+        """Fetch the catalogue of models anew. Raises HaloclineError; then the old one stays."""
+        return await self._controller.refresh_models()
+
+    def remark(self, task: str) -> str:
+        """What a person should hear of an open task's model; mostly nothing."""
+        return self._controller.remark(task)
 
     async def close(self) -> None:
         await self._controller.close()

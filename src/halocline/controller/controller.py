@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halocline._version import __version__
 from halocline.checkpoints.restore import Restored
@@ -39,6 +40,9 @@ from halocline.protocol.values import Value
 from halocline.store import history
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
+
+if TYPE_CHECKING:
+    from halocline.providers.catalogue_refresh import Refreshed
 
 BY_HAND = "by-hand"
 """Whose a checkpoint is when no task took it."""
@@ -180,6 +184,14 @@ class Controller:
     async def models(self) -> list[OfferedModel]:
         """The models that could be used here. Local servers are asked."""
         return await self._assembly.models()
+
+    async def refresh_models(self) -> "Refreshed":
+        """Fetch the catalogue of models anew. Raises HaloclineError; then the old one stays."""
+        return await self._assembly.refresh_models()
+
+    def remark(self, name: str) -> str:
+        """What a person should hear of an open task's model; mostly nothing."""
+        return self._assembly.remark(self._task(name).model.name)
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""
