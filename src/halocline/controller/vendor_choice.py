@@ -140,9 +140,9 @@ def _over(info: ModelInfo, own: Price) -> ModelInfo:
 
 def _meant(name: str, settings: Settings, catalogue: Catalogue) -> str:
     names = list(vendors(settings, catalogue))
-    near = _near(name, names)
-    meant = f"Did you mean {near}? " if near else ""
-    return f"{meant}Known providers: {', '.join(VENDORS)}, and {len(names) - len(VENDORS)} more: halo models --all"
+    if near := _near(name, names):
+        return f"Did you mean {near}? All that are known: halo models --all"
+    return f"Known providers: {', '.join(VENDORS)}, and {len(names) - len(VENDORS)} more: halo models --all"
 
 
 def _near(word: str, words: list[str]) -> str:

@@ -85,15 +85,15 @@ def endpoint(vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str
         UsageError: the key or the address is missing, or the key holds characters that no key has.
     """
     base_url = base_url or _own_address(vendor, environ)
+    if not (base_url or vendor.base_url):
+        hint = f"Set {vendor.base_url_variable} to its address, or give it with --base-url URL."
+        raise UsageError(f"{vendor.title}: it is not known where that is.", hint)
     key = key.strip() or vendor.key_in(environ)
     if not key and vendor.key_variable and not base_url:
         hint = f"Set {vendor.key_variable}, or name another provider with -m provider/model."
         raise UsageError(f"There is no key for {vendor.title}: {vendor.key_variable} is not set.", hint)
     if not (key.isascii() and key.isprintable()):
         raise UsageError(f"The key for {vendor.title} holds characters that no key has.", "Copy it again, alone.")
-    if not (base_url or vendor.base_url):
-        hint = f"Set {vendor.base_url_variable}, or name it with --base-url URL."
-        raise UsageError(f"Where {vendor.title} is, is not known.", hint)
     return Endpoint(
         vendor=replace(vendor, base_url=_filled(vendor.base_url, vendor, environ)),
         model=model or vendor.default_model,

@@ -160,6 +160,13 @@ async def test_models_are_found_by_words_and_those_that_can_be_used_are_shown(ha
     assert legend.endswith("halo models --all claude opus\n")
 
 
+def test_more_models_than_fit_a_terminal_are_counted_by_provider(halo: Halo) -> None:
+    out = pexpect.spawn(HALO[0], [*HALO[1:], "models", "-a"], cwd=str(halo.folder), env=halo.env, dimensions=(24, 99))
+    (line,) = (line for line in out.read().decode().splitlines() if line.startswith("halo models --all openrouter/ "))
+    assert re.fullmatch(r"halo models --all openrouter/ +\d+ models", line)
+    out.close()
+
+
 async def test_without_a_key_no_model_is_listed_but_it_is_said_how_to_see_them(halo: Halo) -> None:
     done = await halo.run("models", "claude-opus-5-5")
     assert done.out.startswith("Of ")

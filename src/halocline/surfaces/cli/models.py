@@ -2,6 +2,8 @@
 
 import argparse
 import asyncio
+import sys
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -17,6 +19,10 @@ HEAD = ("model", "window", "output", "$ in", "$ out", "$ cached", "can")
 LEGEND = "Dollars per million tokens; + for more from a certain length on, ? for unknown."
 
 
+MOST_ROWS = 100
+"""More than so many are not listed on a terminal, where they would scroll away, but counted by provider."""
+
+
 def command(arguments: argparse.Namespace) -> int:
     if arguments.refresh:
         asyncio.run(_refresh())
@@ -28,6 +34,8 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.json:
         for model in shown:
             print(msgspec.json.encode(model).decode())
+    elif len(shown) > MOST_ROWS and sys.stdout.isatty():
+        _print_providers(shown, ["halo models", *(["--all"] if arguments.all else []), *words])
     elif shown:
         _print(shown)
     if not arguments.json:
@@ -47,6 +55,15 @@ def _print(models: Sequence[OfferedModel]) -> None:
     for name, *facts, able in rows:
         print("  ".join([name.ljust(widths[0]), *map(str.rjust, facts, widths[1:]), able]).rstrip())
     print(f"\n{LEGEND}")
+
+
+def _print_providers(models: Sequence[OfferedModel], call: Sequence[str]) -> None:
+    counts = Counter(clean(model.name.partition("/")[0]) for model in models)
+    calls = {" ".join([*call, f"{provider}/"]): number for provider, number in counts.items()}
+    width = max(map(len, calls))
+    for narrower, number in calls.items():
+        print(f"{narrower.ljust(width)}  {number:5,} model{'s' if number > 1 else ''}")
+    print("\nThese are too many to list at once: name a provider, or a part of a name.")
 
 
 def _say_what_is_left_out(fitting: Sequence[OfferedModel], shown: Sequence[OfferedModel], words: Sequence[str]) -> None:
