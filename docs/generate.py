@@ -12,11 +12,13 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from halocline.controller.vendor_choice import vendors
 from halocline.protocol import commands, events
 from halocline.protocol.values import snake
-from halocline.providers.catalog import MODELS, VENDORS, Vendor
+from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.proxies import VARIABLES as PROXY_VARIABLES
-from halocline.store.settings import VARIABLES, Settings
+from halocline.providers.vendors import VENDORS, Vendor
+from halocline.store.settings import VARIABLES, Provider, Settings
 from halocline.surfaces.cli.arguments import COMMANDS, PARSERS
 from halocline.surfaces.cli.exit_codes import MEANINGS
 from halocline.tools.toolset import ALL
@@ -66,8 +68,15 @@ def settings() -> str:
         "a flag over both. An unknown key is an error."
     )
     prices = (
-        "\nA price for a model that Halocline does not know, in US dollars per million tokens:\n\n"
-        '```toml\n[prices."openai/my-model"]\ninput = 0.5\noutput = 1.5\ncache_read = 0.05\nwindow = 128000\n```\n'
+        "\nWhat a model costs, in US dollars per million tokens, and how large it is, in tokens. All may be left out; "
+        "a cache without a price costs as input does:\n\n"
+        '```toml\n[prices."openai/my-model"]\ninput = 0.5\noutput = 1.5\ncache_read = 0.05\nwindow = 128000\n'
+        "max_output = 16000\n```\n"
+        "\nA provider of one's own, to be named `-m work/MODEL`, or other facts for a known one; `$NAME` in "
+        "a header is read from the environment. The fields: "
+        f"{', '.join(f'`{name}`' for name in Provider.__struct_fields__)}.\n\n"
+        '```toml\n[providers.work]\nfamily = "openai_chat"\nbase_url = "https://models.example/v1"\n'
+        'key_variable = "WORK_API_KEY"\nheaders = { x-team = "tools" }\n```\n'
     )
     times = (
         "\nOther times for one provider, in seconds. They win over the general ones of the file:\n\n"
@@ -87,7 +96,8 @@ def variables() -> str:
         for name in vendor.key_variables:
             if name not in (row[0].strip("`") for row in rows):
                 titles = " and ".join(v.title for v in VENDORS.values() if name in v.key_variables)
-                rows.append((f"`{name}`", f"The key for {titles}. Commands never see it."))
+                seen = "" if vendor.shared_key else " Commands never see it."
+                rows.append((f"`{name}`", f"The key for {titles}.{seen}"))
         if vendor.base_url_variable:
             rows.append(
                 (f"`{vendor.base_url_variable}`", f"Where {vendor.title}'s server is, instead of the usual place.")
@@ -137,23 +147,51 @@ def _speaks(vendor: Vendor) -> str:
     return ", ".join(family.replace("_", " ") for family in families if family)
 
 
-def models() -> str:
-    """Vendors and models that are known by name."""
-    vendors = [(f"`{v.name}`", v.title, _speaks(v), _keys(v)) for v in VENDORS.values()]
-    known = [
-        (f"`{name}`", f"{info.window:,}" if info.window else "", *_prices(info.prices)) for name, info in MODELS.items()
+def providers() -> str:
+    """Vendors that are known by name, and what is special about them."""
+    catalogue = Catalogue(BUNDLED)
+    ours = [(*_facts(vendor, catalogue), _special(vendor)) for vendor in VENDORS.values()]
+    others = [
+        _facts(vendor, catalogue) for name, vendor in vendors(Settings(), catalogue).items() if name not in VENDORS
     ]
+    made = catalogue.files[0].contents
     text = (
-        "A model is named `provider/model`; any model of a provider may be named, also one that is not listed. "
-        "An unknown price is unknown, never 0. *Elsewhere* is any other address than the provider's own."
+        "A model is named `provider/model`; any model of a provider may be named, also one that is not in the "
+        "catalogue. *Elsewhere* is any other address than the provider's own. `halo models --all` lists the models "
+        "with their sizes and prices; an unknown price is unknown, never 0."
     )
-    body = (
-        _table(("provider", "name", "speaks", "key"), vendors)
-        + "\n## Known models\n\nUS dollars per million tokens.\n\n"
+    head = ("provider", "name", "speaks", "key", "address", "known models")
+    further = (
+        f"\n## Further providers\n\nThese come from the catalogue of {made.made} ({'; '.join(made.sources)}; "
+        f"{made.licence} licence), and are spoken to as it says.\n\n"
     )
-    return _page(
-        "Models", text, body + _table(("model", "window", "input", "output", "cache read", "cache write"), known)
-    )
+    return _page("Providers", text, _table((*head, "special"), ours) + further + _table(head, others))
+
+
+def _facts(vendor: Vendor, catalogue: Catalogue) -> tuple[str, ...]:
+    known = "" if vendor.local else len(catalogue.names(vendor.catalogue or vendor.name)) or ""
+    return (f"`{vendor.name}`", vendor.title, _speaks(vendor), _keys(vendor), _address(vendor), str(known))
+
+
+def _address(vendor: Vendor) -> str:
+    usual = f"`{vendor.base_url}`" if vendor.base_url else ""
+    variable = f"`{vendor.base_url_variable}`" if vendor.base_url_variable else ""
+    return " or ".join(filter(None, (usual, variable)))
+
+
+def _special(vendor: Vendor) -> str:
+    """What the row says beyond its family."""
+    said = {
+        "free": vendor.local,
+        "asked for the size of its context": (vendor.local and vendor.base_url) or vendor.sizes,
+        "told to cache Claude's prompts": vendor.claude_fields,
+        f"gets its reasoning back as `{vendor.reasoning_field}`": vendor.reasoning_field,
+        f"`{vendor.max_tokens_field}`": vendor.max_tokens_field != "max_tokens",
+        f"key in `{vendor.key_header}`": vendor.key_header,
+        f"also named `{vendor.catalogue}`": vendor.catalogue and vendor.catalogue not in VENDORS,
+        "commands see the key": vendor.shared_key,
+    }
+    return "; ".join(text for text, holds in said.items() if holds)
 
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -162,7 +200,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "variables.md": variables,
     "tools.md": tools,
     "events.md": event_types,
-    "models.md": models,
+    "providers.md": providers,
 }
 
 
@@ -177,11 +215,6 @@ def _flags(parser: argparse.ArgumentParser) -> str:
             choices = f" ({', '.join(map(str, action.choices))})" if action.choices else ""
             rows.append((names + value, f"{action.help or ''}{choices}"))
     return (_table(("argument", "meaning"), rows) if rows else "") + "".join(below)
-
-
-def _prices(prices: object) -> tuple[str, ...]:
-    names = ("input", "output", "cache_read", "cache_write")
-    return tuple("unknown" if prices is None else f"{getattr(prices, name):g}" for name in names)
 
 
 def _says(hint: object) -> str:

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as changed
 from tests.providers.markup import TOOLS, spoken
 from tests.providers.streams import HELLO, MemoryBlobs, endpoint, message_of, text_of, usage_of
 from tests.providers.streams import collected as collected_of
@@ -328,6 +330,19 @@ async def test_the_key_is_sent_where_the_vendor_looks_for_it(family: str) -> Non
     }.get(family, ("authorization", "Bearer sk-secret"))
     assert headers[expected[0]] == expected[1]
     assert "sk-secret" not in server.requests[0].path
+
+
+@every_family
+async def test_a_vendors_own_headers_go_with_every_request(family: str) -> None:
+    async with ModelServer([Turn(text="One.")]) as server:
+        at = endpoint(family, base_url=server.url(family))
+        at = replace(at, vendor=changed(at.vendor, key_header="api-key"), headers={"x-team": "blue"})
+        model = FAMILIES[family](at, MemoryBlobs())
+        await collected(model)
+        await model.close()
+    headers = server.requests[0].headers
+    assert (headers["x-team"], headers["api-key"]) == ("blue", "sk-secret")
+    assert {"authorization", "x-api-key", "x-goog-api-key"} & headers.keys() == set()
 
 
 async def test_retrying_hides_a_failure_that_passed() -> None:

@@ -1,8 +1,10 @@
 import pytest
+from tests.providers.documents import documents
 
 from halocline.controller.model_choice import local_models, open_model
 from halocline.protocol.errors import UsageError
-from halocline.providers.catalog import VENDORS, Vendor
+from halocline.providers.catalogue_file import BUNDLED, Catalogue
+from halocline.providers.vendors import VENDORS, Vendor
 from halocline.store.blobs import DiskBlobs
 from halocline.store.settings import Price, Settings
 from halocline.testing.model_server import ModelServer
@@ -14,7 +16,7 @@ def blobs(tmp_path):
 
 
 async def chosen(blobs, named="", key="", env=None, **settings):
-    model = await open_model(named, Settings(**settings), env or {}, key, blobs)
+    model = await open_model(named, Settings(**settings), env or {}, key, blobs, Catalogue(BUNDLED))
     await model.close()
     return model.name
 
@@ -68,6 +70,15 @@ async def test_a_local_server_says_which_models_it_has():
 async def test_where_no_local_server_is_there_are_no_models(unused_tcp_port):
     vendor = Vendor("near", "Near", "openai_chat", base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", local=True)
     assert await local_models(vendor) == []
+
+
+async def test_a_cost_limit_can_be_kept_with_the_price_that_the_server_states(blobs):
+    row = {"id": "new", "context_length": 9, "pricing": {"prompt": "0.000001", "completion": "0.000002"}}
+    async with documents({"/v1/models": {"data": [row]}}) as server:
+        address = f"{server.url}/v1"
+        assert await chosen(blobs, "openai/new", key="k", base_url=address, max_cost=1.0) == "openai/new"
+        with pytest.raises(UsageError, match="the price of openai/other is not known"):
+            await chosen(blobs, "openai/other", key="k", base_url=address, max_cost=1.0)
 
 
 async def test_a_cost_limit_needs_a_price_and_the_settings_can_give_it(blobs):

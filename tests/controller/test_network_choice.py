@@ -6,9 +6,9 @@ import pytest
 from halocline.controller.assembly import Choices
 from halocline.controller.network_choice import network
 from halocline.protocol.errors import UsageError
-from halocline.providers.catalog import vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.network import Network
+from halocline.providers.vendors import vendor
 from halocline.store.settings import Settings, Timeouts
 
 REMOTE = (10.0, 300.0, 120.0)

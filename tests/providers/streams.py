@@ -6,12 +6,20 @@ from typing import TypeVar
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.events import AssistantMessageCompleted, TextDelta, UsageReported
 from halocline.protocol.messages import AssistantMessage, Message, Text, UserMessage
-from halocline.providers.catalog import vendor
+from halocline.providers.catalog import ModelInfo, Prices
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import Translator
 from halocline.providers.sse import EventParser
+from halocline.providers.vendors import vendor
 
 E = TypeVar("E")
+
+KNOWN = {
+    "anthropic/claude-sonnet-5-5": ModelInfo(window=1_000_000, max_output=128_000, prices=Prices(2.0, 10.0, 0.1, 2.5)),
+    "openai/gpt-5.6": ModelInfo(window=1_050_000, max_output=128_000, prices=Prices(2.0, 10.0, 0.2, 2.5)),
+    "gemini/gemini-3.8-flash": ModelInfo(window=1_048_576, max_output=65_536, prices=Prices(1.5, 7.5, 0.15)),
+}
+"""What the tests' models cost, whatever vendors ask by now."""
 
 HELLO = UserMessage((Text("Hello"),))
 
@@ -32,7 +40,7 @@ class MemoryBlobs:
 def endpoint(
     provider: str = "anthropic", model: str = "test-model", base_url: str = "", key: str = "sk-secret"
 ) -> Endpoint:
-    return Endpoint(vendor(provider), model, key=key, base_url=base_url)
+    return Endpoint(vendor(provider), model, key=key, base_url=base_url, known=KNOWN.get(f"{provider}/{model}"))
 
 
 def request(*messages: Message, **fields: object) -> Request:

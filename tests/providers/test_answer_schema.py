@@ -8,11 +8,11 @@ from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, req
 from halocline.ports.model import Request
 from halocline.providers import anthropic, gemini, openai_chat, openai_responses
 from halocline.providers.answer_schema import is_strict, native_schema
-from halocline.providers.catalog import vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.openai_responses import OpenAIResponses
 from halocline.providers.text_prompt import TextPrompt
+from halocline.providers.vendors import vendor
 from halocline.testing.model_server import ModelServer, Turn
 
 OPENAI = endpoint("openai", "gpt-5.6")

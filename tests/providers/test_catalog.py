@@ -1,110 +1,60 @@
 import pytest
 
-from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Usage
-from halocline.providers.catalog import MODELS, VENDORS, ModelInfo, Prices, cost, model_info, vendor
-from halocline.providers.endpoint import endpoint
-from halocline.providers.http import HttpClient
+from halocline.providers.catalog import FREE, UNKNOWN, ModelInfo, Prices, Tier, cost
 
-
-def test_an_unknown_provider_is_told_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="'nobody'") as caught:
-        vendor("nobody")
-    assert "anthropic" in caught.value.hint
-    assert "ollama" in caught.value.hint
-
-
-@pytest.mark.parametrize("row", [row for row in VENDORS.values() if row.family != "scripted"], ids=lambda row: row.name)
-def test_every_vendor_has_an_address_and_either_a_key_or_is_local(row: object) -> None:
-    HttpClient(row.base_url)
-    assert bool(row.key_variable) != row.local
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_every_known_model_has_a_vendor_a_window_and_prices(name: str) -> None:
-    info = model_info(vendor(name.partition("/")[0]), name.partition("/")[2])
-    assert info.window
-    assert info.max_output
-    assert info.max_output <= info.window
-    assert cost(info, Usage(input=1_000_000)) > 0
-
-
-@pytest.mark.parametrize("name", ["anthropic", "openai", "gemini", "deepseek", "groq", "mistral", "xai"])
-def test_the_default_model_is_a_known_one(name: str) -> None:
-    assert model_info(vendor(name), vendor(name).default_model).prices is not None
+MILLION = 1_000_000
 
 
 def test_a_cost_sums_all_kinds_of_tokens() -> None:
     info = ModelInfo(prices=Prices(1, 2, 3, 4))
-    usage = Usage(input=1_000_000, output=2_000_000, cache_read=3_000_000, cache_write=4_000_000, reasoning=1_000_000)
+    usage = Usage(input=MILLION, output=2 * MILLION, cache_read=3 * MILLION, cache_write=4 * MILLION, reasoning=MILLION)
     assert cost(info, usage) == 1 + 4 + 9 + 16
 
 
-def test_a_long_prompt_has_its_own_prices() -> None:
-    info = ModelInfo(prices=Prices(1, 1, 1, 1), long=Prices(2, 2, 2, 2), long_from=1000)
-    assert cost(info, Usage(input=500, cache_read=500)) == pytest.approx(0.001)
-    assert cost(info, Usage(input=501, cache_read=500)) == pytest.approx(0.002002)
+def test_a_cache_without_a_price_costs_as_input_does() -> None:
+    info = ModelInfo(prices=Prices(1, 2))
+    assert cost(info, Usage(cache_read=MILLION, cache_write=2 * MILLION)) == 3
+
+
+def test_a_cache_that_is_free_costs_nothing() -> None:
+    info = ModelInfo(prices=Prices(1, 2, 0.0, 0.0))
+    assert cost(info, Usage(cache_read=MILLION, cache_write=MILLION)) == 0
+
+
+@pytest.mark.parametrize(
+    ("read", "price"), [(1000, 1), (1001, 2), (2000, 2), (2001, 5)], ids=["below", "above", "still", "far above"]
+)
+def test_the_length_of_the_whole_input_decides_which_prices_hold(read: int, price: int) -> None:
+    tiers = (Tier(1000, Prices(2, 2, 2, 2)), Tier(2000, Prices(5, 5, 5, 5)))
+    info = ModelInfo(prices=Prices(1, 1, 1, 1), tiers=tiers)
+    assert cost(info, Usage(input=500, cache_read=read - 500)) == pytest.approx(price * read / MILLION)
 
 
 def test_an_unknown_price_is_unknown_and_not_zero() -> None:
-    assert cost(model_info(vendor("openai"), "unheard-of"), Usage(input=10)) is None
+    assert cost(UNKNOWN, Usage(input=10)) is None
+    assert cost(FREE, Usage(input=10)) == 0
 
 
-def test_a_dated_name_is_the_model_without_its_date() -> None:
-    dated = model_info(vendor("anthropic"), "claude-haiku-4-5-20251001")
-    assert dated == model_info(vendor("anthropic"), "claude-haiku-4-5")
-
-
-def test_the_key_and_the_address_come_from_the_usual_variables() -> None:
-    environ = {"OPENAI_API_KEY": " sk-1\n", "OPENAI_BASE_URL": "http://there/v1/"}
-    found = endpoint(vendor("openai"), "gpt-5.6", environ)
-    assert (found.name, found.key, found.url) == ("openai/gpt-5.6", "sk-1", "http://there/v1")
+# Worked examples that vendors publish for their own prices.
+CLAUDE = ModelInfo(prices=Prices(3.0, 15.0, 0.3, 3.75))
+GEMINI = ModelInfo(prices=Prices(2.0, 12.0, 0.2), tiers=(Tier(200_000, Prices(4.0, 18.0, 0.4)),))
 
 
 @pytest.mark.parametrize(
-    ("provider", "base_url", "family"),
+    ("info", "usage", "dollars"),
     [
-        ("openai", "", "openai_responses"),
-        ("openai", "https://api.openai.com/v1/", "openai_responses"),
-        ("openai", "http://127.0.0.1:8000/v1", "openai_chat"),
-        ("openai-responses", "http://127.0.0.1:8000/v1", "openai_responses"),
-        ("deepseek", "http://127.0.0.1:8000/v1", "openai_chat"),
-        ("anthropic", "http://127.0.0.1:8000", "anthropic"),
+        # A cache write costs a quarter more than input, a read a tenth of it.
+        (CLAUDE, Usage(input=50, output=503, cache_write=248), 0.000150 + 0.007545 + 0.000930),
+        (CLAUDE, Usage(input=50, output=503, cache_read=100_000), 0.000150 + 0.007545 + 0.030),
+        # Above 200,000 tokens every token of the request has the higher price, the output as well.
+        (GEMINI, Usage(input=200_000, output=1_000), 0.4 + 0.012),
+        (GEMINI, Usage(input=100_000, cache_read=150_000, output=1_000), 0.4 + 0.06 + 0.018),
     ],
 )
-def test_the_address_decides_what_is_spoken_there(provider: str, base_url: str, family: str) -> None:
-    assert endpoint(vendor(provider), "m", {}, key="sk-1", base_url=base_url).family == family
+def test_published_examples_come_out_as_published(info: ModelInfo, usage: Usage, dollars: float) -> None:
+    assert cost(info, usage) == pytest.approx(dollars)
 
 
-def test_what_is_given_goes_before_the_variables() -> None:
-    environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://there/v1"}
-    found = endpoint(vendor("openai"), "", environ, key="sk-2", base_url="http://here/v1")
-    assert (found.model, found.key, found.url) == (vendor("openai").default_model, "sk-2", "http://here/v1")
-
-
-@pytest.mark.parametrize(
-    ("environ", "key"),
-    [
-        ({"GOOGLE_API_KEY": "other"}, "other"),
-        ({"GOOGLE_API_KEY": "other", "GEMINI_API_KEY": "own"}, "own"),
-        ({"GOOGLE_API_KEY": "other", "GEMINI_API_KEY": " "}, "other"),
-    ],
-)
-def test_a_vendor_may_have_several_variables_for_its_key(environ: dict[str, str], key: str) -> None:
-    assert endpoint(vendor("gemini"), "", environ).key == key
-
-
-def test_a_missing_key_is_told_with_its_variable() -> None:
-    with pytest.raises(UsageError, match="ANTHROPIC_API_KEY"):
-        endpoint(vendor("anthropic"), "", {})
-
-
-def test_a_key_is_not_needed_for_a_local_server_or_an_address_of_ones_own() -> None:
-    assert endpoint(vendor("ollama"), "qwen3", {}).key == ""
-    assert endpoint(vendor("openai"), "qwen3", {}, base_url="http://127.0.0.1:8000/v1").key == ""
-
-
-def test_a_key_with_strange_characters_is_refused_without_showing_it() -> None:
-    with pytest.raises(UsageError) as caught:
-        endpoint(vendor("openai"), "", {"OPENAI_API_KEY": "sk-“1”"})
-    assert "sk-" not in caught.value.text + caught.value.hint
+def test_prices_of_one_token_become_prices_of_a_million_without_dust() -> None:
+    assert Prices(1.1e-06, 4.4e-06, 2.75e-07).times(MILLION) == Prices(1.1, 4.4, 0.275, None)

@@ -10,7 +10,7 @@ from tests.providers.raw_server import EMPTY, STREAM_HEAD, read_request, serving
 
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 from halocline.providers.connection import Connection
-from halocline.providers.http import HttpClient, get_json
+from halocline.providers.http import HttpClient, fetch_json
 from halocline.providers.network import Network
 
 
@@ -423,7 +423,7 @@ async def test_json_is_fetched_from_a_local_server() -> None:
         writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"ok":true}')
 
     async with serving(handler) as url:
-        assert await get_json(url, 2) == {"ok": True}
+        assert await fetch_json(url, 2) == {"ok": True}
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\n{}", EMPTY, b""])
@@ -434,4 +434,4 @@ async def test_fetching_json_from_something_else_is_a_model_error(answer: bytes)
 
     async with serving(handler) as url:
         with pytest.raises(ModelError):
-            await get_json(url, 2)
+            await fetch_json(url, 2)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import msgspec
 import pytest
 from tests.providers.streams import HELLO, MemoryBlobs, endpoint, message_of, request, text_of, translated, usage_of
@@ -18,6 +20,8 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
+from halocline.providers.catalog import ModelInfo, Prices
+from halocline.providers.endpoint import Endpoint
 from halocline.providers.openai_chat import fragments, to_wire
 from halocline.providers.openai_stream import FromWire
 
@@ -25,8 +29,11 @@ ENDPOINT = endpoint("openai", "gpt-5.6")
 
 
 def wire(asked: Request, provider: str = "openai", **blobs: bytes) -> dict:
-    place = endpoint(provider, "gpt-5.6")
-    return msgspec.json.decode(b"".join(to_wire(asked, place, fragments(place, MemoryBlobs(**blobs)))))
+    return body(asked, endpoint(provider, "gpt-5.6"), **blobs)
+
+
+def body(asked: Request, at: Endpoint, **blobs: bytes) -> dict:
+    return msgspec.json.decode(b"".join(to_wire(asked, at, fragments(at, MemoryBlobs(**blobs)))))
 
 
 def call(id: str, **arguments: object) -> ToolCall:
@@ -243,6 +250,48 @@ def test_repeated_usage_counts_once() -> None:
 def test_a_price_that_the_server_states_is_taken_when_we_know_none() -> None:
     usage = {"prompt_tokens": 10, "cost": 0.25}
     assert usage_of(replayed(chunk({"content": "x"}, "stop", usage=usage), provider="openrouter")).cost == 0.25
+
+
+@pytest.mark.parametrize(
+    ("own", "byok", "dollars"),
+    [(False, False, 0.25), (True, False, 1.0), (False, True, 1.0)],
+    ids=["the catalogue's prices", "a person's own prices", "a fee for the person's own key"],
+)
+def test_what_the_server_charged_goes_before_the_catalogue_but_not_before_a_persons_prices(
+    own: bool, byok: bool, dollars: float
+) -> None:
+    known = ModelInfo(prices=Prices(1.0, 1.0))
+    at = replace(endpoint("openrouter"), known=known, own_prices=own)
+    usage = {"prompt_tokens": 1_000_000, "cost": 0.25, "is_byok": byok}
+    assert usage_of(translated(FromWire(request(), at), [chunk({"content": "x"}, "stop", usage=usage)])).cost == dollars
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "fields"),
+    [
+        ("openrouter", "anthropic/claude-opus-5", {"cache_control": {"type": "ephemeral"}}),
+        ("vercel", "anthropic/claude-opus-5", {"providerOptions": {"gateway": {"caching": "auto"}}}),
+        ("requesty", "anthropic/claude-opus-5", {"requesty": {"auto_cache": True}}),
+        ("openrouter", "openai/gpt-6-sol", {}),
+        ("openai", "claude-opus-5", {}),
+    ],
+)
+def test_a_gateway_is_told_to_cache_the_prompts_of_claude_models(provider: str, model: str, fields: dict) -> None:
+    usual = {"model", "messages", "stream", "stream_options"}
+    sent = body(request(), endpoint(provider, model))
+    assert {name: value for name, value in sent.items() if name not in usual} == fields
+
+
+def test_litellm_is_told_to_mark_the_instructions_and_the_newest_message() -> None:
+    points = body(request(), endpoint("litellm", "claude"))["cache_control_injection_points"]
+    assert points == [{"location": "message", "role": "system"}, {"location": "message", "index": -1}]
+
+
+@pytest.mark.parametrize(("field", "sent"), [("reasoning_content", "Let me see."), ("", None)])
+def test_reasoning_goes_back_where_the_catalogue_says_that_the_model_wants_it(field: str, sent: str | None) -> None:
+    at = replace(endpoint("chutes", "m"), known=ModelInfo(reasoning_field=field))
+    said = AssistantMessage((Thinking("Let me see.", provider="chutes"), Text("Done.")))
+    assert body(request(HELLO, said), at)["messages"][-1].get("reasoning_content") == sent
 
 
 def test_a_local_server_costs_nothing() -> None:

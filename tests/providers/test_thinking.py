@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import msgspec
 import pytest
 from tests.providers.streams import endpoint, request
 
 from halocline.protocol.messages import Effort
+from halocline.providers.catalog import ModelInfo
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.thinking import (
     Wanted,
@@ -105,19 +108,21 @@ def test_anthropic_is_told_as_the_model_s_generation_wants_it(
         ("claude-haiku-4-5", 4_000, 10_000, (14_000, 10_000)),
         ("claude-haiku-4-5", 10_001, 10_000, (10_001, 10_000)),
         ("claude-haiku-4-5", 60_000, 63_000, (60_000, 47_000)),
-        ("claude-opus-4-1", None, 30_000, (16_384, 15_000)),
+        ("claude-opus-4-1", None, 30_000, (64_000, 15_000)),
         ("claude-opus-4-1", 9_000, 30_000, (24_000, 15_000)),
     ],
 )
 def test_the_bound_of_a_reply_is_raised_above_the_budget(
     model: str, max_tokens: int | None, budget: int, sent: tuple[int, int]
 ) -> None:
-    fields = for_anthropic(asked(None, budget, max_tokens=max_tokens), endpoint("anthropic", model))
+    at = replace(endpoint("anthropic", model), known=ModelInfo(max_output=64_000))
+    fields = for_anthropic(asked(None, budget, max_tokens=max_tokens), at)
     assert (fields["max_tokens"], fields["thinking"]["budget_tokens"]) == sent
 
 
 def test_a_budget_never_fills_all_of_the_longest_reply() -> None:
-    fields = for_anthropic(asked(None, 99_000), endpoint("anthropic", "claude-sonnet-4-6"))
+    at = replace(endpoint("anthropic", "claude-sonnet-4-6"), known=ModelInfo(max_output=64_000))
+    fields = for_anthropic(asked(None, 99_000), at)
     assert fields == {"max_tokens": 64_000, "thinking": {"type": "enabled", "budget_tokens": 62_976}}
 
 
@@ -210,7 +215,7 @@ def test_a_row_names_how_its_vendor_is_told(style: str, effort: Effort | None, b
 
 
 def test_every_row_names_a_style_that_there_is() -> None:
-    from halocline.providers.catalog import VENDORS
+    from halocline.providers.vendors import VENDORS
 
     assert {row.thinking_style for row in VENDORS.values()} <= set(STYLES)
 

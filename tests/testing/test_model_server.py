@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from halocline.protocol.messages import Usage
-from halocline.providers.http import HttpClient, get_json
+from halocline.providers.http import HttpClient, fetch_json
 from halocline.testing.model_server import Call, Fault, ModelServer, Turn
 
 PATHS = {
@@ -196,7 +196,7 @@ async def test_other_addresses_are_not_found_and_models_are_listed() -> None:
         response = await client.post("/elsewhere", {}, (b"{}",))
         assert response.status == 404
         response.close()
-        assert (await get_json(server.url("openai") + "/models", 2))["data"][0]["id"] == "scripted"
+        assert (await fetch_json(server.url("openai") + "/models", 2))["data"][0]["id"] == "scripted"
         await client.close()
 
 

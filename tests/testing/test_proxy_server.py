@@ -36,7 +36,7 @@ async def test_requests_are_passed_on(authority: Authority, trusted: ssl.SSLCont
         shown = proxy.url.replace("//", "//me:s%40cret@")
         assert b"scripted" in await fetched(f"{scheme}://models.example:8000/v1/models", shown, context)
     assert proxy.requests[0].method == ("CONNECT" if tls else "GET")
-    assert len(server.requests) == 1
+    assert len(server.questions) == 1
 
 
 @pytest.mark.parametrize(("credentials", "status"), [("me:secret", 407), ("", 502)])

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context, Thinking
 from halocline.controller.model_choice import open_model, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
+from halocline.controller.network_choice import network_to
+from halocline.controller.vendor_choice import remark
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
@@ -23,9 +26,10 @@ from halocline.protocol.events import DurableEvent, Mode, Noticed
 from halocline.protocol.messages import Effort
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
-from halocline.providers.catalog import VENDORS
+from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.correcting import Correcting
 from halocline.providers.retry import Retrying
+from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.settings import Settings, load_settings, over
@@ -39,6 +43,7 @@ from halocline.tools.toolset import ALL, Tools
 if TYPE_CHECKING:
     from halocline.controller.course import Course
     from halocline.controller.replayed import Replayed
+    from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recorder
 
 RECORDED_SETTINGS = (
@@ -52,6 +57,8 @@ RECORDED_SETTINGS = (
     "plan",
 )
 """The settings that the course of a task depends on."""
+PATIENCE = 30.0
+"""Seconds for which a server of catalogues may be silent."""
 
 
 class Choices(Value, frozen=True):
@@ -100,6 +107,11 @@ class Assembly:
     def blobs(self) -> DiskBlobs:
         return DiskBlobs(self.home.blobs)
 
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """What is known of providers and models; read when something is asked."""
+        return Catalogue(self.home.catalogue, BUNDLED)
+
     async def model(self, named: str) -> Model:
         """What a task asks: the model that was named, or those that the settings name for act and plan mode.
 
@@ -129,12 +141,24 @@ class Assembly:
         return await self._open(named, over(self.settings, {"base_url": ""}), "")
 
     async def _open(self, named: str, settings: Settings, key: str) -> Model:
-        model = await open_model(named, settings, self._env, key, self.blobs)
+        model = await open_model(named, settings, self._env, key, self.blobs, self.catalogue)
         return Retrying(Correcting(with_text_tools(model, settings)))
 
     async def models(self) -> list[OfferedModel]:
         """The models that could be used, with what is known of them."""
-        return await offered_models(self.settings, self._env)
+        return await offered_models(self.settings, self._env, self.catalogue)
+
+    def remark(self, model: str) -> str:
+        """What a person should hear of the model that they chose; mostly nothing."""
+        return remark(model, self.settings, self._env, self.catalogue)
+
+    async def refresh_models(self) -> "Refreshed":
+        """Fetch the catalogue anew. Raises HaloclineError; then the old one stays."""
+        from halocline.providers.catalogue_refresh import refresh
+
+        url = self.settings.catalogue_url
+        way = replace(network_to(url, self.settings, self._env), first_byte_timeout=PATIENCE, stall_timeout=PATIENCE)
+        return await refresh(url, self.home.catalogue, way)
 
     def tools(self) -> Toolset:
         """The tools that the model is offered."""
@@ -166,8 +190,8 @@ class Assembly:
         from halocline.store.recording import Recorder
 
         settings = {name: getattr(self.settings, name) for name in RECORDED_SETTINGS}
-        keys = (self._env.get(name, "") for vendor in VENDORS.values() for name in vendor.key_variables)
-        return Recorder(file, settings, (self._api_key, *keys))
+        names = self._keys() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
+        return Recorder(file, settings, (self._api_key, *(self._env.get(name, "") for name in names)))
 
     def recorded(self, model: Model, recorder: "Recorder", log: Log, past: Iterable[DurableEvent]) -> Model:
         """The model, with its requests and the log's events going to the recorder as well."""
@@ -213,5 +237,13 @@ class Assembly:
         return Off()
 
     def _machine(self, folder: Path) -> Machine:
-        keys = frozenset(name for vendor in VENDORS.values() for name in vendor.key_variables)
-        return Machine(LocalFiles(), LocalShell(folder / "outputs", keys), Ripgrep(), self.blobs)
+        return Machine(LocalFiles(), LocalShell(folder / "outputs", self._keys()), Ripgrep(), self.blobs)
+
+    def _keys(self) -> frozenset[str]:
+        """The variables that commands must not see: keys of our rows, of a person's own, of the catalogue's."""
+        rows = {name for vendor in VENDORS.values() if not vendor.shared_key for name in vendor.key_variables}
+        own = {provider.key_variable for provider in self.settings.providers.values() if provider.key_variable}
+        others = {name for name in self._env if name.endswith("_API_KEY")} - rows - own
+        if others:
+            others &= {name for entry in self.catalogue.providers().values() for name in entry.env}
+        return frozenset(rows | own | others)

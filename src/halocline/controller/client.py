@@ -25,6 +25,10 @@ def open_client(choices: Choices, name: str = "cli") -> "Client":
     return Client(Controller(Assembly.of(choices)), name)
 
 
+if TYPE_CHECKING:
+    from halocline.providers.catalogue_refresh import Refreshed
+
+
 class Client:
     """A named way into the controller; `name` is written down with every decision it sends."""
 
@@ -84,6 +88,14 @@ class Client:
     async def models(self) -> list[OfferedModel]:
         """The models that could be used here. Local servers are asked."""
         return await self._controller.models()
+
+    async def refresh_models(self) -> "Refreshed":
+        """Fetch the catalogue of models anew. Raises HaloclineError; then the old one stays."""
+        return await self._controller.refresh_models()
+
+    def remark(self, task: str) -> str:
+        """What a person should hear of an open task's model; mostly nothing."""
+        return self._controller.remark(task)
 
     async def close(self) -> None:
         await self._controller.close()

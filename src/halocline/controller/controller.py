@@ -46,6 +46,7 @@ from halocline.task.task import Task
 
 if TYPE_CHECKING:
     from halocline.controller.replay import Replay
+    from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
 
 BY_HAND = "by-hand"
@@ -214,6 +215,14 @@ class Controller:
     async def models(self) -> list[OfferedModel]:
         """The models that could be used here. Local servers are asked."""
         return await self._assembly.models()
+
+    async def refresh_models(self) -> "Refreshed":
+        """Fetch the catalogue of models anew. Raises HaloclineError; then the old one stays."""
+        return await self._assembly.refresh_models()
+
+    def remark(self, name: str) -> str:
+        """What a person should hear of an open task's model; mostly nothing."""
+        return self._assembly.remark(self._task(name).model.name)
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""

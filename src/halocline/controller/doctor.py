@@ -12,7 +12,7 @@ from halocline.controller.model_choice import local_models
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
-from halocline.providers.catalog import VENDORS
+from halocline.providers.vendors import VENDORS
 from halocline.store.paths import Home
 from halocline.store.settings import load_settings
 

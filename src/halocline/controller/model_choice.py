@@ -6,12 +6,15 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from halocline.controller.network_choice import network
+from halocline.controller.vendor_choice import find_vendor, known
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, UsageError
-from halocline.providers import catalog
+from halocline.providers.catalogue_file import Catalogue
 from halocline.providers.endpoint import Endpoint, endpoint
-from halocline.store.settings import Price, Settings
+from halocline.providers.informed import Informed, wants_to_know
+from halocline.providers.vendors import VENDORS, Vendor
+from halocline.store.settings import Settings
 
 PROBE_SECONDS = 0.4
 """How long a local server may take to say which models it has."""
@@ -24,7 +27,9 @@ HOW_TO = """Pick one of these:
         or look at halo demo, which needs none of these"""
 
 
-async def open_model(named: str, settings: Settings, env: Mapping[str, str], key: str, blobs: Blobs) -> Model:
+async def open_model(
+    named: str, settings: Settings, env: Mapping[str, str], key: str, blobs: Blobs, catalogue: Catalogue
+) -> Model:
     """The model that was named, or the first that this machine has a key or a server for.
 
     Raises:
@@ -34,7 +39,7 @@ async def open_model(named: str, settings: Settings, env: Mapping[str, str], key
     if not name:
         raise UsageError(NO_MODEL, HOW_TO)
     provider, _, model = name.partition("/")
-    vendor = catalog.vendor(provider)
+    vendor = find_vendor(provider, settings, catalogue)
     if not model and not vendor.default_model:
         raise UsageError(f"{name!r} names no model.", f"Write it as provider/model, such as {provider}/MODEL.")
     if vendor.family == "scripted":
@@ -42,8 +47,11 @@ async def open_model(named: str, settings: Settings, env: Mapping[str, str], key
 
         return Scripted.load(model)
     at = endpoint(vendor, model, env, key=key, base_url=settings.base_url)
-    at = replace(at, network=network(at, settings, env))
-    return _client(priced(at, settings), blobs)
+    at = replace(known(at, settings, catalogue), network=network(at, settings, env))
+    if settings.max_cost is not None:
+        at = await with_a_price(at, settings.max_cost)
+    client = _client(at, blobs)
+    return Informed(client, at) if wants_to_know(at) else client
 
 
 def with_text_tools(model: Model, settings: Settings) -> Model:
@@ -55,31 +63,22 @@ def with_text_tools(model: Model, settings: Settings) -> Model:
     return TextProtocol(model)
 
 
-def priced(at: Endpoint, settings: Settings) -> Endpoint:
-    """The endpoint with the prices that the settings give its model.
+async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
+    """The endpoint with prices: a limit in dollars needs them, so that the server is asked when nobody else knows.
 
     Raises:
-        UsageError: a cost limit is set, and it cannot be kept because nobody knows the price.
+        UsageError: the limit cannot be kept because the server does not know either.
     """
-    if price := settings.prices.get(at.name):
-        at = replace(at, known=_over(at.info, price))
-    if settings.max_cost is not None and at.info.prices is None:
+    if at.info.prices is None and wants_to_know(at):
+        from halocline.providers.server_facts import ask_server, filled
+
+        at = replace(at, known=filled(at.info, await ask_server(at)))
+    if at.info.prices is None:
         raise UsageError(
-            f"The limit of ${settings.max_cost:.2f} cannot be kept: the price of {at.name} is not known.",
+            f"The limit of ${limit:.2f} cannot be kept: the price of {at.name} is not known.",
             f'Give it in settings.toml, in dollars per million tokens, as input and output of [prices."{at.name}"].',
         )
     return at
-
-
-def _over(info: catalog.ModelInfo, price: Price) -> catalog.ModelInfo:
-    """What is known, with a person's price in place of the catalog's. A cache that has no price costs as input does."""
-    prices = catalog.Prices(
-        price.input,
-        price.output,
-        price.input if price.cache_read is None else price.cache_read,
-        price.input if price.cache_write is None else price.cache_write,
-    )
-    return catalog.ModelInfo(price.window or info.window, info.max_output, prices)
 
 
 def _client(at: Endpoint, blobs: Blobs) -> Model:
@@ -103,7 +102,7 @@ def _client(at: Endpoint, blobs: Blobs) -> Model:
 
 
 def _with_key(env: Mapping[str, str]) -> str:
-    for vendor in catalog.VENDORS.values():
+    for vendor in VENDORS.values():
         if vendor.default_model and vendor.key_in(env):
             return f"{vendor.name}/{vendor.default_model}"
     return ""
@@ -111,17 +110,17 @@ def _with_key(env: Mapping[str, str]) -> str:
 
 async def _local() -> str:
     """The first model of the first local server that answers."""
-    vendors = [vendor for vendor in catalog.VENDORS.values() if vendor.local and vendor.base_url]
+    vendors = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
     found = await asyncio.gather(*(local_models(vendor) for vendor in vendors))
     return next((f"{vendor.name}/{models[0]}" for vendor, models in zip(vendors, found, strict=True) if models), "")
 
 
-async def local_models(vendor: catalog.Vendor) -> list[str]:
+async def local_models(vendor: Vendor) -> list[str]:
     """What a local server offers; empty when none answers."""
-    from halocline.providers.http import get_json
+    from halocline.providers.http import fetch_json
 
     try:
-        answer = await get_json(f"{vendor.base_url}/models", timeout=PROBE_SECONDS)
+        answer = await fetch_json(f"{vendor.base_url}/models", timeout=PROBE_SECONDS)
     except ModelError:
         return []
     rows = answer.get("data") if isinstance(answer, dict) else None

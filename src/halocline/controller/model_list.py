@@ -1,58 +1,91 @@
-"""Which models could be used: those known by name, those the settings price, and what local servers offer now."""
+"""Which models could be used: those of the catalogue, those the settings price, and what local servers offer now."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from msgspec.structs import astuple
 
 from halocline.controller.model_choice import local_models
+from halocline.controller.vendor_choice import known, vendors
 from halocline.protocol.values import Value
-from halocline.providers.catalog import MODELS, VENDORS, ModelInfo
+from halocline.providers.catalog import ModelInfo
+from halocline.providers.catalogue_file import Catalogue
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.vendors import Vendor
 from halocline.store.settings import Settings
 
 
 class OfferedModel(Value, frozen=True, omit_defaults=False):
     """A model by its whole name. Sizes are tokens, prices US dollars per million tokens; None is unknown.
 
-    `usable` says that its key is set, or that its local server answers.
+    `usable` says that its key is set, or that its local server answers. `long_from` are the input tokens from which on
+    it costs more. `leaving`: its vendor is going to withdraw it.
     """
 
     name: str
     usable: bool
+    title: str = ""
     window: int | None = None
     max_output: int | None = None
     input: float | None = None
     output: float | None = None
     cache_read: float | None = None
     cache_write: float | None = None
+    long_from: int | None = None
+    tools: bool | None = None
+    images: bool | None = None
+    thinking: bool | None = None
+    leaving: bool = False
 
 
-async def offered_models(settings: Settings, env: Mapping[str, str]) -> list[OfferedModel]:
+async def offered_models(settings: Settings, env: Mapping[str, str], catalogue: Catalogue) -> list[OfferedModel]:
     """All of them, vendor by vendor; local ones, which answer within a moment or not at all, come last."""
-    local = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
-    answers = await asyncio.gather(*(local_models(vendor) for vendor in local))
-    known = [_known(name, info, env) for name, info in MODELS.items()]
-    priced = [_priced(name, settings, env) for name in settings.prices if name not in MODELS]
-    served = [
-        OfferedModel(f"{vendor.name}/{model}", usable=True, input=0.0, output=0.0)
-        for vendor, models in zip(local, answers, strict=True)
-        for model in models
+    found = vendors(settings, catalogue)
+    local = [vendor for vendor in found.values() if vendor.local and vendor.base_url]
+    served = zip(local, await asyncio.gather(*(_served(vendor, settings, catalogue) for vendor in local)), strict=True)
+    hosted = [
+        _offered(at, usable=bool(at.vendor.key_in(env)))
+        for vendor in found.values()
+        if not vendor.local
+        for at in _listed(vendor, settings, catalogue)
     ]
-    return [*known, *priced, *served]
+    return [*hosted, *(_offered(at, usable=True) for _, models in served for at in models)]
 
 
-def _has_key(name: str, env: Mapping[str, str]) -> bool:
-    vendor = VENDORS.get(name.partition("/")[0])
-    return vendor is not None and bool(vendor.key_in(env))
+def _listed(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> Iterator[Endpoint]:
+    """The models of a vendor that are known by name."""
+    priced = (name.partition("/") for name in settings.prices)
+    own = [model for provider, _, model in priced if provider == vendor.name]
+    for model in dict.fromkeys([*catalogue.names(vendor.catalogue or vendor.name), *own]):
+        yield known(Endpoint(vendor, model), settings, catalogue)
 
 
-def _known(name: str, info: ModelInfo, env: Mapping[str, str]) -> OfferedModel:
-    prices = info.prices
-    if prices is None:
-        return OfferedModel(name, _has_key(name, env), info.window, info.max_output)
-    costs = (prices.input, prices.output, prices.cache_read, prices.cache_write)
-    return OfferedModel(name, _has_key(name, env), info.window, info.max_output, *costs)
+async def _served(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> list[Endpoint]:
+    """What a local server has, with what it says of each."""
+    from halocline.providers.server_facts import ask_server, filled
+
+    ats = [known(Endpoint(vendor, model), settings, catalogue) for model in await local_models(vendor)]
+    said = await asyncio.gather(*(ask_server(at) for at in ats))
+    return [replace(at, known=filled(at.info, facts)) for at, facts in zip(ats, said, strict=True)]
 
 
-def _priced(name: str, settings: Settings, env: Mapping[str, str]) -> OfferedModel:
-    price = settings.prices[name]
-    costs = (price.input, price.output, price.cache_read, price.cache_write)
-    return OfferedModel(name, _has_key(name, env), price.window, None, *costs)
+def _offered(at: Endpoint, *, usable: bool) -> OfferedModel:
+    info: ModelInfo = at.info
+    costs = (None,) * 4 if info.prices is None else astuple(info.prices)
+    return OfferedModel(
+        name=at.name,
+        usable=usable,
+        title=info.title,
+        window=info.window,
+        max_output=info.max_output,
+        input=costs[0],
+        output=costs[1],
+        cache_read=costs[2],
+        cache_write=costs[3],
+        long_from=info.tiers[0].above if info.tiers else None,
+        tools=info.tools,
+        images=info.images,
+        thinking=info.thinking,
+        leaving=info.leaving,
+    )

@@ -1,6 +1,7 @@
 """How a model's server is reached: the settings, the environment and where the server is, brought together."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from halocline.providers.address import address_of
@@ -15,15 +16,25 @@ ON_THIS_MACHINE = Network(first_byte_timeout=3600.0, stall_timeout=900.0)
 
 def network(at: Endpoint, settings: Settings, env: Mapping[str, str]) -> Network:
     """The way to an endpoint. Raises UsageError when the proxy that is named is none."""
+    way = network_to(at.url, settings, env)
     target = address_of(at.url)
-    if target is None:
-        return DIRECT  # its client refuses the URL
-    usual = ON_THIS_MACHINE if at.vendor.local or target.is_loopback else DIRECT
+    usual = ON_THIS_MACHINE if at.vendor.local or (target and target.is_loopback) else DIRECT
     own = settings.timeouts.get(at.vendor.name, Timeouts())
-    return Network(
+    return replace(
+        way,
         connect_timeout=own.connect or settings.connect_timeout,
         first_byte_timeout=own.first_byte or settings.first_byte_timeout or usual.first_byte_timeout,
         stall_timeout=own.stall or settings.stall_timeout or usual.stall_timeout,
+    )
+
+
+def network_to(url: str, settings: Settings, env: Mapping[str, str]) -> Network:
+    """The way to any address: proxy and certificates. Raises UsageError when the proxy that is named is none."""
+    target = address_of(url)
+    if target is None:
+        return DIRECT  # its client refuses the URL
+    return Network(
+        connect_timeout=settings.connect_timeout,
         proxy=proxy_for(target, settings.proxy, env),
         ca_files=_ca_files(settings, env),
     )

@@ -9,7 +9,6 @@ import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from halocline._version import __version__
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
@@ -58,14 +57,8 @@ class Anthropic:
         await self._client.close()
 
     def _headers(self, request: Request) -> dict[str, str]:
-        headers = {
-            "content-type": "application/json",
-            "accept": "text/event-stream",
-            "anthropic-version": _API_VERSION,
-            "user-agent": f"halocline/{__version__}",
-        }
-        headers |= headers_for_anthropic(request, self._endpoint)
-        return headers | ({"x-api-key": self._endpoint.key} if self._endpoint.key else {})
+        own = {"anthropic-version": _API_VERSION} | headers_for_anthropic(request, self._endpoint)
+        return own | self._endpoint.request_headers("x-api-key")
 
 
 def fragments(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:

@@ -1,259 +1,68 @@
-"""What is known about vendors and models: data, and small lookups. A vendor that speaks a known family is a row.
+"""What is known of a model, and what a request to it costs.
 
-Prices are US dollars per million tokens, sizes are tokens; both as published by the vendors in autumn 2026.
+Sizes are tokens, prices US dollars per million tokens. None is unknown, and an unknown price is never 0.
 """
 
-from collections.abc import Mapping
-from typing import Literal
-
-from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Usage
 from halocline.protocol.values import Value
 
-Family = Literal["anthropic", "openai_chat", "openai_responses", "gemini", "scripted"]
-
-
-class Vendor(Value, frozen=True):
-    """Where a provider is and how it differs from its family.
-
-    `other_key_variables` are read when `key_variable` is not set. `max_tokens_field` and `reasoning_field` name fields
-    of the request: how the reply's length is bounded, and where the server wants its own reasoning back (empty:
-    nowhere). `thinking_style` names a row of `thinking_fields.STYLES`: which fields say how hard to think.
-    `cache_key_field` takes the name of what requests have in common, `answer_schemas` is a pattern of the models that
-    may be asked for the form of an answer together with tools; both hold at the vendor's own address only. `local`
-    servers need no key and cost nothing. `family_elsewhere` is what servers at another address speak under the vendor's
-    name, if not its own family.
-    """
-
-    name: str
-    title: str
-    family: Family
-    family_elsewhere: Family | None = None
-    base_url: str = ""
-    key_variable: str = ""
-    other_key_variables: tuple[str, ...] = ()
-    base_url_variable: str = ""
-    default_model: str = ""
-    local: bool = False
-    max_tokens_field: str = "max_tokens"
-    reasoning_field: str = ""
-    thinking_style: str = "effort"
-    cache_key_field: str = ""
-    answer_schemas: str = ""
-    usage_on_request: bool = True
-
-    @property
-    def key_variables(self) -> tuple[str, ...]:
-        """Where a key may be, in the order in which they are looked at; empty for a server that needs none."""
-        return (self.key_variable, *self.other_key_variables) if self.key_variable else ()
-
-    def key_in(self, environ: Mapping[str, str]) -> str:
-        """The key that the environment holds, or nothing."""
-        return next((key for name in self.key_variables if (key := environ.get(name, "").strip())), "")
-
 
 class Prices(Value, frozen=True):
-    """Dollars per million tokens. Reasoning is billed as output."""
+    """Dollars per million tokens. Reasoning is billed as output, and a cache without a price of its own as input."""
 
     input: float
     output: float
-    cache_read: float
-    cache_write: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+    def times(self, factor: float) -> "Prices":
+        """The same for another number of tokens, without the dust that fractions leave."""
+        read, write = (
+            None if price is None else round(price * factor, 6) for price in (self.cache_read, self.cache_write)
+        )
+        return Prices(round(self.input * factor, 6), round(self.output * factor, 6), read, write)
+
+
+class Tier(Value, frozen=True):
+    """Other prices, for the whole of a request whose input is longer than `above` tokens."""
+
+    above: int
+    prices: Prices
 
 
 class ModelInfo(Value, frozen=True):
-    """What is known of one model; None means unknown. `long` are the prices from `long_from` input tokens on."""
+    """One model. `tiers` stand in rising order. `reasoning_field` is where the server wants its reasoning back.
 
+    `tools`, `images` and `thinking` say what it can do; None is unknown. `leaving`: its vendor is going to withdraw it.
+    """
+
+    title: str = ""
     window: int | None = None
     max_output: int | None = None
     prices: Prices | None = None
-    long: Prices | None = None
-    long_from: int = 0
+    tiers: tuple[Tier, ...] = ()
+    tools: bool | None = None
+    images: bool | None = None
+    thinking: bool | None = None
+    reasoning_field: str = ""
+    leaving: bool = False
 
 
-VENDORS = {
-    vendor.name: vendor
-    for vendor in (
-        Vendor(
-            "anthropic",
-            "Anthropic",
-            "anthropic",
-            base_url="https://api.anthropic.com",
-            key_variable="ANTHROPIC_API_KEY",
-            base_url_variable="ANTHROPIC_BASE_URL",
-            default_model="claude-sonnet-5-5",
-            answer_schemas=r"claude-(?!3|(opus|sonnet)-4(-[01])?(-\d{8}|-latest)?$)",
-        ),
-        Vendor(
-            "openai",
-            "OpenAI",
-            "openai_responses",
-            family_elsewhere="openai_chat",
-            base_url="https://api.openai.com/v1",
-            key_variable="OPENAI_API_KEY",
-            base_url_variable="OPENAI_BASE_URL",
-            default_model="gpt-5.6",
-            max_tokens_field="max_completion_tokens",
-            cache_key_field="prompt_cache_key",
-            answer_schemas=r"(?!gpt-3|gpt-4(-|$))",
-        ),
-        Vendor(
-            "openai-responses",
-            "OpenAI Responses",
-            "openai_responses",
-            base_url="https://api.openai.com/v1",
-            key_variable="OPENAI_API_KEY",
-            cache_key_field="prompt_cache_key",
-            answer_schemas=r"(?!gpt-3|gpt-4(-|$))",
-        ),
-        Vendor(
-            "openrouter",
-            "OpenRouter",
-            "openai_chat",
-            base_url="https://openrouter.ai/api/v1",
-            key_variable="OPENROUTER_API_KEY",
-            default_model="openrouter/auto",
-            reasoning_field="reasoning",
-            thinking_style="openrouter",
-        ),
-        Vendor(
-            "deepseek",
-            "DeepSeek",
-            "openai_chat",
-            base_url="https://api.deepseek.com",
-            key_variable="DEEPSEEK_API_KEY",
-            default_model="deepseek-v4-pro",
-            reasoning_field="reasoning_content",
-            thinking_style="deepseek",
-        ),
-        Vendor(
-            "groq",
-            "Groq",
-            "openai_chat",
-            base_url="https://api.groq.com/openai/v1",
-            key_variable="GROQ_API_KEY",
-            default_model="openai/gpt-oss-120b",
-        ),
-        Vendor(
-            "mistral",
-            "Mistral",
-            "openai_chat",
-            base_url="https://api.mistral.ai/v1",
-            key_variable="MISTRAL_API_KEY",
-            default_model="mistral-medium-latest",
-            usage_on_request=False,
-            thinking_style="mistral",
-            cache_key_field="prompt_cache_key",
-        ),
-        Vendor(
-            "xai",
-            "xAI",
-            "openai_chat",
-            base_url="https://api.x.ai/v1",
-            key_variable="XAI_API_KEY",
-            default_model="grok-4.7",
-        ),
-        Vendor(
-            "together",
-            "Together AI",
-            "openai_chat",
-            base_url="https://api.together.ai/v1",
-            key_variable="TOGETHER_API_KEY",
-            default_model="zai-org/GLM-5.2",
-            thinking_style="together",
-        ),
-        Vendor(
-            "gemini",
-            "Google Gemini",
-            "gemini",
-            base_url="https://generativelanguage.googleapis.com/v1beta",
-            key_variable="GEMINI_API_KEY",
-            other_key_variables=("GOOGLE_API_KEY",),
-            base_url_variable="GOOGLE_GEMINI_BASE_URL",
-            default_model="gemini-3.8-flash",
-            answer_schemas=r"gemini-(?![12]\.)",
-        ),
-        Vendor(
-            "ollama",
-            "Ollama",
-            "openai_chat",
-            base_url="http://127.0.0.1:11434/v1",
-            local=True,
-            thinking_style="ollama",
-        ),
-        Vendor("lmstudio", "LM Studio", "openai_chat", base_url="http://127.0.0.1:1234/v1", local=True),
-        Vendor(
-            "llamacpp",
-            "llama.cpp",
-            "openai_chat",
-            base_url="http://127.0.0.1:8080/v1",
-            local=True,
-            thinking_style="llamacpp",
-        ),
-        Vendor("scripted", "The scripted model", "scripted", local=True),
-    )
-}
-
-_FREE = Prices(0.0, 0.0, 0.0, 0.0)
-
-MODELS = {
-    "anthropic/claude-opus-5-5": ModelInfo(1_000_000, 128_000, Prices(4.0, 20.0, 0.2, 5.0)),
-    "anthropic/claude-opus-5": ModelInfo(1_000_000, 128_000, Prices(5.0, 25.0, 0.5, 6.25)),
-    "anthropic/claude-sonnet-5-5": ModelInfo(1_000_000, 128_000, Prices(2.0, 10.0, 0.1, 2.5)),
-    "anthropic/claude-sonnet-5": ModelInfo(1_000_000, 128_000, Prices(2.0, 10.0, 0.2, 2.5)),
-    "anthropic/claude-sonnet-4-6": ModelInfo(1_000_000, 64_000, Prices(3.0, 15.0, 0.3, 3.75)),
-    "anthropic/claude-haiku-4-5": ModelInfo(200_000, 64_000, Prices(1.0, 5.0, 0.1, 1.25)),
-    "openai/gpt-6-astra": ModelInfo(
-        1_050_000, 128_000, Prices(10.0, 50.0, 1.0, 12.5), Prices(20.0, 75.0, 2.0, 25.0), 272_000
-    ),
-    "openai/gpt-5.6": ModelInfo(1_050_000, 128_000, Prices(2.0, 10.0, 0.2, 2.5), Prices(4.0, 15.0, 0.4, 5.0), 272_000),
-    "openai/gpt-5-mini": ModelInfo(400_000, 128_000, Prices(0.25, 2.0, 0.025, 0.25)),
-    # DeepSeek asks half of this outside its peak hours.
-    "deepseek/deepseek-v4-pro": ModelInfo(1_048_576, 384_000, Prices(1.32, 3.96, 0.044, 1.32)),
-    "deepseek/deepseek-v4-flash": ModelInfo(1_000_000, 384_000, Prices(0.44, 1.32, 0.014, 0.44)),
-    "groq/openai/gpt-oss-120b": ModelInfo(131_072, 65_536, Prices(0.15, 0.6, 0.075, 0.15)),
-    "mistral/mistral-medium-latest": ModelInfo(256_000, 256_000, Prices(1.5, 7.5, 1.5, 1.5)),
-    "xai/grok-4.7": ModelInfo(500_000, 500_000, Prices(2.0, 6.0, 0.5, 2.0), Prices(4.0, 12.0, 1.0, 4.0), 200_000),
-    # Google asks half of this until the end of November 2026, and for 3.8 Flash until the end of the year.
-    "gemini/gemini-4-argon": ModelInfo(1_048_576, 65_536, Prices(4.0, 20.0, 0.2, 4.0)),
-    "gemini/gemini-3.8-flash": ModelInfo(1_048_576, 65_536, Prices(1.5, 7.5, 0.15, 1.5)),
-    "gemini/gemini-3.5-flash": ModelInfo(1_048_576, 65_536, Prices(1.5, 9.0, 0.15, 1.5)),
-    "gemini/gemini-3.1-pro-preview": ModelInfo(
-        1_048_576, 65_536, Prices(2.0, 12.0, 0.2, 2.0), Prices(4.0, 18.0, 0.4, 4.0), 200_000
-    ),
-    "gemini/gemini-3.1-flash-lite": ModelInfo(1_048_576, 65_536, Prices(0.25, 1.5, 0.025, 0.25)),
-}
-
-
-def vendor(name: str) -> Vendor:
-    """Raises UsageError, listing the known ones, for an unknown name."""
-    if name in VENDORS:
-        return VENDORS[name]
-    raise UsageError(f"There is no provider {name!r}.", f"Known providers: {', '.join(VENDORS)}.")
-
-
-def model_info(vendor: Vendor, model: str) -> ModelInfo:
-    """What is known of a vendor's model; all None when nothing is. A dated name stands for its undated one."""
-    if vendor.local:
-        return ModelInfo(prices=_FREE)
-    known = MODELS.get(f"{vendor.name}/{model}")
-    undated, _, date = model.rpartition("-")
-    if known is None and len(date) == 8 and date.isdigit():
-        known = MODELS.get(f"{vendor.name}/{undated}")
-    return known or ModelInfo()
+UNKNOWN = ModelInfo()
+FREE = ModelInfo(prices=Prices(0.0, 0.0, 0.0, 0.0))
+"""A model on one's own machine."""
 
 
 def cost(info: ModelInfo, usage: Usage) -> float | None:
     """Dollars for one request; None when the prices are unknown."""
-    prices = info.prices
-    if info.long is not None and usage.input + usage.cache_read + usage.cache_write > info.long_from:
-        prices = info.long
+    read = usage.input + usage.cache_read + usage.cache_write
+    prices = next((tier.prices for tier in reversed(info.tiers) if read > tier.above), info.prices)
     if prices is None:
         return None
     dollars = (
         usage.input * prices.input
         + usage.output * prices.output
-        + usage.cache_read * prices.cache_read
-        + usage.cache_write * prices.cache_write
+        + usage.cache_read * (prices.input if prices.cache_read is None else prices.cache_read)
+        + usage.cache_write * (prices.input if prices.cache_write is None else prices.cache_write)
     )
     return dollars / 1_000_000

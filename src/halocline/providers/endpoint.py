@@ -1,18 +1,26 @@
-"""Where a model is asked and with which key. The key shows in no text and no repr."""
+"""Where a model is asked and with which key. The key shows in no text and no repr, nor do a person's own headers."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
+from halocline._version import __version__
 from halocline.protocol.errors import UsageError
-from halocline.providers.catalog import Family, ModelInfo, Vendor, model_info
+from halocline.providers.catalog import FREE, UNKNOWN, ModelInfo
 from halocline.providers.network import DIRECT, Network
+from halocline.providers.vendors import Family, Vendor
+
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """One model of one vendor, and the way there.
 
-    `model` is the vendor's own name for it; `known` is told of it over the catalog.
+    `model` is the vendor's own name for it, `known` what is told of it (`own_prices`: a person set them);
+    `headers` go with every request.
     """
 
     vendor: Vendor
@@ -20,7 +28,9 @@ class Endpoint:
     key: str = field(default="", repr=False)
     base_url: str = ""
     known: ModelInfo | None = None
+    own_prices: bool = False
     network: Network = DIRECT
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -43,7 +53,21 @@ class Endpoint:
 
     @property
     def info(self) -> ModelInfo:
-        return self.known or model_info(self.vendor, self.model)
+        return self.known or (FREE if self.vendor.local else UNKNOWN)
+
+    def request_headers(self, key_header: str, before_key: str = "") -> dict[str, str]:
+        """What goes with every request; the key in the family's header, or in the vendor's own."""
+        headers = {
+            "content-type": "application/json",
+            "accept": "text/event-stream",
+            "user-agent": f"halocline/{__version__}",
+            **self.headers,
+        }
+        if self.key and self.vendor.key_header:
+            headers[self.vendor.key_header] = self.key
+        elif self.key:
+            headers[key_header] = before_key + self.key
+        return headers
 
     def wire_model(self, wanted: str) -> str:
         """The vendor's name for a request's model, which may be written `provider/model`, or be empty."""
@@ -58,13 +82,42 @@ def endpoint(vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str
     """Fill in what was not given from the vendor's usual environment variables.
 
     Raises:
-        UsageError: the vendor needs a key and there is none, or it holds characters that no key has.
+        UsageError: the key or the address is missing, or the key holds characters that no key has.
     """
-    base_url = base_url or environ.get(vendor.base_url_variable, "")
+    base_url = base_url or _own_address(vendor, environ)
+    if not (base_url or vendor.base_url):
+        hint = f"Set {vendor.base_url_variable} to its address, or give it with --base-url URL."
+        raise UsageError(f"{vendor.title}: it is not known where that is.", hint)
     key = key.strip() or vendor.key_in(environ)
     if not key and vendor.key_variable and not base_url:
         hint = f"Set {vendor.key_variable}, or name another provider with -m provider/model."
         raise UsageError(f"There is no key for {vendor.title}: {vendor.key_variable} is not set.", hint)
     if not (key.isascii() and key.isprintable()):
         raise UsageError(f"The key for {vendor.title} holds characters that no key has.", "Copy it again, alone.")
-    return Endpoint(vendor=vendor, model=model or vendor.default_model, key=key, base_url=base_url)
+    return Endpoint(
+        vendor=replace(vendor, base_url=_filled(vendor.base_url, vendor, environ)),
+        model=model or vendor.default_model,
+        key=key,
+        base_url=base_url,
+        headers={name.lower(): _filled(value, vendor, environ) for name, value in vendor.headers.items()},
+    )
+
+
+def _own_address(vendor: Vendor, environ: Mapping[str, str]) -> str:
+    """The address in the vendor's variable. Of a bare host the path is known."""
+    address = environ.get(vendor.base_url_variable, "").rstrip("/")
+    _, _, rest = address.partition("://")
+    return address + vendor.base_url_path if rest and "/" not in rest else address
+
+
+def _filled(text: str, vendor: Vendor, environ: Mapping[str, str]) -> str:
+    """The text with the variables in it replaced. Raises UsageError for one that is not set."""
+    if "$" not in text:
+        return text
+
+    def value(found: re.Match[str]) -> str:
+        if name := environ.get(found[1], "").strip():
+            return name
+        raise UsageError(f"{vendor.title} needs the variable {found[1]}, which is not set.", f"Set {found[1]}.")
+
+    return _VARIABLE.sub(value, text)

@@ -6,7 +6,6 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from halocline._version import __version__
 from halocline.ports.model import ModelEvent
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers.endpoint import Endpoint
@@ -58,12 +57,7 @@ async def exchange(
 
 def bearer_headers(endpoint: Endpoint) -> dict[str, str]:
     """The headers of a request to a server that takes its key as OpenAI's does."""
-    headers = {
-        "content-type": "application/json",
-        "accept": "text/event-stream",
-        "user-agent": f"halocline/{__version__}",
-    }
-    return headers | ({"authorization": f"Bearer {endpoint.key}"} if endpoint.key else {})
+    return endpoint.request_headers("authorization", "Bearer ")
 
 
 async def _check(response: Response, endpoint: Endpoint) -> None:

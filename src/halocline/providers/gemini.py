@@ -8,7 +8,6 @@ import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from urllib.parse import quote
 
-from halocline._version import __version__
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
@@ -58,12 +57,7 @@ class Gemini:
         await self._client.close()
 
     def _headers(self) -> dict[str, str]:
-        headers = {
-            "content-type": "application/json",
-            "accept": "text/event-stream",
-            "user-agent": f"halocline/{__version__}",
-        }
-        return headers | ({"x-goog-api-key": self._endpoint.key} if self._endpoint.key else {})
+        return self._endpoint.request_headers("x-goog-api-key")
 
 
 def address(model: str) -> str:

@@ -171,21 +171,25 @@ class HttpClient:
             raise proxy_refused(self._proxy.name, self.host, status)
 
 
-async def get_json(url: str, timeout: float, network: Network = DIRECT) -> Any:
-    """Fetch a small JSON document, all within `timeout` seconds; for finding local servers.
+async def fetch_json(
+    url: str, timeout: float, network: Network = DIRECT, headers: Headers | None = None, body: bytes = b""
+) -> Any:
+    """Fetch a small JSON document, all within `timeout` seconds; with a body, by POST.
 
     Raises:
         ModelError: nothing answered in time, or not with a JSON document.
     """
     address = urlsplit(url)
     client = HttpClient(f"{address.scheme}://{address.netloc}", network)
+    path = (address.path or "/") + (f"?{address.query}" if address.query else "")
+    fields = {**(headers or {}), "accept": "application/json"}
     try:
         async with asyncio.timeout(timeout):
-            response = await client.get(address.path or "/", {"accept": "application/json"})
-            body = await response.read(4_000_000)
+            response = await (client.post(path, fields, (body,)) if body else client.get(path, fields))
+            answer = await response.read(4_000_000)
         if response.status != 200:
             raise msgspec.DecodeError(f"status {response.status}")
-        return msgspec.json.decode(body)
+        return msgspec.json.decode(answer)
     except TimeoutError:
         raise _stalled(client.host, timeout) from None
     except msgspec.DecodeError as error:

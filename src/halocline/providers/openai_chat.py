@@ -83,6 +83,8 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
 
         if form := for_openai(request, endpoint):
             head["response_format"] = {"type": "json_schema", "json_schema": form}
+    if vendor.claude_fields and "claude" in str(head["model"]):
+        head |= vendor.claude_fields
     if request.tools:
         head["tools"] = [_tool(spec) for spec in request.tools]
     messages = [encode_json({"role": "system", "content": request.system})] if request.system else []
@@ -161,8 +163,9 @@ def _spoken(message: AssistantMessage, endpoint: Endpoint) -> JsonObject:
     if calls := [_call(call) for call in message.tool_calls]:
         spoken["content"] = message.text or None
         spoken["tool_calls"] = calls
-    if thoughts and endpoint.vendor.reasoning_field and len(spoken) > 1:
-        spoken[endpoint.vendor.reasoning_field] = thoughts
+    field = endpoint.vendor.reasoning_field or endpoint.info.reasoning_field
+    if thoughts and field and len(spoken) > 1:
+        spoken[field] = thoughts
     return spoken
 
 

@@ -37,7 +37,7 @@ class _TokenDetails(msgspec.Struct):
 
 
 class _WireUsage(msgspec.Struct):
-    """`cost` is what OpenRouter charged, in dollars; `prompt_cache_hit_tokens` is DeepSeek's."""
+    """`prompt_cache_hit_tokens` is DeepSeek's. `cost` is what OpenRouter charged; with one's own key, a fee."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -46,6 +46,7 @@ class _WireUsage(msgspec.Struct):
     completion_tokens_details: _TokenDetails | None = None
     prompt_cache_hit_tokens: int | None = None
     cost: Any = None
+    is_byok: bool | None = None
 
 
 class _WireDelta(msgspec.Struct):
@@ -150,7 +151,7 @@ class FromWire:
             cache_write=cache_write,
             reasoning=reasoning,
         )
-        if isinstance(sent.cost, int | float):
+        if isinstance(sent.cost, int | float) and not sent.is_byok:
             self._cost = float(sent.cost)
 
     def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:

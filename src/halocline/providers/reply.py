@@ -105,7 +105,7 @@ def last_events(
     usage: Usage,
     stated_cost: float | None = None,
 ) -> tuple[ModelEvent, ...]:
-    """The usage and the whole message. A price the server states is taken when the catalogue has none.
+    """The usage and the whole message. What the server charged goes before all but a person's own prices.
 
     Raises:
         ModelError: the reply says nothing and calls nothing.
@@ -116,9 +116,11 @@ def last_events(
         raise _empty(endpoint, stop)
     info = endpoint.info
     price = cost(info, usage)
+    if price is None or (stated_cost is not None and not endpoint.own_prices):
+        price = stated_cost
     message = AssistantMessage(content=content, model=endpoint.name, stop_reason=stop)
     return (
-        UsageReported(usage=usage, cost=stated_cost if price is None else price, window=info.window),
+        UsageReported(usage=usage, cost=price, window=info.window),
         AssistantMessageCompleted(message=message),
     )
 

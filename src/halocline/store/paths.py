@@ -51,6 +51,10 @@ class Home(Value, frozen=True):
         return self.root / "settings.toml"
 
     @property
+    def catalogue(self) -> Path:
+        return self.root / "catalogue.gz"
+
+    @property
     def prompt_history(self) -> Path:
         return self.root / "prompt_history"
 

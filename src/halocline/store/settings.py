@@ -5,7 +5,7 @@ A field here is a setting; its text is what the docs show. An unknown key is an 
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -18,17 +18,40 @@ from halocline.protocol.values import Value
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Tokens = Annotated[int, msgspec.Meta(ge=0)]
 Amount = Annotated[float, msgspec.Meta(gt=0)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 Says = msgspec.Meta
 
 
 class Price(Value, frozen=True, forbid_unknown_fields=True):
-    """US dollars per million tokens, for models whose price Halocline does not know."""
+    """What a person says of a model: US dollars per million tokens, sizes in tokens. None: as is known otherwise."""
 
-    input: float
-    output: float
-    cache_read: float | None = None
-    cache_write: float | None = None
-    window: int | None = None
+    input: NotNegative | None = None
+    output: NotNegative | None = None
+    cache_read: NotNegative | None = None
+    cache_write: NotNegative | None = None
+    window: Count | None = None
+    max_output: Count | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError, which msgspec turns into its own."""
+        if (self.input is None) != (self.output is None):
+            raise ValueError("input and output belong together")
+
+
+class Provider(Value, frozen=True, forbid_unknown_fields=True):
+    """A provider of one's own, or what is different at a known one. None: as it is there."""
+
+    family: Literal["anthropic", "openai_chat", "openai_responses", "gemini"] | None = None
+    base_url: str | None = None
+    key_variable: str | None = None
+    key_header: str | None = None
+    headers: dict[str, str] | None = None
+    title: str | None = None
+    local: bool | None = None
+    max_tokens_field: str | None = None
+    reasoning_field: str | None = None
+    usage_on_request: bool | None = None
+    sizes: Literal["", "ollama", "lmstudio", "llamacpp", "litellm"] | None = None
 
 
 class Timeouts(Value, frozen=True, forbid_unknown_fields=True):
@@ -109,7 +132,15 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     ca_file: Annotated[
         str, Says(description="A file of certificates (PEM) to trust beside what the system and SSL_CERT_FILE name.")
     ] = ""
-    prices: Annotated[dict[str, Price], Says(description="Prices of further models, by `provider/model`.")] = {}
+    prices: Annotated[
+        dict[str, Price], Says(description="Prices and sizes of models, by `provider/model`; they win over all others.")
+    ] = {}
+    providers: Annotated[
+        dict[str, Provider], Says(description="Further providers, by name, and what is different at known ones.")
+    ] = {}
+    catalogue_url: Annotated[
+        str, Says(description="Where `halo models --refresh` fetches the catalogue of models.")
+    ] = "https://models.dev/api.json"
 
 
 VARIABLES = {
@@ -127,6 +158,7 @@ VARIABLES = {
     "HALOCLINE_STALL_TIMEOUT": "stall_timeout",
     "HALOCLINE_PROXY": "proxy",
     "HALOCLINE_CA_FILE": "ca_file",
+    "HALOCLINE_CATALOGUE_URL": "catalogue_url",
 }
 """Which environment variable sets which setting."""
 

@@ -51,13 +51,15 @@ class ModelServer:
 
     `tls` makes it an https server; its certificate must be for `localhost` for `url` to serve.
 
-    `requests` holds what was received, `disconnects` counts clients that left before their answer was complete.
+    `requests` holds what models were asked, `questions` what was asked about the server itself; `disconnects` counts
+    clients that left before their answer was complete.
     """
 
     def __init__(
         self, turns: Sequence[Turn] = (), *, port: int = 0, write_size: int = 0, tls: ssl.SSLContext | None = None
     ) -> None:
         self.requests: list[ReceivedRequest] = []
+        self.questions: list[ReceivedRequest] = []
         self.disconnects = 0
         self.connections = 0
         self._turns = list(turns)
@@ -126,7 +128,7 @@ class ModelServer:
 
     async def _note(self, request: ReceivedRequest) -> None:
         async with self._changed:
-            self.requests.append(request)
+            (self.questions if _is_question(request) else self.requests).append(request)
             self._changed.notify_all()
 
     async def _answer(self, request: ReceivedRequest, connection: ServerConnection) -> None:
@@ -164,6 +166,11 @@ class ModelServer:
                 await connection.pause(turn.retry_after)
                 return connection.break_off()
         return await connection.end()
+
+
+def _is_question(request: ReceivedRequest) -> bool:
+    """It is about the server: its models, or what they can do."""
+    return request.method == "GET" or request.path.startswith("/api/")
 
 
 def _format(request: ReceivedRequest) -> WireFormat | None:

@@ -4,6 +4,7 @@ import re
 import signal
 
 import pexpect
+from tests.providers.documents import documents
 from tests.surfaces.cli.halo_process import HALO, Halo, call, ended, line_with, shell, until_written
 
 HI = {"text": "Hello."}
@@ -148,18 +149,37 @@ async def test_the_doctor_finds_wrong_settings(halo: Halo) -> None:
     assert "✗ settings" in done.out
 
 
-async def test_models_are_found_by_words_and_marked_when_their_key_is_set(halo: Halo) -> None:
+async def test_models_are_found_by_words_and_those_that_can_be_used_are_shown(halo: Halo) -> None:
     done = await halo.run("models", "CLAUDE", "opus", env={"ANTHROPIC_API_KEY": "k"})
-    head, *rows = done.out.split("\n\n")[0].splitlines()
-    assert head.split() == ["model", "window", "$", "in", "$", "out"]
+    table, legend = done.out.split("\n\n")
+    head, *rows = table.splitlines()
+    assert head.split() == ["model", "window", "output", "$", "in", "$", "out", "$", "cached", "can"]
     assert rows
-    assert all(row.startswith("anthropic/claude-opus") and row.endswith("✓") for row in rows)
+    assert all(row.startswith("anthropic/claude-opus") and "tools" in row for row in rows)
+    assert "more need a key that is not set" in legend
+    assert legend.endswith("halo models --all claude opus\n")
+
+
+def test_more_models_than_fit_a_terminal_are_counted_by_provider(halo: Halo) -> None:
+    out = pexpect.spawn(HALO[0], [*HALO[1:], "models", "-a"], cwd=str(halo.folder), env=halo.env, dimensions=(24, 99))
+    (line,) = (line for line in out.read().decode().splitlines() if line.startswith("halo models --all openrouter/ "))
+    assert re.fullmatch(r"halo models --all openrouter/ +\d+ models", line)
+    out.close()
+
+
+async def test_without_a_key_no_model_is_listed_but_it_is_said_how_to_see_them(halo: Halo) -> None:
+    done = await halo.run("models", "claude-opus-5-5")
+    assert done.out.startswith("Of ")
+    assert "none can be used" in done.out
+    assert len(done.out.splitlines()) == 1
+    whole = await halo.run("models", "--all", "claude-opus-5-5")
+    assert len(whole.out.splitlines()) > 5
 
 
 async def test_models_that_the_settings_price_are_listed_with_their_price(halo: Halo) -> None:
     halo.home.mkdir()
     (halo.home / "settings.toml").write_text('[prices."openai/mine"]\ninput = 0.5\noutput = 1.5\nwindow = 9000\n')
-    done = await halo.run("models", "mine", "--json")
+    done = await halo.run("models", "openai/mine", "--json", "--all")
     model = json.loads(done.out)
     assert (model["name"], model["usable"], model["window"], model["output"]) == ("openai/mine", False, 9000, 1.5)
 
@@ -167,6 +187,50 @@ async def test_models_that_the_settings_price_are_listed_with_their_price(halo: 
 async def test_a_model_that_nobody_knows_may_be_named_all_the_same(halo: Halo) -> None:
     done = await halo.run("models", "zork")
     assert (done.code, done.out) == (0, "No known model fits. Any other may be named too: -m provider/model\n")
+
+
+async def test_a_fetched_catalogue_serves_from_then_on_and_a_failure_leaves_it(halo: Halo) -> None:
+    listed = {"tool_call": True, "limit": {"context": 5000}, "cost": {"input": 1, "output": 2}}
+    far = {"npm": "@ai-sdk/openai-compatible", "api": "https://far.example/v1", "env": ["FAR_API_KEY"]}
+    async with documents({"/api.json": {"far": far | {"models": {"big": listed}}}}) as server:
+        env = {"HALOCLINE_CATALOGUE_URL": f"{server.url}/api.json", "FAR_API_KEY": "k"}
+        done = await halo.run("models", "--refresh", env=env)
+        assert (done.code, done.out, done.err) == (0, "", "halo: The catalogue is new: 1 models of 1 providers.\n")
+        env["HALOCLINE_CATALOGUE_URL"] = f"{server.url}/nothing"
+        failed = await halo.run("models", "--refresh", env=env)
+        assert failed.code == 1
+        assert "could not be fetched" in failed.err
+        assert "the answer was 404" in failed.err
+    (row,) = (json.loads(line) for line in (await halo.run("models", "far/", "--json", env=env)).out.splitlines())
+    assert (row["name"], row["window"], row["usable"]) == ("far/big", 5000, True)
+
+
+async def test_a_misspelt_model_is_tried_with_a_remark(halo: Halo, unused_tcp_port: int) -> None:
+    proxy = f"http://127.0.0.1:{unused_tcp_port}"
+    done = await halo.run(
+        "-p", "-m", "anthropic/claude-opus-55", "--proxy", proxy, "hi", env={"ANTHROPIC_API_KEY": "k"}
+    )
+    assert "anthropic/claude-opus-55 is not in the catalogue: its window and its price are unknown." in done.err
+    assert "Did you mean anthropic/claude-opus-5-5?" in done.err
+
+
+async def test_commands_see_no_keys_of_the_catalogues_or_of_ones_own_providers(halo: Halo) -> None:
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text(
+        '[providers.work]\nbase_url = "http://h/v1"\nkey_variable = "WORK_SECRET"\n'
+    )
+    keys = {
+        "WORK_SECRET": "a1",
+        "SILICONFLOW_API_KEY": "b2",
+        "OPENAI_API_KEY": "c3",
+        "GITHUB_TOKEN": "d4",
+        "X_API_KEY": "e5",
+    }
+    script = halo.script({"text": "", "call": [shell("env")]}, HI)
+    await halo.run("-y", "-p", "-m", script, "hi", env=keys)
+    log = b"".join(halo.raw_log())
+    shown = {name for name in keys if f"{name}={keys[name]}".encode() in log}
+    assert shown == {"GITHUB_TOKEN", "X_API_KEY"}
 
 
 async def test_the_demo_runs_unattended_in_a_pipe(halo: Halo) -> None:

@@ -189,6 +189,8 @@ def _checkpoints() -> Parser:
 def _models() -> Parser:
     parser = Parser(prog="halo models", description="Which models can be named with -m, and what they cost.")
     parser.add_argument("search", nargs="*", help="only names that hold all of these words")
+    parser.add_argument("-a", "--all", action="store_true", help="also those for which no key is set")
+    parser.add_argument("--refresh", action="store_true", help="fetch the catalogue anew before anything is listed")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     return parser
 

@@ -114,7 +114,10 @@ async def _open(
     if arguments.continue_ and not name:
         name = _newest(client, workspace)
     if not name:
-        return await client.start(workspace, options), 0
+        name = await client.start(workspace, options)
+        if heard := client.remark(name):
+            view.show(ev.Noticed(heard))
+        return name, 0
     past = client.past(name)
     task = await client.resume(name, options)
     view.recall(past)

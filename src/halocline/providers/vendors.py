@@ -1,0 +1,375 @@
+"""Vendors as data: a vendor that speaks a known family is a row. What a row says, the catalogue cannot change."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from halocline.protocol.errors import UsageError
+from halocline.protocol.values import Value
+
+Family = Literal["anthropic", "openai_chat", "openai_responses", "gemini", "scripted"]
+
+
+class Vendor(Value, frozen=True):
+    """Where a provider is and how it differs from its family.
+
+    `other_key_variables` are read when `key_variable` is not set. `max_tokens_field` and `reasoning_field` name fields
+    of the request: how the reply's length is bounded, and where the server wants its own reasoning back (empty:
+    nowhere). `thinking_style` names a row of `thinking_fields.STYLES`: which fields say how hard to think.
+    `cache_key_field` takes the name of what requests have in common, `answer_schemas` is a pattern of the models that
+    may be asked for the form of an answer together with tools; both hold at the vendor's own address only. `local`
+    servers need no key and cost nothing. `family_elsewhere` is what servers at another address speak under the vendor's
+    name, if not its own family.
+
+    `catalogue` is its name there, if another. `base_url_path` is put behind the address that `base_url_variable` holds,
+    when that is only a host. `key_header` takes the key in place of `authorization`; `headers` go with every request,
+    and `$NAME` in their values is read from the environment. `claude_fields` are what a request for a Claude model says
+    so that its prompt is cached (Claude's servers do it only when told). `sizes` names the way to ask the server about
+    its models (`server_facts`); every other one is asked as OpenAI's are. `shared_key` opens more than models, so that
+    commands may see it.
+    """
+
+    name: str
+    title: str
+    family: Family
+    family_elsewhere: Family | None = None
+    base_url: str = ""
+    key_variable: str = ""
+    other_key_variables: tuple[str, ...] = ()
+    base_url_variable: str = ""
+    default_model: str = ""
+    local: bool = False
+    max_tokens_field: str = "max_tokens"
+    reasoning_field: str = ""
+    thinking_style: str = "effort"
+    cache_key_field: str = ""
+    answer_schemas: str = ""
+    usage_on_request: bool = True
+    catalogue: str = ""
+    base_url_path: str = ""
+    key_header: str = ""
+    headers: dict[str, str] = {}
+    claude_fields: dict[str, Any] = {}
+    sizes: str = ""
+    shared_key: bool = False
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """Where a key may be, in the order in which they are looked at; empty for a server that needs none."""
+        return (self.key_variable, *self.other_key_variables) if self.key_variable else ()
+
+    def key_in(self, environ: Mapping[str, str]) -> str:
+        """The key that the environment holds, or nothing."""
+        return next((key for name in self.key_variables if (key := environ.get(name, "").strip())), "")
+
+
+# Where LiteLLM puts the marks: behind the instructions, and behind the newest message.
+LITELLM_MARKS = [{"location": "message", "role": "system"}, {"location": "message", "index": -1}]
+
+VENDORS = {
+    vendor.name: vendor
+    for vendor in (
+        Vendor(
+            "anthropic",
+            "Anthropic",
+            "anthropic",
+            base_url="https://api.anthropic.com",
+            key_variable="ANTHROPIC_API_KEY",
+            base_url_variable="ANTHROPIC_BASE_URL",
+            default_model="claude-sonnet-5-5",
+            answer_schemas=r"claude-(?!3|(opus|sonnet)-4(-[01])?(-\d{8}|-latest)?$)",
+        ),
+        Vendor(
+            "openai",
+            "OpenAI",
+            "openai_responses",
+            family_elsewhere="openai_chat",
+            base_url="https://api.openai.com/v1",
+            key_variable="OPENAI_API_KEY",
+            base_url_variable="OPENAI_BASE_URL",
+            default_model="gpt-5.6",
+            max_tokens_field="max_completion_tokens",
+            cache_key_field="prompt_cache_key",
+            answer_schemas=r"(?!gpt-3|gpt-4(-|$))",
+        ),
+        Vendor(
+            "openai-responses",
+            "OpenAI Responses",
+            "openai_responses",
+            base_url="https://api.openai.com/v1",
+            key_variable="OPENAI_API_KEY",
+            catalogue="openai",
+            cache_key_field="prompt_cache_key",
+            answer_schemas=r"(?!gpt-3|gpt-4(-|$))",
+        ),
+        Vendor(
+            "openrouter",
+            "OpenRouter",
+            "openai_chat",
+            base_url="https://openrouter.ai/api/v1",
+            key_variable="OPENROUTER_API_KEY",
+            default_model="openrouter/auto",
+            reasoning_field="reasoning",
+            claude_fields={"cache_control": {"type": "ephemeral"}},
+            thinking_style="openrouter",
+        ),
+        Vendor(
+            "deepseek",
+            "DeepSeek",
+            "openai_chat",
+            base_url="https://api.deepseek.com",
+            key_variable="DEEPSEEK_API_KEY",
+            default_model="deepseek-v4-pro",
+            reasoning_field="reasoning_content",
+            thinking_style="deepseek",
+        ),
+        Vendor(
+            "groq",
+            "Groq",
+            "openai_chat",
+            base_url="https://api.groq.com/openai/v1",
+            key_variable="GROQ_API_KEY",
+            default_model="openai/gpt-oss-120b",
+        ),
+        Vendor(
+            "mistral",
+            "Mistral",
+            "openai_chat",
+            base_url="https://api.mistral.ai/v1",
+            key_variable="MISTRAL_API_KEY",
+            default_model="mistral-medium-latest",
+            usage_on_request=False,
+            cache_key_field="prompt_cache_key",
+            thinking_style="mistral",
+        ),
+        Vendor(
+            "xai",
+            "xAI",
+            "openai_chat",
+            base_url="https://api.x.ai/v1",
+            key_variable="XAI_API_KEY",
+            default_model="grok-4.7",
+        ),
+        Vendor(
+            "together",
+            "Together AI",
+            "openai_chat",
+            base_url="https://api.together.ai/v1",
+            key_variable="TOGETHER_API_KEY",
+            default_model="zai-org/GLM-5.2",
+            catalogue="togetherai",
+            thinking_style="together",
+        ),
+        Vendor(
+            "gemini",
+            "Google Gemini",
+            "gemini",
+            base_url="https://generativelanguage.googleapis.com/v1beta",
+            key_variable="GEMINI_API_KEY",
+            other_key_variables=("GOOGLE_API_KEY",),
+            base_url_variable="GOOGLE_GEMINI_BASE_URL",
+            default_model="gemini-3.8-flash",
+            catalogue="google",
+            answer_schemas=r"gemini-(?![12]\.)",
+        ),
+        Vendor(
+            "fireworks-ai",
+            "Fireworks AI",
+            "openai_chat",
+            base_url="https://api.fireworks.ai/inference/v1",
+            key_variable="FIREWORKS_API_KEY",
+        ),
+        Vendor(
+            "cerebras",
+            "Cerebras",
+            "openai_chat",
+            base_url="https://api.cerebras.ai/v1",
+            key_variable="CEREBRAS_API_KEY",
+            max_tokens_field="max_completion_tokens",
+        ),
+        Vendor(
+            "alibaba",
+            "Qwen (Alibaba, international)",
+            "openai_chat",
+            base_url="https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+            key_variable="DASHSCOPE_API_KEY",
+            thinking_style="qwen",
+        ),
+        Vendor(
+            "moonshotai",
+            "Moonshot AI",
+            "openai_chat",
+            base_url="https://api.moonshot.ai/v1",
+            key_variable="MOONSHOT_API_KEY",
+            reasoning_field="reasoning_content",
+        ),
+        Vendor(
+            "zai",
+            "Z.AI",
+            "openai_chat",
+            base_url="https://api.z.ai/api/paas/v4",
+            key_variable="ZAI_API_KEY",
+            other_key_variables=("ZHIPU_API_KEY",),
+            reasoning_field="reasoning_content",
+            thinking_style="zai",
+        ),
+        Vendor(
+            "minimax",
+            "MiniMax",
+            "anthropic",
+            base_url="https://api.minimax.io/anthropic",
+            key_variable="MINIMAX_API_KEY",
+        ),
+        Vendor(
+            "nebius",
+            "Nebius Token Factory",
+            "openai_chat",
+            base_url="https://api.tokenfactory.nebius.com/v1",
+            key_variable="NEBIUS_API_KEY",
+        ),
+        Vendor(
+            "sambanova",
+            "SambaNova",
+            "openai_chat",
+            base_url="https://api.sambanova.ai/v1",
+            key_variable="SAMBANOVA_API_KEY",
+        ),
+        Vendor(
+            "huggingface",
+            "Hugging Face",
+            "openai_chat",
+            base_url="https://router.huggingface.co/v1",
+            key_variable="HF_TOKEN",
+            shared_key=True,
+        ),
+        Vendor(
+            "vercel",
+            "Vercel AI Gateway",
+            "openai_chat",
+            base_url="https://ai-gateway.vercel.sh/v1",
+            key_variable="AI_GATEWAY_API_KEY",
+            claude_fields={"providerOptions": {"gateway": {"caching": "auto"}}},
+        ),
+        Vendor(
+            "requesty",
+            "Requesty",
+            "openai_chat",
+            base_url="https://router.requesty.ai/v1",
+            key_variable="REQUESTY_API_KEY",
+            claude_fields={"requesty": {"auto_cache": True}},
+        ),
+        Vendor(
+            "baseten",
+            "Baseten",
+            "openai_chat",
+            base_url="https://inference.baseten.co/v1",
+            key_variable="BASETEN_API_KEY",
+        ),
+        Vendor(
+            "deepinfra",
+            "Deep Infra",
+            "openai_chat",
+            base_url="https://api.deepinfra.com/v1/openai",
+            key_variable="DEEPINFRA_API_KEY",
+        ),
+        Vendor(
+            "nvidia",
+            "NVIDIA",
+            "openai_chat",
+            base_url="https://integrate.api.nvidia.com/v1",
+            key_variable="NVIDIA_API_KEY",
+        ),
+        Vendor(
+            "venice",
+            "Venice AI",
+            "openai_chat",
+            base_url="https://api.venice.ai/api/v1",
+            key_variable="VENICE_API_KEY",
+        ),
+        Vendor(
+            "github-models",
+            "GitHub Models",
+            "openai_chat",
+            base_url="https://models.github.ai/inference",
+            key_variable="GITHUB_TOKEN",
+            shared_key=True,
+        ),
+        Vendor(
+            "novita-ai",
+            "Novita AI",
+            "openai_chat",
+            base_url="https://api.novita.ai/openai",
+            key_variable="NOVITA_API_KEY",
+        ),
+        Vendor(
+            "hyperbolic",
+            "Hyperbolic",
+            "openai_chat",
+            base_url="https://api.hyperbolic.xyz/v1",
+            key_variable="HYPERBOLIC_API_KEY",
+        ),
+        Vendor(
+            "chutes",
+            "Chutes",
+            "openai_chat",
+            base_url="https://llm.chutes.ai/v1",
+            key_variable="CHUTES_API_KEY",
+        ),
+        Vendor(
+            "azure",
+            "Azure OpenAI",
+            "openai_responses",
+            key_variable="AZURE_OPENAI_API_KEY",
+            other_key_variables=("AZURE_API_KEY",),
+            base_url_variable="AZURE_OPENAI_ENDPOINT",
+            base_url_path="/openai/v1",
+            key_header="api-key",
+        ),
+        Vendor(
+            "litellm",
+            "LiteLLM",
+            "openai_chat",
+            key_variable="LITELLM_API_KEY",
+            base_url_variable="LITELLM_BASE_URL",
+            claude_fields={"cache_control_injection_points": LITELLM_MARKS},
+            sizes="litellm",
+        ),
+        Vendor(
+            "openai-compatible",
+            "Any OpenAI-compatible server",
+            "openai_chat",
+            key_variable="OPENAI_COMPATIBLE_API_KEY",
+            base_url_variable="OPENAI_COMPATIBLE_BASE_URL",
+        ),
+        Vendor(
+            "ollama",
+            "Ollama",
+            "openai_chat",
+            base_url="http://127.0.0.1:11434/v1",
+            local=True,
+            sizes="ollama",
+            thinking_style="ollama",
+        ),
+        Vendor(
+            "lmstudio", "LM Studio", "openai_chat", base_url="http://127.0.0.1:1234/v1", local=True, sizes="lmstudio"
+        ),
+        Vendor(
+            "llamacpp",
+            "llama.cpp",
+            "openai_chat",
+            base_url="http://127.0.0.1:8080/v1",
+            local=True,
+            sizes="llamacpp",
+            thinking_style="llamacpp",
+        ),
+        Vendor("vllm", "vLLM", "openai_chat", base_url="http://127.0.0.1:8000/v1", local=True),
+        Vendor("jan", "Jan", "openai_chat", base_url="http://127.0.0.1:1337/v1", local=True),
+        Vendor("scripted", "The scripted model", "scripted", local=True),
+    )
+}
+
+
+def vendor(name: str) -> Vendor:
+    """The row of that name, or of the name that the catalogue has for it. Raises UsageError for an unknown one."""
+    if row := VENDORS.get(name) or next((row for row in VENDORS.values() if row.catalogue == name), None):
+        return row
+    raise UsageError(f"There is no provider {name!r}.", f"Known providers: {', '.join(VENDORS)}.")

@@ -1,0 +1,117 @@
+import pytest
+
+from halocline.protocol.errors import UsageError
+from halocline.providers.catalogue_file import BUNDLED, Catalogue
+from halocline.providers.endpoint import Endpoint, endpoint
+from halocline.providers.http import HttpClient
+from halocline.providers.server_facts import QUESTIONS
+from halocline.providers.vendors import VENDORS, Vendor, vendor
+
+CATALOGUE = Catalogue(BUNDLED)
+HOSTED = [row for row in VENDORS.values() if row.key_variable]
+BY_NAME = {"ids": lambda row: row.name}
+
+
+def test_an_unknown_provider_is_told_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="'nobody'") as caught:
+        vendor("nobody")
+    assert "anthropic" in caught.value.hint
+    assert "ollama" in caught.value.hint
+
+
+def test_a_provider_may_be_named_as_the_catalogue_names_it() -> None:
+    assert (vendor("google").name, vendor("togetherai").name) == ("gemini", "together")
+
+
+@pytest.mark.parametrize("row", [row for row in VENDORS.values() if row.family != "scripted"], **BY_NAME)
+def test_every_vendor_has_an_address_or_a_variable_for_it_and_either_a_key_or_is_local(row: Vendor) -> None:
+    if row.base_url:
+        HttpClient(row.base_url)
+    assert row.base_url or row.base_url_variable
+    assert bool(row.key_variable) != row.local
+    assert row.sizes in QUESTIONS
+
+
+@pytest.mark.parametrize("row", HOSTED, **BY_NAME)
+def test_a_row_agrees_with_the_catalogue_on_address_and_key(row: Vendor) -> None:
+    listed = CATALOGUE.provider(row.catalogue or row.name)
+    if listed is not None:
+        assert set(row.key_variables) & set(listed.env)
+        assert listed.api.removesuffix("/v1") in ("", row.base_url.removesuffix("/v1"))
+
+
+@pytest.mark.parametrize("row", [row for row in VENDORS.values() if row.default_model], **BY_NAME)
+def test_the_default_model_is_a_known_one_that_calls_tools(row: Vendor) -> None:
+    info = CATALOGUE.model(row.catalogue or row.name, row.default_model)
+    assert info is not None
+    assert info.tools
+    assert info.window
+    assert info.prices or row.name == "openrouter"
+
+
+def test_the_key_and_the_address_come_from_the_usual_variables() -> None:
+    environ = {"OPENAI_API_KEY": " sk-1\n", "OPENAI_BASE_URL": "http://there/v1/"}
+    found = endpoint(vendor("openai"), "gpt-5.6", environ)
+    assert (found.name, found.key, found.url) == ("openai/gpt-5.6", "sk-1", "http://there/v1")
+
+
+@pytest.mark.parametrize(
+    ("provider", "base_url", "family"),
+    [
+        ("openai", "", "openai_responses"),
+        ("openai", "https://api.openai.com/v1/", "openai_responses"),
+        ("openai", "http://127.0.0.1:8000/v1", "openai_chat"),
+        ("openai-responses", "http://127.0.0.1:8000/v1", "openai_responses"),
+        ("deepseek", "http://127.0.0.1:8000/v1", "openai_chat"),
+        ("anthropic", "http://127.0.0.1:8000", "anthropic"),
+    ],
+)
+def test_the_address_decides_what_is_spoken_there(provider: str, base_url: str, family: str) -> None:
+    assert endpoint(vendor(provider), "m", {}, key="sk-1", base_url=base_url).family == family
+
+
+def test_what_is_given_goes_before_the_variables() -> None:
+    environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://there/v1"}
+    found = endpoint(vendor("openai"), "", environ, key="sk-2", base_url="http://here/v1")
+    assert (found.model, found.key, found.url) == (vendor("openai").default_model, "sk-2", "http://here/v1")
+
+
+@pytest.mark.parametrize(
+    ("variable", "url"),
+    [
+        ("https://mine.openai.azure.com/", "https://mine.openai.azure.com/openai/v1"),
+        ("https://mine.openai.azure.com", "https://mine.openai.azure.com/openai/v1"),
+        ("https://gateway.example/azure/v1", "https://gateway.example/azure/v1"),
+    ],
+)
+def test_azure_is_where_its_variable_says_and_takes_the_key_in_its_own_header(variable: str, url: str) -> None:
+    at = endpoint(vendor("azure"), "mine", {"AZURE_OPENAI_ENDPOINT": variable, "AZURE_OPENAI_API_KEY": "k-1"})
+    headers = at.request_headers("authorization", "Bearer ")
+    assert (at.url, headers["api-key"], "authorization" in headers) == (url, "k-1", False)
+
+
+@pytest.mark.parametrize("name", ["azure", "litellm", "openai-compatible"])
+def test_a_vendor_that_is_nowhere_in_particular_must_be_told_where(name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        endpoint(vendor(name), "m", {}, key="k")
+    assert vendor(name).base_url_variable in caught.value.hint
+
+
+def test_variables_in_an_address_and_in_headers_are_filled_in() -> None:
+    row = Vendor("mine", "Mine", "openai_chat", base_url="https://h/${ACCOUNT}/v1", headers={"X-Team": "$TEAM"})
+    at = endpoint(row, "m", {"ACCOUNT": "a1", "TEAM": "blue"})
+    assert (at.url, at.headers, at.at_home) == ("https://h/a1/v1", {"x-team": "blue"}, True)
+    with pytest.raises(UsageError, match="needs the variable TEAM"):
+        endpoint(row, "m", {"ACCOUNT": "a1"})
+
+
+def test_neither_the_key_nor_headers_show_in_a_repr() -> None:
+    row = Vendor("mine", "Mine", "openai_chat", base_url="https://h/v1", headers={"x-secret": "$SECRET"})
+    shown = repr(endpoint(row, "m", {"SECRET": "hush"}, key="k-1"))
+    assert "hush" not in shown
+    assert "k-1" not in shown
+
+
+def test_an_endpoint_of_a_local_vendor_is_free_as_long_as_nothing_else_is_known() -> None:
+    assert Endpoint(vendor("ollama"), "m").info.prices is not None
+    assert Endpoint(vendor("openai"), "m").info.prices is None
