@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,6 +15,10 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.state import State
 from halocline.store.history import TaskInfo
+
+if TYPE_CHECKING:
+    from halocline.controller.accounts import Accounts
+    from halocline.controller.connection_test import Connection
 
 
 def open_client(choices: Choices, name: str = "cli") -> "Client":
@@ -72,6 +77,15 @@ class Client:
     async def models(self) -> list[OfferedModel]:
         """The models that could be used here. Local servers are asked."""
         return await self._controller.models()
+
+    async def connection(self, model: str = "") -> "Connection":
+        """How far the way to a model goes: the one that is named, or would be taken. Raises UsageError."""
+        return await self._controller.connection(model)
+
+    @property
+    def accounts(self) -> "Accounts":
+        """The providers' keys."""
+        return self._controller.accounts
 
     async def close(self) -> None:
         await self._controller.close()

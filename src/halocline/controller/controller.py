@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halocline._version import __version__
 from halocline.checkpoints.restore import Restored
@@ -39,6 +40,10 @@ from halocline.protocol.values import Value
 from halocline.store import history
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
+
+if TYPE_CHECKING:
+    from halocline.controller.accounts import Accounts
+    from halocline.controller.connection_test import Connection
 
 BY_HAND = "by-hand"
 """Whose a checkpoint is when no task took it."""
@@ -180,6 +185,15 @@ class Controller:
     async def models(self) -> list[OfferedModel]:
         """The models that could be used here. Local servers are asked."""
         return await self._assembly.models()
+
+    async def connection(self, model: str) -> "Connection":
+        """How far the way to a model goes. Raises UsageError and SecretsError."""
+        return await self._assembly.connection(model)
+
+    @property
+    def accounts(self) -> "Accounts":
+        """The providers' keys."""
+        return self._assembly.accounts
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
+from halocline.controller.key_choice import Keys
 from halocline.controller.model_choice import local_models
 from halocline.protocol.values import Value
 from halocline.providers.catalog import MODELS, VENDORS, ModelInfo
@@ -12,7 +13,7 @@ from halocline.store.settings import Settings
 class OfferedModel(Value, frozen=True, omit_defaults=False):
     """A model by its whole name. Sizes are tokens, prices US dollars per million tokens; None is unknown.
 
-    `usable` says that its key is set, or that its local server answers.
+    `usable` says that there is a key, or that its local server answers; `key_source` says where the key is from.
     """
 
     name: str
@@ -23,14 +24,16 @@ class OfferedModel(Value, frozen=True, omit_defaults=False):
     output: float | None = None
     cache_read: float | None = None
     cache_write: float | None = None
+    key_source: str = ""
 
 
-async def offered_models(settings: Settings, env: Mapping[str, str]) -> list[OfferedModel]:
+async def offered_models(settings: Settings, keys: Keys) -> list[OfferedModel]:
     """All of them, vendor by vendor; local ones, which answer within a moment or not at all, come last."""
     local = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
     answers = await asyncio.gather(*(local_models(vendor) for vendor in local))
-    known = [_known(name, info, env) for name, info in MODELS.items()]
-    priced = [_priced(name, settings, env) for name in settings.prices if name not in MODELS]
+    sources = {vendor.name: keys.source(vendor) for vendor in VENDORS.values()}
+    known = [_known(name, info, sources) for name, info in MODELS.items()]
+    priced = [_priced(name, settings, sources) for name in settings.prices if name not in MODELS]
     served = [
         OfferedModel(f"{vendor.name}/{model}", usable=True, input=0.0, output=0.0)
         for vendor, models in zip(local, answers, strict=True)
@@ -39,20 +42,19 @@ async def offered_models(settings: Settings, env: Mapping[str, str]) -> list[Off
     return [*known, *priced, *served]
 
 
-def _has_key(name: str, env: Mapping[str, str]) -> bool:
-    vendor = VENDORS.get(name.partition("/")[0])
-    return vendor is not None and bool(vendor.key_in(env))
+def _source(name: str, sources: Mapping[str, str]) -> str:
+    return sources.get(name.partition("/")[0], "")
 
 
-def _known(name: str, info: ModelInfo, env: Mapping[str, str]) -> OfferedModel:
-    prices = info.prices
+def _known(name: str, info: ModelInfo, sources: Mapping[str, str]) -> OfferedModel:
+    prices, source = info.prices, _source(name, sources)
     if prices is None:
-        return OfferedModel(name, _has_key(name, env), info.window, info.max_output)
+        return OfferedModel(name, bool(source), info.window, info.max_output, key_source=source)
     costs = (prices.input, prices.output, prices.cache_read, prices.cache_write)
-    return OfferedModel(name, _has_key(name, env), info.window, info.max_output, *costs)
+    return OfferedModel(name, bool(source), info.window, info.max_output, *costs, source)
 
 
-def _priced(name: str, settings: Settings, env: Mapping[str, str]) -> OfferedModel:
-    price = settings.prices[name]
+def _priced(name: str, settings: Settings, sources: Mapping[str, str]) -> OfferedModel:
+    price, source = settings.prices[name], _source(name, sources)
     costs = (price.input, price.output, price.cache_read, price.cache_write)
-    return OfferedModel(name, _has_key(name, env), price.window, None, *costs)
+    return OfferedModel(name, bool(source), price.window, None, *costs, source)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from halocline.protocol.errors import UsageError
+from halocline.providers.address import address_of
 from halocline.providers.catalog import Family, ModelInfo, Vendor, model_info
 from halocline.providers.network import DIRECT, Network
 
@@ -12,12 +13,14 @@ from halocline.providers.network import DIRECT, Network
 class Endpoint:
     """One model of one vendor, and the way there.
 
-    `model` is the vendor's own name for it; `known` is told of it over the catalog.
+    `model` is the vendor's own name for it; `known` is told of it over the catalog. `key_source` says to a person where
+    the key is from.
     """
 
     vendor: Vendor
     model: str
     key: str = field(default="", repr=False)
+    key_source: str = ""
     base_url: str = ""
     known: ModelInfo | None = None
     network: Network = DIRECT
@@ -30,6 +33,11 @@ class Endpoint:
     @property
     def url(self) -> str:
         return (self.base_url or self.vendor.base_url).rstrip("/")
+
+    @property
+    def is_vendors_own(self) -> bool:
+        """Whether the server is the vendor's, and not another one that speaks as it does."""
+        return address_of(self.url) == address_of(self.vendor.base_url)
 
     @property
     def family(self) -> Family:
@@ -50,7 +58,14 @@ class Endpoint:
         return text.replace(self.key, "[key]") if self.key else text
 
 
-def endpoint(vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str = "", base_url: str = "") -> Endpoint:
+def base_url_of(vendor: Vendor, environ: Mapping[str, str], given: str = "") -> str:
+    """Where a vendor's server is: as given, as its variable says, or at the usual place."""
+    return given or environ.get(vendor.base_url_variable, "") or vendor.base_url
+
+
+def endpoint(
+    vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str = "", key_source: str = "", base_url: str = ""
+) -> Endpoint:
     """Fill in what was not given from the vendor's usual environment variables.
 
     Raises:
@@ -59,8 +74,9 @@ def endpoint(vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str
     base_url = base_url or environ.get(vendor.base_url_variable, "")
     key = key.strip() or vendor.key_in(environ)
     if not key and vendor.key_variable and not base_url:
-        hint = f"Set {vendor.key_variable}, or name another provider with -m provider/model."
+        hint = f"Write: export {vendor.key_variable}=…, or store a key: halo login {vendor.name}"
         raise UsageError(f"There is no key for {vendor.title}: {vendor.key_variable} is not set.", hint)
     if not (key.isascii() and key.isprintable()):
         raise UsageError(f"The key for {vendor.title} holds characters that no key has.", "Copy it again, alone.")
-    return Endpoint(vendor=vendor, model=model or vendor.default_model, key=key, base_url=base_url)
+    model = model or vendor.default_model
+    return Endpoint(vendor=vendor, model=model, key=key, key_source=key_source, base_url=base_url)

@@ -28,7 +28,10 @@ def command(arguments: argparse.Namespace) -> int:
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     for name, *facts in rows:
         print("  ".join([name.ljust(widths[0]), *map(str.rjust, facts, widths[1:])]).rstrip())
-    print("\nDollars per million tokens. ✓: its key is set, or its server answers.")
+    print("\nDollars per million tokens. ✓: there is a key, or its server answers.")
+    sources = {model.name.partition("/")[0]: model.key_source for model in found if model.key_source}
+    for provider, source in sources.items():
+        print(f"{provider}: the key of {source}")
     return 0
 
 
