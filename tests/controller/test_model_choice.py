@@ -7,6 +7,7 @@ from halocline.protocol.secret import Secret
 from halocline.providers.catalog import VENDORS, Vendor
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
+from halocline.store.secrets import SecretStore
 from halocline.store.settings import Price, Settings
 from halocline.testing.model_server import ModelServer
 
@@ -55,6 +56,20 @@ async def test_what_is_named_wins_over_the_settings_and_these_over_what_has_a_ke
 )
 async def test_the_first_vendor_with_a_key_is_taken_when_no_model_is_named(chosen, env, name):
     assert await chosen(env=env) == name
+
+
+async def test_a_stored_key_is_enough_and_a_variable_of_another_vendor_goes_before_it(chosen, home):
+    SecretStore(home.credentials).put("anthropic", Secret("sk-ant-1"))
+    SecretStore(home.credentials).put("groq@http://127.0.0.1:1", Secret("gsk_1"))
+    assert await chosen() == f"anthropic/{VENDORS['anthropic'].default_model}"
+    assert await chosen(env={"GROQ_API_KEY": "k"}) == f"groq/{VENDORS['groq'].default_model}"
+
+
+async def test_a_key_stored_for_one_server_is_none_for_another(chosen, home):
+    SecretStore(home.credentials).put("groq@http://127.0.0.1:1", Secret("gsk_1"))
+    with pytest.raises(UsageError, match="There is no key for Groq"):
+        await chosen("groq")
+    assert await chosen(base_url="http://127.0.0.1:1/v1") == f"groq/{VENDORS['groq'].default_model}"
 
 
 async def test_a_provider_without_a_model_gives_its_default_one(chosen):

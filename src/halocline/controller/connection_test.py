@@ -76,13 +76,12 @@ async def try_connection(at: Endpoint, speaker: Model) -> Connection:
     finally:
         await directory.close()
         await speaker.close()
-    return replace(tried, seconds=round(time.monotonic() - began, 2))
+    return replace(tried, seconds=round(time.monotonic() - began, 3))
 
 
 async def _ask(tried: Connection, directory: ModelDirectory, at: Endpoint, speaker: Model) -> Connection:
     """Raises ModelError."""
-    await directory.check_key()
-    accepted = True if at.key and at.is_vendors_own else None
+    accepted = (await directory.knows_key()) or bool(at.key and at.is_vendors_own) or None
     try:
         names = await directory.names()
     except ModelError as error:

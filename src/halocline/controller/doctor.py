@@ -93,11 +93,10 @@ async def way_to_model(client: Client, model: str) -> Finding:
 
 
 def _keys(env: Mapping[str, str]) -> list[str]:
-    """Every key that there is, by where it is from. Raises HaloclineError."""
-    accounts = Assembly.of(Choices(), env).accounts.all()
-    variables = [f"{one.variable} ({one.tail})" for one in accounts if one.variable]
-    stored = [f"{one.provider} (stored {one.tail})".replace(" )", ")") for one in accounts if one.stored]
-    return [*variables, *stored]
+    """The key of each provider that has one, by where it is from. Raises HaloclineError."""
+    accounts = [one for one in Assembly.of(Choices(), env).accounts.all() if one.has_key]
+    sources = [one.variable or f"halo login {one.provider}" for one in accounts]
+    return [f"{source} ({one.tail})" if one.tail else source for source, one in zip(sources, accounts, strict=True)]
 
 
 async def _models(env: Mapping[str, str]) -> Finding:

@@ -5,7 +5,7 @@ The store is only read when the first two have nothing, and a keyring only when 
 
 import asyncio
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from halocline.providers.endpoint import base_url_of
 from halocline.store.paths import Home
 
 if TYPE_CHECKING:
-    from halocline.store.secrets import SecretStore
+    from halocline.store.secrets import Place, SecretStore
 
 
 class FoundKey(Value, frozen=True):
@@ -42,8 +42,10 @@ class Keys:
         name = self._stored_name(vendor)
         if not name:
             return None
-        # A keyring that asks a person for its password may keep us waiting.
-        secret = await asyncio.to_thread(self.store.get, name)
+        if self._stored[name] == "keyring":  # which may ask a person for its password, and keep us waiting
+            secret = await asyncio.to_thread(self.store.get, name)
+        else:
+            secret = self.store.get(name)
         return FoundKey(secret, stored_source(name)) if secret else None
 
     def in_environment(self, vendor: Vendor) -> bool:
@@ -73,8 +75,8 @@ class Keys:
         return name if name in self._stored else ""
 
     @cached_property
-    def _stored(self) -> Collection[str]:
-        return self.store.places() if os.path.lexists(self._home.credentials) else ()
+    def _stored(self) -> "Mapping[str, Place]":
+        return self.store.places() if os.path.lexists(self._home.credentials) else {}
 
 
 def environment_key(vendor: Vendor, env: Mapping[str, str]) -> FoundKey | None:

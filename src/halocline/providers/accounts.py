@@ -42,7 +42,7 @@ def account(vendor: Vendor) -> Account:
 
 def holder(vendor: Vendor) -> Vendor:
     """The vendor under whose name a key is kept: rows that read the same variable share it."""
-    return next(row for row in VENDORS.values() if row.key_variable == vendor.key_variable)
+    return next((row for row in VENDORS.values() if row.key_variable == vendor.key_variable), vendor)
 
 
 def secret_name(vendor: Vendor, url: str) -> str:

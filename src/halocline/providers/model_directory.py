@@ -38,14 +38,18 @@ class ModelDirectory:
     async def close(self) -> None:
         await self._client.close()
 
-    async def check_key(self) -> None:
-        """Where the list is open to everybody, ask for what is not."""
-        if path := account(self._endpoint.vendor).check_path:
-            try:
-                await self._get(path)
-            except ModelError as error:
-                if error.status not in _NOT_THERE:
-                    raise
+    async def knows_key(self) -> bool:
+        """Where the list is open to everybody, ask about the key. False when the vendor has no such question."""
+        path = account(self._endpoint.vendor).check_path
+        if not (path and self._endpoint.key):
+            return False
+        try:
+            await self._get(path)
+        except ModelError as error:
+            if error.status in _NOT_THERE:
+                return False
+            raise
+        return True
 
     async def names(self) -> list[str]:
         """The models' names, as requests use them."""

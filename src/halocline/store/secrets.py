@@ -10,16 +10,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from errno import ELOOP
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from halocline.protocol.errors import SecretsError
 from halocline.protocol.secret import Secret
 from halocline.protocol.values import Value
-from halocline.store.system_keyring import PATIENCE, SystemKeyring
 
+if TYPE_CHECKING:
+    from halocline.store.system_keyring import SystemKeyring
+
+PATIENCE = 60.0
+"""Seconds for the keyring's answer; a person may have to type a password first."""
 _LARGEST = 1 << 20
 _OTHERS = 0o077
 _OTHERS_WRITE = 0o022
@@ -50,7 +55,13 @@ class SecretStore:
 
     def __init__(self, path: Path, patience: float = PATIENCE) -> None:
         self._path = path
-        self._keyring = SystemKeyring(f"halocline ({path.parent})", patience)
+        self._patience = patience
+
+    @cached_property
+    def _keyring(self) -> "SystemKeyring":
+        from halocline.store.system_keyring import SystemKeyring  # which a start with a key in the file does not need
+
+        return SystemKeyring(f"halocline ({self._path.parent})", self._patience)
 
     def places(self) -> dict[str, Place]:
         """Which names there are, and where each secret is. Does not ask the keyring."""
@@ -87,23 +98,17 @@ class SecretStore:
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Entry]]:
         """The entries, to be changed: written back at the end, and nobody else changes them meanwhile."""
-        import fcntl
-
-        folder = self._path.parent
-        lock = os.open(folder / f"{self._path.name}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            entries = self._read()
-            before = dict(entries)
-            yield entries
-            if entries != before:
-                _close_to_others(folder)
-                _replace(self._path, _encoded(entries)) if entries else self._path.unlink()
+            _close_to_others(self._path.parent)
+            with _locked(self._path.with_name(f"{self._path.name}.lock")):
+                entries = self._read()
+                before = dict(entries)
+                yield entries
+                if entries != before:
+                    _replace(self._path, _encoded(entries)) if entries else self._path.unlink()
         except OSError as error:
             text = f"The keys cannot be written to {self._path}: {error.strerror or error}."
             raise SecretsError(text, "Check the folder and the disk.") from error
-        finally:
-            os.close(lock)
 
     def _read(self) -> dict[str, Entry]:
         try:
@@ -117,6 +122,19 @@ class SecretStore:
             return _decoded(os.read(fd, _LARGEST), self._path)
         finally:
             os.close(fd)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Alone among all processes. The file stays: one that is removed could be locked twice."""
+    import fcntl
+
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 def _require_private(path: Path, found: os.stat_result) -> None:

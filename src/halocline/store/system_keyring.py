@@ -16,14 +16,12 @@ from halocline.protocol.secret import Secret
 
 REAL = tuple(f"keyring.backends.{name}" for name in ("SecretService", "kwallet", "macOS", "Windows"))
 """Modules of backends that are a keyring of the system."""
-PATIENCE = 60.0
-"""Seconds for an answer; a person may have to type a password first."""
 
 _NONE, _MISSING = 3, 4
 
 
 class SystemKeyring:
-    """Secrets by name, under one service. Every deed may raise SecretsError."""
+    """Secrets by name, under one service; answers are waited for `patience` seconds. All may raise SecretsError."""
 
     def __init__(self, service: str, patience: float) -> None:
         self._service = service
@@ -77,11 +75,12 @@ def _installed() -> bool:
 
 
 def _failed(said: str, secret: str) -> SecretsError:
-    """The last line of a trace is the reason."""
-    reason = (said.strip().splitlines() or ["no reason given"])[-1][:300]
-    shown = reason.replace(secret, "[key]") if secret else reason
+    """The last line of a trace is the reason, behind the error's name."""
+    last = (said.strip().splitlines() or ["no reason given"])[-1]
+    reason = last.partition(": ")[2] or last
+    shown = (reason.replace(secret, "[key]") if secret else reason)[:300]
     hint = "Unlock it and try again; or keep keys in a file: PYTHON_KEYRING_BACKEND=keyring.backends.null.Keyring"
-    return SecretsError(f"The system's keyring failed: {shown.rstrip('.')}.", hint)
+    return SecretsError(f"The system's keyring failed: {shown.rstrip('.!')}.", hint)
 
 
 def _backend() -> Any:

@@ -48,7 +48,7 @@ _MESSAGES = {
 
 
 class ModelServer:
-    """Serves `turns`, and lists `models`. With a `key`, whoever sends another one is refused.
+    """Serves `turns`, and lists `models`; None: it has no list. With a `key`, whoever sends another one is refused.
 
     `write_size` cuts all that is sent into writes of so many bytes; 0 leaves it whole.
 
@@ -65,7 +65,7 @@ class ModelServer:
         write_size: int = 0,
         tls: ssl.SSLContext | None = None,
         key: str = "",
-        models: Sequence[str] = ("scripted",),
+        models: Sequence[str] | None = ("scripted",),
     ) -> None:
         self.requests: list[ReceivedRequest] = []
         self.disconnects = 0
@@ -145,7 +145,7 @@ class ModelServer:
         wire = _format(request)
         if self._key and _key(request) != self._key:
             return await connection.refuse(_spoken(request).refusal(Fault.AUTH, _MESSAGES[Fault.AUTH]))
-        if listed := model_lists.answer(request, self._models):
+        if self._models is not None and (listed := model_lists.answer(request, self._models)):
             return await connection.send_document(*listed)
         if wire is None or request.method != "POST":
             return await connection.send_document(404, {"error": {"type": "not_found_error", "message": request.path}})

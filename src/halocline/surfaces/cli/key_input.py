@@ -41,8 +41,9 @@ def pick(question: str, options: Mapping[str, str], names: Sequence[str] = ()) -
     for key, text in options.items():
         print(f"  {key:>2}  {text}")
     default = next(iter(options)) if len(options) == 2 else ""
+    prompt = f"{' or '.join(options)} (Enter: {default}): " if default else "Number or name: "
     try:
-        while answer := input(f"{'/'.join(options) if default else 'Number or name'}: ").strip() or default:
+        while answer := input(prompt).strip() or default:
             if answer in options or answer in names:
                 return answer
     except EOFError:

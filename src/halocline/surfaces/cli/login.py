@@ -13,7 +13,8 @@ from halocline.surfaces.cli.key_input import next_line, pick, piped_key, typed_k
 from halocline.surfaces.cli.run import choices_of
 from halocline.surfaces.cli.telling import folded
 
-UNTRIED = "To store the key without trying it: --no-test"
+UNTRIED = "Nothing was stored; to store the key without trying it: --no-test"
+REFUSED = "Nothing was stored. Copy the key again, or make a new one."
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -23,25 +24,27 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.list:
         _list(accounts.all())
         return 0
-    provider = arguments.provider or _chosen(accounts.all())
-    return asyncio.run(_login(accounts, accounts.of(provider), arguments))
+    return _login(accounts, accounts.of(arguments.provider or _chosen(accounts.all())), arguments)
 
 
-async def _login(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> int:
-    key = await _key(accounts, account, arguments)
+def _login(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> int:
+    key = _key(accounts, account, arguments)
     if not arguments.no_test:
-        _report(await accounts.tried(account.provider, key))
+        _report(asyncio.run(accounts.tried(account.provider, key)))
     _say(_kept(account, accounts.keep(account.provider, key), key))
     return 0
 
 
-async def _key(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> Secret:
-    """The key: from the browser, the terminal or a pipe. Raises UsageError and ModelError."""
+def _key(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> Secret:
+    """The key: from the browser, the terminal or a pipe. Raises UsageError and ModelError.
+
+    No event loop runs while a person types: it would keep Ctrl-C to itself.
+    """
     attended = sys.stdin is not None and sys.stdin.isatty()
-    if arguments.no_browser or (attended and account.signs_in and not arguments.with_key and _prefers_browser(account)):
-        return await _from_browser(accounts, account, opens=not arguments.no_browser)
-    text = typed_key(account) if attended else piped_key(account)
-    return accounts.checked(account.provider, text)
+    may_choose = attended and account.signs_in and not arguments.with_key
+    if arguments.no_browser or (may_choose and _prefers_browser(account)):
+        return asyncio.run(_from_browser(accounts, account, opens=not arguments.no_browser))
+    return accounts.checked(account.provider, typed_key(account) if attended else piped_key(account))
 
 
 def _prefers_browser(account: Account) -> bool:
@@ -67,8 +70,8 @@ def _open(url: str) -> bool:
 def _report(tried: Connection) -> None:
     """Say how far the key led. Raises HaloclineError when it did not lead to an answer."""
     if tried.failure and tried.known is None:
-        hint = UNTRIED if tried.accepted is None else "Nothing was stored. Copy the key again, or make a new one."
-        raise HaloclineError(tried.failure, f"{tried.hint} {hint}".strip())
+        hint = f"{tried.hint} {UNTRIED}" if tried.accepted is None else REFUSED
+        raise HaloclineError(tried.failure, hint)
     took = f"{tried.seconds:.1f} s"
     if tried.accepted:
         _say(f"{tried.server} accepted the key ({took}).")
