@@ -5,7 +5,13 @@ import sys
 
 import pytest
 
+from halocline.protocol.secret import Secret
+from halocline.providers.accounts import secret_name
+from halocline.providers.endpoint import Endpoint
 from halocline.providers.scripted import Turn
+from halocline.providers.vendors import VENDORS
+from halocline.store.paths import Home
+from halocline.store.secrets import SecretStore
 from halocline.testing.model_server import ModelServer
 
 PROBE = """
@@ -31,7 +37,14 @@ UNUSED = (
     "halocline.providers.thinking",
     "halocline.context.answer_form",
     "halocline.controller.output_schema",
+    "halocline.providers.accounts",
     "halocline.providers.failures",
+    "halocline.controller.accounts",
+    "halocline.controller.connection_test",
+    "halocline.store.secrets",
+    "halocline.store.system_keyring",
+    "halocline.hosts.loopback",
+    "keyring",
     "halocline.providers.markup",
     "halocline.providers.printed_calls",
     "halocline.providers.text_protocol",
@@ -42,6 +55,7 @@ UNUSED = (
     "halocline.surfaces.cli.tasks",
     "halocline.surfaces.cli.checkpoints",
     "halocline.surfaces.cli.doctor",
+    "halocline.surfaces.cli.login",
     "tomllib",
     "sqlite3",
     "difflib",
@@ -89,6 +103,18 @@ async def imported(tmp_path):
 async def test_a_run_imports_nothing_that_it_does_not_use(imported):
     assert [module for module in imported if is_below(module, UNUSED)] == []
     assert "halocline.providers.openai_chat" in imported
+
+
+async def test_a_key_in_the_file_is_read_without_a_thought_of_the_keyring(tmp_path):
+    async with ModelServer([Turn(text="Hello.")], key="sk-1") as server:
+        url = server.url("openai")
+        at = Endpoint(VENDORS["openai"], "x", base_url=url)
+        home = Home.of({"HALOCLINE_HOME": str(tmp_path / "home")})
+        SecretStore(home.credentials).put(secret_name(at.vendor, at.url), Secret("sk-1"))
+        words = ["run", "-p", "-m", "openai/x", "--base-url", url, "say hello", "-C", str(tmp_path)]
+        modules = await asyncio.to_thread(modules_of, home.root, *words)
+    assert "halocline.store.secrets" in modules
+    assert [module for module in modules if is_below(module, ["keyring", "halocline.store.system_keyring"])] == []
 
 
 def is_below(module, places):

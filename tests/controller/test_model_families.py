@@ -1,7 +1,9 @@
 import pytest
 from tests.providers.streams import collected
 
+from halocline.controller.key_choice import FoundKey, Keys
 from halocline.controller.model_choice import open_model
+from halocline.protocol.secret import Secret
 from halocline.providers.anthropic import Anthropic
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.gemini import Gemini
@@ -9,9 +11,16 @@ from halocline.providers.informed import Informed
 from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.openai_responses import OpenAIResponses
 from halocline.store.blobs import DiskBlobs
+from halocline.store.paths import Home
 from halocline.store.settings import Settings
 from halocline.testing.model_server import ModelServer, Turn
 from halocline.testing.proxy_server import ProxyServer
+
+
+def given(tmp_path):
+    """A key as a flag gives it."""
+    return Keys(Home(tmp_path), {}, FoundKey(Secret("sk-1"), "--api-key"))
+
 
 SERVER = "http://127.0.0.1:1/v1"
 
@@ -29,7 +38,9 @@ SERVER = "http://127.0.0.1:1/v1"
     ],
 )
 async def test_a_model_speaks_what_its_vendor_speaks_at_that_address(tmp_path, named, base_url, kind):
-    model = await open_model(named, Settings(base_url=base_url), {}, "sk-1", DiskBlobs(tmp_path), Catalogue(BUNDLED))
+    model = await open_model(
+        named, Settings(base_url=base_url), {}, given(tmp_path), DiskBlobs(tmp_path), Catalogue(BUNDLED)
+    )
     spoken = model.model if isinstance(model, Informed) else model
     assert type(spoken) is kind
     assert model.name == named
@@ -40,7 +51,9 @@ async def test_a_model_speaks_what_its_vendor_speaks_at_that_address(tmp_path, n
 async def test_every_family_goes_the_way_that_the_settings_name(tmp_path, provider):
     async with ModelServer([Turn(text="Hello.")]) as server, ProxyServer() as proxy:
         settings = Settings(base_url=server.url(provider), proxy=proxy.url)
-        model = await open_model(f"{provider}/m", settings, {}, "key", DiskBlobs(tmp_path), Catalogue(BUNDLED))
+        model = await open_model(
+            f"{provider}/m", settings, {}, given(tmp_path), DiskBlobs(tmp_path), Catalogue(BUNDLED)
+        )
         await collected(model)
         await model.close()
     assert (len(server.requests), len([sent for sent in proxy.requests if sent.method == "POST"])) == (1, 1)

@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context, Thinking
+from halocline.controller.key_choice import FoundKey, Keys
 from halocline.controller.model_choice import open_model, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
@@ -24,6 +25,7 @@ from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
 from halocline.protocol.events import DurableEvent, Mode, Noticed
 from halocline.protocol.messages import Effort
+from halocline.protocol.secret import Secret
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
@@ -41,6 +43,8 @@ from halocline.task.tool_calls import Machine
 from halocline.tools.toolset import ALL, Tools
 
 if TYPE_CHECKING:
+    from halocline.controller.accounts import Accounts
+    from halocline.controller.connection_test import Connection
     from halocline.controller.course import Course
     from halocline.controller.replayed import Replayed
     from halocline.providers.catalogue_refresh import Refreshed
@@ -66,7 +70,7 @@ class Choices(Value, frozen=True):
 
     profile: str | None = None
     base_url: str | None = None
-    api_key: str | None = None
+    api_key: Secret | None = None
     text_tools: tuple[str, ...] | None = None
     effort: Effort | None = None
     thinking_budget: int | None = None
@@ -90,18 +94,20 @@ class Choices(Value, frozen=True):
 class Assembly:
     """Makes tasks and their parts for one home and one set of settings."""
 
-    def __init__(self, home: Home, settings: Settings, env: Mapping[str, str], api_key: str = "") -> None:
+    def __init__(self, home: Home, settings: Settings, env: Mapping[str, str], api_key: Secret | None = None) -> None:
         self.home = home
         self.settings = settings
         self._env = env
-        self._api_key = api_key
+        given = FoundKey(api_key, "--api-key") if api_key else None
+        self._keys = Keys(home, env, given, settings.base_url)
+        self._other_keys = Keys(home, env)
 
     @classmethod
     def of(cls, choices: Choices, env: Mapping[str, str] = os.environ) -> "Assembly":
         """Read the home and the settings. Raises UsageError and SettingsError."""
         home = Home.of(env)
         settings = choices.over(load_settings(home.settings, env, choices.profile))
-        return cls(home, settings, env, choices.api_key or "")
+        return cls(home, settings, env, choices.api_key)
 
     @cached_property
     def blobs(self) -> DiskBlobs:
@@ -118,7 +124,7 @@ class Assembly:
         Raises:
             UsageError: one of them, or of the fallback models, cannot be used.
         """
-        act = await self._with_fallback(await self._open(named, self.settings, self._api_key))
+        act = await self._with_fallback(await self._open(named, self.settings, self._keys))
         wanted = self.settings.plan.model
         if named or wanted in ("", act.name):
             return act
@@ -137,16 +143,16 @@ class Assembly:
     async def _beside(self, named: str, main: Model) -> Model:
         """Another model than the main one. A base URL and a key that were given are for the main one's provider."""
         if named.partition("/")[0] == main.name.partition("/")[0]:
-            return await self._open(named, self.settings, self._api_key)
-        return await self._open(named, over(self.settings, {"base_url": ""}), "")
+            return await self._open(named, self.settings, self._keys)
+        return await self._open(named, over(self.settings, {"base_url": ""}), self._other_keys)
 
-    async def _open(self, named: str, settings: Settings, key: str) -> Model:
-        model = await open_model(named, settings, self._env, key, self.blobs, self.catalogue)
+    async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
+        model = await open_model(named, settings, self._env, keys, self.blobs, self.catalogue)
         return Retrying(Correcting(with_text_tools(model, settings)))
 
     async def models(self) -> list[OfferedModel]:
         """The models that could be used, with what is known of them."""
-        return await offered_models(self.settings, self._env, self.catalogue)
+        return await offered_models(self.settings, self._keys, self.catalogue)
 
     def remark(self, model: str) -> str:
         """What a person should hear of the model that they chose; mostly nothing."""
@@ -159,6 +165,19 @@ class Assembly:
         url = self.settings.catalogue_url
         way = replace(network_to(url, self.settings, self._env), first_byte_timeout=PATIENCE, stall_timeout=PATIENCE)
         return await refresh(url, self.home.catalogue, way)
+
+    async def connection(self, named: str) -> "Connection":
+        """How far the way to a model goes. Raises UsageError and SecretsError."""
+        from halocline.controller.connection_test import connection
+
+        return await connection(named, self.settings, self._env, self._keys, self.blobs, self.catalogue)
+
+    @cached_property
+    def accounts(self) -> "Accounts":
+        """The providers' keys."""
+        from halocline.controller.accounts import Accounts
+
+        return Accounts(self.home, self.settings, self._env, self.blobs, self.catalogue)
 
     def tools(self) -> Toolset:
         """The tools that the model is offered."""
@@ -190,8 +209,9 @@ class Assembly:
         from halocline.store.recording import Recorder
 
         settings = {name: getattr(self.settings, name) for name in RECORDED_SETTINGS}
-        names = self._keys() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
-        return Recorder(file, settings, (self._api_key, *(self._env.get(name, "") for name in names)))
+        names = self._key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
+        used = (key.reveal() for key in (*self._keys.used, *self._other_keys.used))
+        return Recorder(file, settings, (*used, *(self._env.get(name, "") for name in names)))
 
     def recorded(self, model: Model, recorder: "Recorder", log: Log, past: Iterable[DurableEvent]) -> Model:
         """The model, with its requests and the log's events going to the recorder as well."""
@@ -237,9 +257,9 @@ class Assembly:
         return Off()
 
     def _machine(self, folder: Path) -> Machine:
-        return Machine(LocalFiles(), LocalShell(folder / "outputs", self._keys()), Ripgrep(), self.blobs)
+        return Machine(LocalFiles(), LocalShell(folder / "outputs", self._key_variables()), Ripgrep(), self.blobs)
 
-    def _keys(self) -> frozenset[str]:
+    def _key_variables(self) -> frozenset[str]:
         """The variables that commands must not see: keys of our rows, of a person's own, of the catalogue's."""
         rows = {name for vendor in VENDORS.values() if not vendor.shared_key for name in vendor.key_variables}
         own = {provider.key_variable for provider in self.settings.providers.values() if provider.key_variable}

@@ -17,6 +17,8 @@ from halocline.protocol.state import State
 from halocline.store.history import TaskInfo
 
 if TYPE_CHECKING:
+    from halocline.controller.accounts import Accounts
+    from halocline.controller.connection_test import Connection
     from halocline.controller.replay import Replay
 
 
@@ -96,6 +98,15 @@ class Client:
     def remark(self, task: str) -> str:
         """What a person should hear of an open task's model; mostly nothing."""
         return self._controller.remark(task)
+
+    async def connection(self, model: str = "") -> "Connection":
+        """How far the way to a model goes: the one that is named, or would be taken. Raises UsageError."""
+        return await self._controller.connection(model)
+
+    @property
+    def accounts(self) -> "Accounts":
+        """The providers' keys."""
+        return self._controller.accounts
 
     async def close(self) -> None:
         await self._controller.close()

@@ -45,6 +45,8 @@ from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
 
 if TYPE_CHECKING:
+    from halocline.controller.accounts import Accounts
+    from halocline.controller.connection_test import Connection
     from halocline.controller.replay import Replay
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
@@ -223,6 +225,15 @@ class Controller:
     def remark(self, name: str) -> str:
         """What a person should hear of an open task's model; mostly nothing."""
         return self._assembly.remark(self._task(name).model.name)
+
+    async def connection(self, model: str) -> "Connection":
+        """How far the way to a model goes. Raises UsageError and SecretsError."""
+        return await self._assembly.connection(model)
+
+    @property
+    def accounts(self) -> "Accounts":
+        """The providers' keys."""
+        return self._assembly.accounts
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from halocline.checkpoints.guards import check_workspace
+from halocline.controller.assembly import Assembly, Choices
+from halocline.controller.client import Client
 from halocline.controller.model_choice import local_models
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.protocol.errors import HaloclineError
@@ -74,11 +76,37 @@ def _workspace(workspace: Path) -> Finding:
     return Finding("checkpoints", True, f"on for {workspace}", needed=False)
 
 
+async def way_to_model(client: Client, model: str) -> Finding:
+    """The way to the model that is named, or would be taken, gone to its end."""
+    try:
+        found = await client.connection(model)
+    except HaloclineError as error:
+        return Finding("connection", False, error.text, error.hint)
+    if found.failure:
+        return Finding("connection", False, f"{found.model}: {found.failure}", found.hint)
+    steps = [f"{found.server} answers"]
+    if found.key_source:
+        steps.append(f"{'takes' if found.accepted else 'does not refuse'} the key ({found.key_source})")
+    if found.known:
+        steps.append("knows the model")
+    return Finding("connection", True, f"{found.model}: {', '.join(steps)}; {found.seconds:.1f} s")
+
+
+def _keys(env: Mapping[str, str]) -> list[str]:
+    """The key of each provider that has one, by where it is from. Raises HaloclineError."""
+    accounts = [one for one in Assembly.of(Choices(), env).accounts.all() if one.has_key]
+    sources = [one.variable or f"halo login {one.provider}" for one in accounts]
+    return [f"{source} ({one.tail})" if one.tail else source for source, one in zip(sources, accounts, strict=True)]
+
+
 async def _models(env: Mapping[str, str]) -> Finding:
-    keys = [name for vendor in VENDORS.values() for name in vendor.key_variables if env.get(name)]
+    try:
+        keys = _keys(env)
+    except HaloclineError as error:
+        return Finding("models", False, error.text, error.hint)
     local = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
     answers = await asyncio.gather(*(local_models(vendor) for vendor in local))
     servers = [vendor.title for vendor, models in zip(local, answers, strict=True) if models]
-    text = ", ".join([*keys, *servers]) or "no key in the environment and no local server"
-    hint = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama. halo demo needs neither."
+    text = ", ".join([*keys, *servers]) or "no key and no local server"
+    hint = "Store a key with halo login, set ANTHROPIC_API_KEY or the like, or start Ollama. halo demo needs none."
     return Finding("models", bool(keys or servers), text, hint, needed=False)

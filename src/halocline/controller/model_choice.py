@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from halocline.controller.key_choice import Keys
 from halocline.controller.network_choice import network
 from halocline.controller.vendor_choice import find_vendor, known
 from halocline.ports.blobs import Blobs
@@ -21,6 +22,7 @@ PROBE_SECONDS = 0.4
 
 NO_MODEL = "There is no model to talk to."
 HOW_TO = """Pick one of these:
+        halo login  (asks for a key, tries it and keeps it)
         export ANTHROPIC_API_KEY=…  (or OPENAI_API_KEY, OPENROUTER_API_KEY, …)
         start Ollama, LM Studio or llama.cpp on this machine, and halo finds it
         name any OpenAI-compatible server: halo -m openai/MODEL --base-url URL
@@ -28,30 +30,44 @@ HOW_TO = """Pick one of these:
 
 
 async def open_model(
-    named: str, settings: Settings, env: Mapping[str, str], key: str, blobs: Blobs, catalogue: Catalogue
+    named: str, settings: Settings, env: Mapping[str, str], keys: Keys, blobs: Blobs, catalogue: Catalogue
 ) -> Model:
     """The model that was named, or the first that this machine has a key or a server for.
 
     Raises:
         UsageError: the name is wrong, the key is missing, or there is nothing to choose from.
+        SecretsError: a stored key is needed and cannot be read.
     """
-    name = named or settings.model or _with_key(env) or await _local()
+    vendor, model = await choose(named, settings, keys, catalogue)
+    if vendor.family == "scripted":
+        from halocline.providers.scripted import Scripted
+
+        return Scripted.load(model)
+    at = known(await place(vendor, model, settings, env, keys), settings, catalogue)
+    if settings.max_cost is not None:
+        at = await with_a_price(at, settings.max_cost)
+    speaker = client(at, blobs)
+    return Informed(speaker, at) if wants_to_know(at) else speaker
+
+
+async def choose(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> tuple[Vendor, str]:
+    """The vendor and its own name for the model; empty stands for its usual one. Raises as `open_model` does."""
+    name = named or settings.model or _with_key(keys) or await _local()
     if not name:
         raise UsageError(NO_MODEL, HOW_TO)
     provider, _, model = name.partition("/")
     vendor = find_vendor(provider, settings, catalogue)
     if not model and not vendor.default_model:
         raise UsageError(f"{name!r} names no model.", f"Write it as provider/model, such as {provider}/MODEL.")
-    if vendor.family == "scripted":
-        from halocline.providers.scripted import Scripted
+    return vendor, model
 
-        return Scripted.load(model)
-    at = endpoint(vendor, model, env, key=key, base_url=settings.base_url)
-    at = replace(known(at, settings, catalogue), network=network(at, settings, env))
-    if settings.max_cost is not None:
-        at = await with_a_price(at, settings.max_cost)
-    client = _client(at, blobs)
-    return Informed(client, at) if wants_to_know(at) else client
+
+async def place(vendor: Vendor, model: str, settings: Settings, env: Mapping[str, str], keys: Keys) -> Endpoint:
+    """Where a model is asked, with which key, and the way there. Raises as `open_model` does."""
+    found = await keys.find(vendor)
+    key, source = (found.key.reveal(), found.source) if found else ("", "")
+    at = endpoint(vendor, model, env, key=key, key_source=source, base_url=settings.base_url)
+    return replace(at, network=network(at, settings, env))
 
 
 def with_text_tools(model: Model, settings: Settings) -> Model:
@@ -81,7 +97,7 @@ async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
     return at
 
 
-def _client(at: Endpoint, blobs: Blobs) -> Model:
+def client(at: Endpoint, blobs: Blobs) -> Model:
     match at.family:
         case "anthropic":
             from halocline.providers.anthropic import Anthropic
@@ -101,11 +117,11 @@ def _client(at: Endpoint, blobs: Blobs) -> Model:
             return OpenAIChat(at, blobs)
 
 
-def _with_key(env: Mapping[str, str]) -> str:
-    for vendor in VENDORS.values():
-        if vendor.default_model and vendor.key_in(env):
-            return f"{vendor.name}/{vendor.default_model}"
-    return ""
+def _with_key(keys: Keys) -> str:
+    """The usual model of the first vendor that has a key; one in the environment goes before a stored one."""
+    vendors = [vendor for vendor in VENDORS.values() if vendor.default_model]
+    first = next(filter(keys.in_environment, vendors), None) or next(filter(keys.source, vendors), None)
+    return f"{first.name}/{first.default_model}" if first else ""
 
 
 async def _local() -> str:

@@ -1,11 +1,12 @@
 """Which models could be used: those of the catalogue, those the settings price, and what local servers offer now."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from msgspec.structs import astuple
 
+from halocline.controller.key_choice import Keys
 from halocline.controller.model_choice import local_models
 from halocline.controller.vendor_choice import known, vendors
 from halocline.protocol.values import Value
@@ -19,7 +20,8 @@ from halocline.store.settings import Settings
 class OfferedModel(Value, frozen=True, omit_defaults=False):
     """A model by its whole name. Sizes are tokens, prices US dollars per million tokens; None is unknown.
 
-    `usable` says that its key is set, or that its local server answers. `long_from` are the input tokens from which on
+    `usable` says that there is a key, or that its local server answers; `key_source` says where the key is from.
+    `long_from` are the input tokens from which on
     it costs more. `leaving`: its vendor is going to withdraw it.
     """
 
@@ -37,17 +39,19 @@ class OfferedModel(Value, frozen=True, omit_defaults=False):
     images: bool | None = None
     thinking: bool | None = None
     leaving: bool = False
+    key_source: str = ""
 
 
-async def offered_models(settings: Settings, env: Mapping[str, str], catalogue: Catalogue) -> list[OfferedModel]:
+async def offered_models(settings: Settings, keys: Keys, catalogue: Catalogue) -> list[OfferedModel]:
     """All of them, vendor by vendor; local ones, which answer within a moment or not at all, come last."""
     found = vendors(settings, catalogue)
     local = [vendor for vendor in found.values() if vendor.local and vendor.base_url]
     served = zip(local, await asyncio.gather(*(_served(vendor, settings, catalogue) for vendor in local)), strict=True)
     hosted = [
-        _offered(at, usable=bool(at.vendor.key_in(env)))
+        _offered(at, usable=bool(source), key_source=source)
         for vendor in found.values()
         if not vendor.local
+        for source in (keys.source(vendor),)
         for at in _listed(vendor, settings, catalogue)
     ]
     return [*hosted, *(_offered(at, usable=True) for _, models in served for at in models)]
@@ -70,7 +74,7 @@ async def _served(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> l
     return [replace(at, known=filled(at.info, facts)) for at, facts in zip(ats, said, strict=True)]
 
 
-def _offered(at: Endpoint, *, usable: bool) -> OfferedModel:
+def _offered(at: Endpoint, *, usable: bool, key_source: str = "") -> OfferedModel:
     info: ModelInfo = at.info
     costs = (None,) * 4 if info.prices is None else astuple(info.prices)
     return OfferedModel(
@@ -88,4 +92,5 @@ def _offered(at: Endpoint, *, usable: bool) -> OfferedModel:
         images=info.images,
         thinking=info.thinking,
         leaving=info.leaving,
+        key_source=key_source,
     )

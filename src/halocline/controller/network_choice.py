@@ -12,6 +12,8 @@ from halocline.store.settings import Settings, Timeouts
 
 # A model on this machine may read a long prompt for many minutes, and writes a whole tool call before it sends it.
 ON_THIS_MACHINE = Network(first_byte_timeout=3600.0, stall_timeout=900.0)
+A_MOMENT = 20.0
+"""Seconds within which a question that needs no thinking is answered."""
 
 
 def network(at: Endpoint, settings: Settings, env: Mapping[str, str]) -> Network:
@@ -38,6 +40,13 @@ def network_to(url: str, settings: Settings, env: Mapping[str, str]) -> Network:
         proxy=proxy_for(target, settings.proxy, env),
         ca_files=_ca_files(settings, env),
     )
+
+
+def hurried(at: Endpoint) -> Endpoint:
+    """The same place for a small question, on whose answer nobody should have to wait long."""
+    way = at.network
+    first_byte, stall = min(way.first_byte_timeout, A_MOMENT), min(way.stall_timeout, A_MOMENT)
+    return replace(at, network=replace(way, first_byte_timeout=first_byte, stall_timeout=stall))
 
 
 def _ca_files(settings: Settings, env: Mapping[str, str]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 HaloclineError          something failed that a person can understand and act on
 ├── UsageError          the words of the call are wrong (exit code 2)
 ├── SettingsError       a settings file is wrong (exit code 2)
+├── SecretsError        a stored key cannot be read or kept
 ├── ModelError          the model could not be asked or broke off; `kind` says how
 ├── ToolFailure         a tool could not do its work; the model reads the text
 ├── TaskBusy            another process owns the task
@@ -29,6 +30,10 @@ class UsageError(HaloclineError):
 
 class SettingsError(HaloclineError):
     code = "settings"
+
+
+class SecretsError(HaloclineError):
+    code = "secrets"
 
 
 class TaskBusy(HaloclineError):

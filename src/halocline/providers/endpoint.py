@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from halocline._version import __version__
 from halocline.protocol.errors import UsageError
+from halocline.providers.address import address_of
 from halocline.providers.catalog import FREE, UNKNOWN, ModelInfo
 from halocline.providers.network import DIRECT, Network
 from halocline.providers.vendors import Family, Vendor
@@ -20,12 +21,13 @@ class Endpoint:
     """One model of one vendor, and the way there.
 
     `model` is the vendor's own name for it, `known` what is told of it (`own_prices`: a person set them);
-    `headers` go with every request.
+    `headers` go with every request. `key_source` says to a person where the key is from.
     """
 
     vendor: Vendor
     model: str
     key: str = field(default="", repr=False)
+    key_source: str = ""
     base_url: str = ""
     known: ModelInfo | None = None
     own_prices: bool = False
@@ -44,7 +46,7 @@ class Endpoint:
     @property
     def at_home(self) -> bool:
         """Whether it is the vendor's own server, and not another one that speaks as the vendor does."""
-        return self.url == self.vendor.base_url
+        return address_of(self.url) == address_of(self.vendor.base_url)
 
     @property
     def family(self) -> Family:
@@ -78,7 +80,9 @@ class Endpoint:
         return text.replace(self.key, "[key]") if self.key else text
 
 
-def endpoint(vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str = "", base_url: str = "") -> Endpoint:
+def endpoint(
+    vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str = "", key_source: str = "", base_url: str = ""
+) -> Endpoint:
     """Fill in what was not given from the vendor's usual environment variables.
 
     Raises:
@@ -90,7 +94,7 @@ def endpoint(vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str
         raise UsageError(f"{vendor.title}: it is not known where that is.", hint)
     key = key.strip() or vendor.key_in(environ)
     if not key and vendor.key_variable and not base_url:
-        hint = f"Set {vendor.key_variable}, or name another provider with -m provider/model."
+        hint = f"Write: export {vendor.key_variable}=…, or store a key: halo login {vendor.name}"
         raise UsageError(f"There is no key for {vendor.title}: {vendor.key_variable} is not set.", hint)
     if not (key.isascii() and key.isprintable()):
         raise UsageError(f"The key for {vendor.title} holds characters that no key has.", "Copy it again, alone.")
@@ -98,9 +102,15 @@ def endpoint(vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str
         vendor=replace(vendor, base_url=_filled(vendor.base_url, vendor, environ)),
         model=model or vendor.default_model,
         key=key,
+        key_source=key_source,
         base_url=base_url,
         headers={name.lower(): _filled(value, vendor, environ) for name, value in vendor.headers.items()},
     )
+
+
+def base_url_of(vendor: Vendor, environ: Mapping[str, str], given: str = "") -> str:
+    """Where a vendor's server is: as given, as its variable says, or at the usual place."""
+    return given or _own_address(vendor, environ) or vendor.base_url
 
 
 def _own_address(vendor: Vendor, environ: Mapping[str, str]) -> str:

@@ -166,9 +166,9 @@ def classify(status: int, body: bytes, headers: Mapping[str, str], endpoint: End
     facts = {
         "vendor": endpoint.vendor.title,
         "model": endpoint.model,
-        "key": endpoint.vendor.key_variable or "none is set for this provider",
+        "key": endpoint.key_source or endpoint.vendor.key_variable or "none is set for this provider",
     }
-    message = endpoint.without_key(_message(body))
+    message = _message(body, endpoint)
     what = _WHAT[kind].format(**facts)
     return ModelError(
         kind,
@@ -203,13 +203,13 @@ def _status(mark: Any) -> int:
     return int(text) if text.isdigit() and len(text) == 3 else _STATUSES.get(text, 0)
 
 
-def _message(body: bytes) -> str:
-    """The server's own words, shortened, on one line."""
+def _message(body: bytes, endpoint: Endpoint) -> str:
+    """The server's own words, shortened, on one line. The key is blotted out first: half of it would not be found."""
     try:
         words = _words_of(msgspec.json.decode(body))
     except msgspec.DecodeError:
         words = re.sub(r"<[^>]*>", " ", body.decode("utf-8", "replace"))
-    words = " ".join(words.split())
+    words = endpoint.without_key(" ".join(words.split()))
     return words if len(words) <= _SHOWN else words[:_SHOWN] + "…"
 
 

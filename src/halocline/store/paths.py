@@ -20,7 +20,11 @@ class Home(Value, frozen=True):
         root = Path(env.get("HALOCLINE_HOME") or Path.home() / ".halocline").expanduser().absolute()
         home = cls(root)
         try:
-            home.tasks.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # Of parents that it makes, mkdir leaves the mode to the umask: the home itself is made by name.
+            if not root.exists():
+                root.parent.mkdir(parents=True, exist_ok=True)
+                root.mkdir(exist_ok=True, mode=0o700)
+            home.tasks.mkdir(exist_ok=True, mode=0o700)
         except OSError as error:
             raise UsageError(
                 f"Cannot use {root} as Halocline's home: {error.strerror or error}.",
@@ -53,6 +57,10 @@ class Home(Value, frozen=True):
     @property
     def catalogue(self) -> Path:
         return self.root / "catalogue.gz"
+
+    @property
+    def credentials(self) -> Path:
+        return self.root / "credentials"
 
     @property
     def prompt_history(self) -> Path:

@@ -20,6 +20,7 @@ import h11
 
 from halocline.protocol.errors import HaloclineError
 from halocline.providers.script import Call, Fault, Turn, load_turns
+from halocline.testing import model_lists
 from halocline.testing.gemini_format import GeminiFormat
 from halocline.testing.responses_format import ResponsesFormat
 from halocline.testing.server_connection import ClientGone, ReceivedRequest, ServerConnection
@@ -47,7 +48,9 @@ _MESSAGES = {
 
 
 class ModelServer:
-    """Serves `turns`. `write_size` cuts all that is sent into writes of so many bytes; 0 leaves it whole.
+    """Serves `turns`, and lists `models`; None: it has no list. With a `key`, whoever sends another one is refused.
+
+    `write_size` cuts all that is sent into writes of so many bytes; 0 leaves it whole.
 
     `tls` makes it an https server; its certificate must be for `localhost` for `url` to serve.
 
@@ -56,7 +59,14 @@ class ModelServer:
     """
 
     def __init__(
-        self, turns: Sequence[Turn] = (), *, port: int = 0, write_size: int = 0, tls: ssl.SSLContext | None = None
+        self,
+        turns: Sequence[Turn] = (),
+        *,
+        port: int = 0,
+        write_size: int = 0,
+        tls: ssl.SSLContext | None = None,
+        key: str = "",
+        models: Sequence[str] | None = ("scripted",),
     ) -> None:
         self.requests: list[ReceivedRequest] = []
         self.questions: list[ReceivedRequest] = []
@@ -67,6 +77,8 @@ class ModelServer:
         self.port = port
         self._write_size = write_size
         self._tls = tls
+        self._key = key
+        self._models = models
         self._server: asyncio.Server | None = None
         self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._changed = asyncio.Condition()
@@ -133,10 +145,10 @@ class ModelServer:
 
     async def _answer(self, request: ReceivedRequest, connection: ServerConnection) -> None:
         wire = _format(request)
-        if request.method == "GET" and request.path == "/v1/models":
-            return await connection.send_document(
-                200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]}
-            )
+        if self._key and _key(request) != self._key:
+            return await connection.refuse(_spoken(request).refusal(Fault.AUTH, _MESSAGES[Fault.AUTH]))
+        if self._models is not None and (listed := model_lists.answer(request, self._models)):
+            return await connection.send_document(*listed)
         if wire is None or request.method != "POST":
             return await connection.send_document(404, {"error": {"type": "not_found_error", "message": request.path}})
         if self._answered == len(self._turns):
@@ -176,6 +188,20 @@ def _is_question(request: ReceivedRequest) -> bool:
 def _format(request: ReceivedRequest) -> WireFormat | None:
     path = request.path.partition("?")[0]
     return _GEMINI if _GEMINI_PATH.fullmatch(path) else _FORMATS.get(path)
+
+
+def _spoken(request: ReceivedRequest) -> WireFormat:
+    """The format of the vendor whose way of asking this is, whatever is asked."""
+    if request.path.startswith(_PREFIXES["gemini"]):
+        return _GEMINI
+    return _FORMATS["/v1/messages" if "anthropic-version" in request.headers else "/v1/chat/completions"]
+
+
+def _key(request: ReceivedRequest) -> str:
+    """The key that was sent, in the header of any vendor."""
+    headers = request.headers
+    bearer = headers.get("authorization", "").removeprefix("Bearer ")
+    return headers.get("x-api-key") or headers.get("x-goog-api-key") or bearer
 
 
 def _model(request: ReceivedRequest) -> str:

@@ -2,6 +2,8 @@ import json
 
 from tests.surfaces.cli.halo_process import Halo, call, shell
 
+from halocline.testing.model_server import ModelServer, Turn
+
 HI = {"text": "Hello."}
 KEY = "sk-1234567890abcdef"
 
@@ -77,3 +79,13 @@ async def test_the_lines_of_a_recording_are_the_lines_of_the_log(halo: Halo) -> 
     lines = (halo.folder / "task.rec").read_text().splitlines()
     events = [line for line in lines if json.loads(line)["type"] not in ("recording_started", "request_made")]
     assert events == (halo.home / "tasks" / halo.tasks[-1] / "events.jsonl").read_text().splitlines()
+
+
+async def test_a_stored_key_is_in_no_recording(halo: Halo) -> None:
+    async with ModelServer([Turn(text=f"I know it: {KEY}")]) as server:
+        where = ("--base-url", server.url("openai"))
+        await halo.run("login", "openai", "--no-test", *where, stdin=f"{KEY}\n".encode())
+        done = await halo.run("run", "-p", "-m", "openai/m", *where, "--record", "task.rec", "hello")
+    assert done.code == 0, done.err
+    assert KEY not in (halo.folder / "task.rec").read_text()
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 from halocline._version import __version__
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Effort
+from halocline.protocol.secret import Secret
 
 APPROVAL_MODES = ("ask", "accept-edits", "auto", "yolo", "plan")
 OUTPUT_FORMATS = ("text", "json", "stream-json")
@@ -19,6 +20,8 @@ COMMANDS = {
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
     "models": "which models can be named, and what they cost",
+    "login": "store the key for a provider, after trying it",
+    "logout": "forget a stored key",
     "doctor": "check what Halocline needs on this machine",
 }
 
@@ -111,8 +114,7 @@ def _prompt_options(parser: Parser) -> Parser:
 def _model_options(parser: Parser) -> None:
     parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="the model to use")
     parser.add_argument("--profile", metavar="NAME", help="use this profile of settings.toml")
-    parser.add_argument("--base-url", metavar="URL", help="where the model's server is")
-    parser.add_argument("--api-key", metavar="KEY", help="the key to use (other users of the machine may see it)")
+    _server_options(parser)
     parser.add_argument("--effort", type=_effort, metavar="LEVEL", help=f"how hard to think: {EFFORTS}")
     parser.add_argument(
         "--thinking-budget", type=_tokens, metavar="TOKENS", help="how long to think for one reply; wins over --effort"
@@ -120,6 +122,12 @@ def _model_options(parser: Parser) -> None:
     parser.add_argument(
         "--text-tools", action="store_const", const=("*",), help="let the model write tool calls as text"
     )
+
+
+def _server_options(parser: Parser) -> None:
+    add = parser.add_argument
+    add("--base-url", metavar="URL", help="where the model's server is")
+    add("--api-key", type=Secret, metavar="KEY", help="the key to use (other users of the machine may see it)")
 
 
 def _network_options(parser: Parser) -> None:
@@ -198,6 +206,33 @@ def _models() -> Parser:
 def _doctor() -> Parser:
     parser = Parser(prog="halo doctor", description="Check what Halocline needs on this machine.")
     parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace to check")
+    parser.add_argument("--connect", action="store_true", help="try the way to the model: server, key, model")
+    parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="with --connect: this one")
+    _server_options(parser)
+    _network_options(parser)
+    return parser
+
+
+def _login() -> Parser:
+    parser = Parser(
+        prog="halo login",
+        description="Store the key for a provider. It is asked for on a terminal, or read from standard input.",
+    )
+    add = parser.add_argument
+    add("provider", nargs="?", default="", help="whose key; without it there is a list to choose from")
+    add("--list", action="store_true", help="which providers have a key, and where it is from")
+    add("--with-key", action="store_true", help="type or pipe in a key instead of signing in through the browser")
+    add("--no-browser", action="store_true", help="sign in through a browser elsewhere: only print the page's address")
+    add("--no-test", action="store_true", help="store the key without trying it")
+    add("--base-url", metavar="URL", help="the key is for this server instead of the provider's own")
+    _network_options(parser)
+    return parser
+
+
+def _logout() -> Parser:
+    parser = Parser(prog="halo logout", description="Forget the stored keys of a provider.")
+    parser.add_argument("provider", nargs="?", default="", help="whose keys")
+    parser.add_argument("--all", action="store_true", help="those of every provider")
     return parser
 
 
@@ -210,6 +245,8 @@ PARSERS = {
     "export": _export,
     "checkpoints": _checkpoints,
     "models": _models,
+    "login": _login,
+    "logout": _logout,
     "doctor": _doctor,
 }
 

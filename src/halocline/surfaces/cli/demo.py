@@ -29,7 +29,7 @@ The project and its history stay for you to look at:
   halo checkpoints list -C {place}
   halo tasks show {task}
 With a real model, in a project of your own:
-  export ANTHROPIC_API_KEY=…   (or OPENAI_API_KEY, or start Ollama)
+  halo login   (or export ANTHROPIC_API_KEY=… and the like, or start Ollama)
   cd your/project && halo "what to do"
 """
 

@@ -5,20 +5,28 @@ import asyncio
 import sys
 
 from halocline._version import __version__
-from halocline.controller.doctor import Finding, examine
+from halocline.controller.client import open_client
+from halocline.controller.doctor import Finding, examine, way_to_model
 from halocline.surfaces.cli.exit_codes import ExitCode
-from halocline.surfaces.cli.run import workspace_of
+from halocline.surfaces.cli.run import choices_of, workspace_of
 from halocline.surfaces.cli.telling import folded
 
 
 def command(arguments: argparse.Namespace) -> int:
-    findings = asyncio.run(examine(workspace_of(arguments.cwd)))
+    findings = asyncio.run(_findings(arguments))
     print(f"halo {__version__}\n")
     for finding in findings:
         print(folded(finding.text, f"  {_mark(finding)} {finding.name:<12} ", sys.stdout))
         if not finding.ok:
             print(folded(finding.hint, " " * 17, sys.stdout))
     return ExitCode.ERROR if any(finding.needed and not finding.ok for finding in findings) else ExitCode.FINISHED
+
+
+async def _findings(arguments: argparse.Namespace) -> list[Finding]:
+    findings = await examine(workspace_of(arguments.cwd))
+    if arguments.connect or arguments.model:
+        findings.append(await way_to_model(open_client(choices_of(arguments)), arguments.model or ""))
+    return findings
 
 
 def _mark(finding: Finding) -> str:

@@ -20,6 +20,8 @@ MODULES = {
     "export": "tasks",
     "checkpoints": "checkpoints",
     "models": "models",
+    "login": "login",
+    "logout": "login",
     "doctor": "doctor",
 }
 """Which module serves which command; it is imported when chosen."""

@@ -55,6 +55,9 @@ def _print(models: Sequence[OfferedModel]) -> None:
     for name, *facts, able in rows:
         print("  ".join([name.ljust(widths[0]), *map(str.rjust, facts, widths[1:]), able]).rstrip())
     print(f"\n{LEGEND}")
+    sources = {model.name.partition("/")[0]: model.key_source for model in models if model.key_source}
+    for provider, source in sources.items():
+        print(f"{clean(provider)}: the key of {source}")
 
 
 def _print_providers(models: Sequence[OfferedModel], call: Sequence[str]) -> None:

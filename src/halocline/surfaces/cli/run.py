@@ -62,8 +62,8 @@ def workspace_of(text: str) -> Path:
 
 
 def choices_of(arguments: argparse.Namespace) -> Choices:
-    """What the flags say about the model, the way to it, and the limits."""
-    return Choices(**{name: getattr(arguments, name) for name in Choices.__struct_fields__})
+    """What the flags say about the model, the way to it, and the limits; not every command has all of them."""
+    return Choices(**{name: getattr(arguments, name, None) for name in Choices.__struct_fields__})
 
 
 def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
