@@ -10,7 +10,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Usage
 from halocline.protocol.values import Value
 
-Family = Literal["anthropic", "openai_chat", "openai_responses", "gemini", "scripted"]
+Family = Literal["anthropic", "openai_chat", "openai_responses", "gemini", "library", "scripted"]
 
 
 class Vendor(Value, frozen=True):
@@ -19,7 +19,8 @@ class Vendor(Value, frozen=True):
     `other_key_variables` are read when `key_variable` is not set. `max_tokens_field` and `reasoning_field` name fields
     of the request: how the reply's length is bounded, and where the server wants its own reasoning back (empty:
     nowhere). `local` servers need no key and cost nothing. `family_elsewhere` is what servers at another address speak
-    under the vendor's name, if not its own family.
+    under the vendor's name, if not its own family. `packages` are what the family `library` imports for it, and
+    `credentials` says what it finds by itself when there is no key.
     """
 
     name: str
@@ -35,6 +36,8 @@ class Vendor(Value, frozen=True):
     max_tokens_field: str = "max_tokens"
     reasoning_field: str = ""
     usage_on_request: bool = True
+    packages: tuple[str, ...] = ()
+    credentials: str = ""
 
     @property
     def key_variables(self) -> tuple[str, ...]:
@@ -155,6 +158,77 @@ VENDORS = {
             other_key_variables=("GOOGLE_API_KEY",),
             base_url_variable="GOOGLE_GEMINI_BASE_URL",
             default_model="gemini-3.8-flash",
+        ),
+        # Its compatible API refuses to be asked for counts, and sends them anyway.
+        Vendor(
+            "cohere",
+            "Cohere",
+            "openai_chat",
+            base_url="https://api.cohere.ai/compatibility/v1",
+            key_variable="COHERE_API_KEY",
+            other_key_variables=("CO_API_KEY",),
+            usage_on_request=False,
+        ),
+        Vendor(
+            "huggingface",
+            "Hugging Face",
+            "openai_chat",
+            base_url="https://router.huggingface.co/v1",
+            key_variable="HF_TOKEN",
+        ),
+        Vendor(
+            "bedrock",
+            "Amazon Bedrock",
+            "library",
+            base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
+            key_variable="AWS_BEARER_TOKEN_BEDROCK",
+            base_url_variable="AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+            packages=("boto3",),
+            credentials="AWS credentials (AWS_PROFILE, `aws sso login`) and a region in AWS_REGION",
+        ),
+        Vendor(
+            "vertex",
+            "Google Vertex AI",
+            "library",
+            base_url="https://aiplatform.googleapis.com",
+            packages=("google.genai", "anthropic"),
+            credentials="Google credentials (`gcloud auth application-default login`) and GOOGLE_CLOUD_PROJECT",
+        ),
+        Vendor(
+            "azure",
+            "Azure OpenAI",
+            "library",
+            base_url="https://openai.azure.com",
+            key_variable="AZURE_OPENAI_API_KEY",
+            base_url_variable="AZURE_OPENAI_ENDPOINT",
+            packages=("openai",),
+        ),
+        Vendor(
+            "azure-responses",
+            "Azure OpenAI Responses",
+            "library",
+            base_url="https://openai.azure.com",
+            key_variable="AZURE_OPENAI_API_KEY",
+            base_url_variable="AZURE_OPENAI_ENDPOINT",
+            packages=("openai",),
+        ),
+        Vendor(
+            "github-copilot",
+            "GitHub Copilot",
+            "library",
+            base_url="https://api.githubcopilot.com",
+            key_variable="GITHUB_COPILOT_API_KEY",
+            other_key_variables=("GITHUB_COPILOT_API_TOKEN", "COPILOT_GITHUB_TOKEN"),
+            base_url_variable="GITHUB_COPILOT_BASE_URL",
+            packages=("openai",),
+        ),
+        Vendor(
+            "codex",
+            "ChatGPT through Codex",
+            "library",
+            base_url="https://chatgpt.com/backend-api/codex",
+            packages=("openai",),
+            credentials="the sign-in of the Codex CLI (`codex login`)",
         ),
         Vendor("ollama", "Ollama", "openai_chat", base_url="http://127.0.0.1:11434/v1", local=True),
         Vendor("lmstudio", "LM Studio", "openai_chat", base_url="http://127.0.0.1:1234/v1", local=True),

@@ -58,7 +58,7 @@ def endpoint(vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str
     """
     base_url = base_url or environ.get(vendor.base_url_variable, "")
     key = key.strip() or vendor.key_in(environ)
-    if not key and vendor.key_variable and not base_url:
+    if not key and vendor.key_variable and not (base_url or vendor.credentials):
         hint = f"Set {vendor.key_variable}, or name another provider with -m provider/model."
         raise UsageError(f"There is no key for {vendor.title}: {vendor.key_variable} is not set.", hint)
     if not (key.isascii() and key.isprintable()):

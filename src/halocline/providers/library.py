@@ -1,0 +1,78 @@
+"""Vendors that are asked through pydantic-ai and their own SDKs: whatever our own families do not reach.
+
+The library is an extra, and takes a second or more to import: this module only sees whether it is there, and the first
+request imports it in a thread, so that nothing else waits.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from halocline.ports.blobs import Blobs
+from halocline.ports.model import ModelEvent, Request
+from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
+from halocline.providers.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from halocline.providers.library_exchange import LibraryExchange
+    from halocline.providers.library_vendors import Maker
+
+INSTALL = "Install it: pip install 'halocline[providers]' (or: uv tool install 'halocline[providers]')."
+
+
+class Library:
+    """A model behind the library. `blobs` holds the pictures that messages refer to."""
+
+    def __init__(self, endpoint: Endpoint, blobs: Blobs, make: "Maker | None" = None) -> None:
+        """Raises UsageError when the library or the vendor's SDK is not installed."""
+        if missing := missing_of(endpoint.vendor.packages):
+            text = f"{endpoint.vendor.title} is asked through {', '.join(missing)}, which is not installed."
+            raise UsageError(text, INSTALL)
+        self._endpoint = endpoint
+        self._blobs = blobs
+        self._make = make
+        self._opened: LibraryExchange | None = None
+        self._opening = asyncio.Lock()
+
+    @property
+    def name(self) -> str:
+        return self._endpoint.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        exchange = await self._exchange()
+        async with aclosing(exchange.stream(request)) as events:
+            async for event in events:
+                yield event
+
+    async def close(self) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+
+    async def _exchange(self) -> "LibraryExchange":
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await asyncio.to_thread(self._open)
+        return self._opened
+
+    def _open(self) -> "LibraryExchange":
+        try:
+            from halocline.providers.library_exchange import LibraryExchange
+
+            return LibraryExchange(self._endpoint, self._blobs, self._make)
+        except ImportError as error:
+            text = f"The library that {self._endpoint.vendor.title} is asked through does not fit: {error}."
+            raise ModelError(ModelErrorKind.INVALID_REQUEST, text, INSTALL) from error
+
+
+def missing_of(packages: Sequence[str]) -> list[str]:
+    """Those that are not installed, the library itself among them. Nothing is imported."""
+    return [package for package in ("pydantic_ai", *packages) if not _is_there(package)]
+
+
+def _is_there(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # of the package above it
+        return False

@@ -1,0 +1,70 @@
+"""One vendor's model through the library: a request, and the reply as it comes.
+
+Importing this costs a second or more, so `library` does it in a thread when the first request is made.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import httpx2
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.messages import ModelResponse, ModelResponseStreamEvent
+from pydantic_ai.settings import ModelSettings, merge_model_settings
+
+from halocline.ports.blobs import Blobs
+from halocline.ports.model import ModelEvent, Request
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.library_failures import failed
+from halocline.providers.library_messages import parameters, to_library
+from halocline.providers.library_stream import FromLibrary
+from halocline.providers.library_transport import Way
+from halocline.providers.library_vendors import MAKERS, Made, Maker
+
+
+class LibraryExchange:
+    """Asks one endpoint. `make` is how the library's model is made; the vendor's own way when left out."""
+
+    def __init__(self, endpoint: Endpoint, blobs: Blobs, make: Maker | None = None) -> None:
+        """Raises ModelError when the vendor's SDK refuses what it is given."""
+        self._endpoint = endpoint
+        self._blobs = blobs
+        # Waits are bounded by our transport; httpx2 itself warns of clients without times of their own.
+        self._http = httpx2.AsyncClient(transport=Way(endpoint.network), timeout=None, trust_env=False)
+        self._made = self._make(make or MAKERS[endpoint.vendor.name])
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        translator = FromLibrary(request, self._endpoint)
+        async with aclosing(self._events(request)) as events:
+            async for event in events:
+                if isinstance(event, ModelResponse):
+                    ours = translator.finish(event)
+                else:
+                    ours = translator.feed(event)
+                for each in ours:
+                    yield each
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    def _make(self, make: Maker) -> Made:
+        try:
+            return make(self._endpoint, self._http)
+        except Exception as error:
+            raise failed(error, self._endpoint) from error
+
+    async def _events(self, request: Request) -> AsyncGenerator[ModelResponseStreamEvent | ModelResponse, None]:
+        """The library's events, and at last all that it understood. Whatever it raises is explained."""
+        messages = to_library(request.messages, self._endpoint.vendor.name, self._blobs)
+        bound: ModelSettings = {"max_tokens": request.max_tokens} if request.max_tokens else {}
+        try:
+            async with model_request_stream(
+                self._made.model,
+                messages,
+                model_settings=merge_model_settings(self._made.settings, bound),
+                model_request_parameters=parameters(request),
+            ) as stream:
+                async for event in stream:
+                    yield event
+                yield stream.get()
+        except Exception as error:
+            raise failed(error, self._endpoint) from error
