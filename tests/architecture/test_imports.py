@@ -25,6 +25,7 @@ UNUSED = (
     "halocline.providers.gemini",
     "halocline.providers.gemini_schema",
     "halocline.providers.gemini_stream",
+    "halocline.providers.library",
     "halocline.providers.openai_responses",
     "halocline.providers.scripted",
     "halocline.providers.failures",
@@ -49,6 +50,11 @@ UNUSED = (
     "xml",
     "unittest",
     "pydantic",
+    "pydantic_ai",
+    "openai",
+    "anthropic",
+    "google",
+    "boto3",
     "logging.handlers",
 )
 """What a run with a model over HTTP must not pay for."""

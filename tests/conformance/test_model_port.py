@@ -24,6 +24,7 @@ from halocline.protocol.messages import AssistantMessage, Message, StopReason, T
 from halocline.providers.anthropic import Anthropic
 from halocline.providers.correcting import Correcting
 from halocline.providers.gemini import Gemini
+from halocline.providers.library import Library
 from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.openai_responses import OpenAIResponses
 from halocline.providers.retry import Retrying
@@ -38,6 +39,8 @@ FAMILIES = {
     "openai": OpenAIChat,
     "openai-responses": OpenAIResponses,
     "gemini": Gemini,
+    "azure": Library,
+    "azure-responses": Library,
 }
 DELTAS = (TextDelta, ThinkingDelta, ToolCallDelta, StepRetried)
 
@@ -75,6 +78,38 @@ async def responses(turns: Sequence[Turn], write_size: int = 0) -> AsyncIterator
 
 
 @asynccontextmanager
+async def library(turns: Sequence[Turn], write_size: int = 0) -> AsyncIterator[Model]:
+    async with ModelServer(turns, write_size=write_size) as server:
+        model = Library(endpoint("azure", base_url=server.url("openai")), MemoryBlobs())
+        yield model
+        await model.close()
+
+
+@asynccontextmanager
+async def library_with_responses(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with ModelServer(turns) as server:
+        model = Library(endpoint("azure-responses", base_url=server.url("openai")), MemoryBlobs())
+        yield model
+        await model.close()
+
+
+@asynccontextmanager
+async def vertex_with_claude(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with ModelServer(turns) as server:
+        model = Library(endpoint("vertex", "claude-test", base_url=server.url("anthropic")), MemoryBlobs())
+        yield model
+        await model.close()
+
+
+@asynccontextmanager
+async def vertex_with_gemini(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with ModelServer(turns) as server:
+        model = Library(endpoint("vertex", "gemini-test", base_url=server.url("anthropic")), MemoryBlobs())
+        yield model
+        await model.close()
+
+
+@asynccontextmanager
 async def anthropic_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
     async with anthropic(turns, write_size=5) as model:
         yield model
@@ -95,6 +130,12 @@ async def gemini_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
 @asynccontextmanager
 async def responses_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
     async with responses(turns, write_size=5) as model:
+        yield model
+
+
+@asynccontextmanager
+async def library_in_small_pieces(turns: Sequence[Turn]) -> AsyncIterator[Model]:
+    async with library(turns, write_size=5) as model:
         yield model
 
 
@@ -135,6 +176,11 @@ FULFILMENTS = (
     openai_in_small_pieces,
     gemini_in_small_pieces,
     responses_in_small_pieces,
+    library,
+    library_with_responses,
+    vertex_with_claude,
+    vertex_with_gemini,
+    library_in_small_pieces,
     scripted,
     retrying,
     correcting,
@@ -143,6 +189,12 @@ FULFILMENTS = (
 )
 every_model = pytest.mark.parametrize("opened", FULFILMENTS, ids=lambda opened: opened.__name__)
 every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+@pytest.fixture(autouse=True)
+def project(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Google's cloud wants one named."""
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "project")
 
 
 def request(*messages: Message) -> Request:
@@ -207,7 +259,8 @@ async def test_the_message_names_the_model(opened: Opened) -> None:
         assert "/" in model.name
 
 
-@every_model
+# Of a call that Gemini could not write, the library tells only that the reply failed.
+@pytest.mark.parametrize("opened", [opened for opened in FULFILMENTS if opened is not vertex_with_gemini])
 async def test_arguments_that_do_not_parse_arrive_as_they_are(opened: Opened) -> None:
     async with opened([Turn(calls=(Call("read_file", raw='{"path": "a'),))]) as model:
         (call,) = message_of(await collected(model)).tool_calls
@@ -328,6 +381,13 @@ async def test_the_key_is_sent_where_the_vendor_looks_for_it(family: str) -> Non
     }.get(family, ("authorization", "Bearer sk-secret"))
     assert headers[expected[0]] == expected[1]
     assert "sk-secret" not in server.requests[0].path
+
+
+async def test_a_call_that_vertex_could_not_write_is_asked_for_again() -> None:
+    async with vertex_with_gemini([Turn(calls=(Call("read_file", raw='{"path": "a'),))]) as model:
+        with pytest.raises(ModelError, match="MALFORMED_FUNCTION_CALL") as caught:
+            await collected(model)
+    assert caught.value.retryable
 
 
 async def test_retrying_hides_a_failure_that_passed() -> None:

@@ -24,9 +24,10 @@ from halocline.testing.model_server import ModelServer, Turn
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
-MODELS = {"gemini": "gemini-3.8-flash"}
+MODELS = {"gemini": "gemini-3.8-flash", "azure-responses": "gpt-5.6"}
 IMAGE = Image("image/png", "picture")
 REASONING = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"c2VjcmV0"}'
+SEALED = '{"part":"thinking","id":"rs_1","signature":"c2VjcmV0","provider_name":"azure"}'
 OWN = {
     "anthropic": (
         Thinking("Hm.", signature="c2ln", provider="anthropic"),
@@ -34,6 +35,8 @@ OWN = {
     ),
     "openai": (Thinking("Hm.", provider="openai"),),
     "openai-responses": (Thinking("Hm.", redacted=REASONING, provider="openai-responses"),),
+    "azure": (Thinking("Hm.", provider="azure"),),
+    "azure-responses": (Thinking("Hm.", redacted=SEALED, provider="azure-responses"),),
     "gemini": (Thinking("Hm.", signature="c2ln", provider="gemini"), Thinking(signature="c2ln", provider="gemini")),
 }
 
@@ -144,6 +147,8 @@ JUDGES: Mapping[str, Callable[[Any], Any]] = {
     "openai": openai,
     "openai-responses": responses,
     "gemini": gemini,
+    "azure": openai,
+    "azure-responses": responses,
 }
 
 

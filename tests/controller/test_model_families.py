@@ -4,6 +4,7 @@ from tests.providers.streams import collected
 from halocline.controller.model_choice import open_model
 from halocline.providers.anthropic import Anthropic
 from halocline.providers.gemini import Gemini
+from halocline.providers.library import Library
 from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.openai_responses import OpenAIResponses
 from halocline.store.blobs import DiskBlobs
@@ -24,6 +25,8 @@ SERVER = "http://127.0.0.1:1/v1"
         ("deepseek/m", "", OpenAIChat),
         ("ollama/m", "", OpenAIChat),
         ("gemini/m", "", Gemini),
+        ("bedrock/m", "", Library),
+        ("azure/m", SERVER, Library),
     ],
 )
 async def test_a_model_speaks_what_its_vendor_speaks_at_that_address(tmp_path, named, base_url, kind):

@@ -15,9 +15,9 @@ def test_an_unknown_provider_is_told_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize("row", [row for row in VENDORS.values() if row.family != "scripted"], ids=lambda row: row.name)
-def test_every_vendor_has_an_address_and_either_a_key_or_is_local(row: object) -> None:
+def test_every_vendor_has_an_address_and_either_is_local_or_says_what_it_needs(row: object) -> None:
     HttpClient(row.base_url)
-    assert bool(row.key_variable) != row.local
+    assert bool(row.key_variable or row.credentials) != row.local
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -102,6 +102,11 @@ def test_a_missing_key_is_told_with_its_variable() -> None:
 def test_a_key_is_not_needed_for_a_local_server_or_an_address_of_ones_own() -> None:
     assert endpoint(vendor("ollama"), "qwen3", {}).key == ""
     assert endpoint(vendor("openai"), "qwen3", {}, base_url="http://127.0.0.1:8000/v1").key == ""
+
+
+def test_a_key_is_not_needed_where_the_vendor_s_own_sign_in_is_found() -> None:
+    assert endpoint(vendor("bedrock"), "m", {}).key == ""
+    assert endpoint(vendor("bedrock"), "m", {"AWS_BEARER_TOKEN_BEDROCK": "b"}).key == "b"
 
 
 def test_a_key_with_strange_characters_is_refused_without_showing_it() -> None:

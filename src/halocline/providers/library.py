@@ -17,7 +17,6 @@ from halocline.providers.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from halocline.providers.library_exchange import LibraryExchange
-    from halocline.providers.library_vendors import Maker
 
 INSTALL = "Install it: pip install 'halocline[providers]' (or: uv tool install 'halocline[providers]')."
 
@@ -25,14 +24,13 @@ INSTALL = "Install it: pip install 'halocline[providers]' (or: uv tool install '
 class Library:
     """A model behind the library. `blobs` holds the pictures that messages refer to."""
 
-    def __init__(self, endpoint: Endpoint, blobs: Blobs, make: "Maker | None" = None) -> None:
+    def __init__(self, endpoint: Endpoint, blobs: Blobs) -> None:
         """Raises UsageError when the library or the vendor's SDK is not installed."""
         if missing := missing_of(endpoint.vendor.packages):
             text = f"{endpoint.vendor.title} is asked through {', '.join(missing)}, which is not installed."
             raise UsageError(text, INSTALL)
         self._endpoint = endpoint
         self._blobs = blobs
-        self._make = make
         self._opened: LibraryExchange | None = None
         self._opening = asyncio.Lock()
 
@@ -60,7 +58,7 @@ class Library:
         try:
             from halocline.providers.library_exchange import LibraryExchange
 
-            return LibraryExchange(self._endpoint, self._blobs, self._make)
+            return LibraryExchange(self._endpoint, self._blobs)
         except ImportError as error:
             text = f"The library that {self._endpoint.vendor.title} is asked through does not fit: {error}."
             raise ModelError(ModelErrorKind.INVALID_REQUEST, text, INSTALL) from error

@@ -18,19 +18,19 @@ from halocline.providers.library_failures import failed
 from halocline.providers.library_messages import parameters, to_library
 from halocline.providers.library_stream import FromLibrary
 from halocline.providers.library_transport import Way
-from halocline.providers.library_vendors import MAKERS, Made, Maker
+from halocline.providers.library_vendors import MAKERS, Made
 
 
 class LibraryExchange:
-    """Asks one endpoint. `make` is how the library's model is made; the vendor's own way when left out."""
+    """Asks one endpoint."""
 
-    def __init__(self, endpoint: Endpoint, blobs: Blobs, make: Maker | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, blobs: Blobs) -> None:
         """Raises ModelError when the vendor's SDK refuses what it is given."""
         self._endpoint = endpoint
         self._blobs = blobs
         # Waits are bounded by our transport; httpx2 itself warns of clients without times of their own.
         self._http = httpx2.AsyncClient(transport=Way(endpoint.network), timeout=None, trust_env=False)
-        self._made = self._make(make or MAKERS[endpoint.vendor.name])
+        self._made = self._make()
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         translator = FromLibrary(request, self._endpoint)
@@ -46,9 +46,9 @@ class LibraryExchange:
     async def close(self) -> None:
         await self._http.aclose()
 
-    def _make(self, make: Maker) -> Made:
+    def _make(self) -> Made:
         try:
-            return make(self._endpoint, self._http)
+            return MAKERS[self._endpoint.vendor.name](self._endpoint, self._http)
         except Exception as error:
             raise failed(error, self._endpoint) from error
 

@@ -4,7 +4,9 @@ What must stay true: results follow their calls directly, and whatever only its 
 goes back exactly as it came, at the part it came with, and to that maker alone.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 from itertools import groupby
 from typing import Any
 
@@ -96,10 +98,13 @@ def _told(message: Message, names: dict[str, str], blobs: Blobs) -> Iterator[Mod
 
 
 def _result(result: ToolResult, name: str, blobs: Blobs) -> ToolReturnPart:
-    """Not every API has a mark for a failed call, so its text says it, too."""
-    content: list[Any] = [*(["Error:"] if result.is_error else []), *_content(result.content, blobs)]
-    told = content if any(isinstance(part, BinaryContent) for part in content) else " ".join(content)
-    return ToolReturnPart(name, told, result.call, outcome="failed" if result.is_error else "success")
+    """Where an API has no mark for a failed call, the library says it in the text."""
+    told: Any = list(_content(result.content, blobs)) if _has_picture(result) else result.text
+    return ToolReturnPart(name, told, _wire_id(result.call), outcome="failed" if result.is_error else "success")
+
+
+def _has_picture(result: ToolResult) -> bool:
+    return any(isinstance(part, Image) for part in result.content)
 
 
 def _content(parts: Iterable[Text | Note | Image], blobs: Blobs) -> Iterator[str | BinaryContent]:
@@ -119,7 +124,10 @@ def _picture(image: Image, blobs: Blobs) -> str | BinaryContent:
 
 
 def _spoken(message: AssistantMessage, maker: str) -> Iterator[ModelResponsePart]:
-    """The reply's parts. A seal that is not thinking's own belongs to the part after it."""
+    """The reply's parts. A seal that is not thinking's own belongs to the part after it.
+
+    Thinking without a seal stays here: the library would tell it as words of the reply.
+    """
     sealed: dict[str, JsonObject] = {}
     for part in message.content:
         match part:
@@ -127,7 +135,7 @@ def _spoken(message: AssistantMessage, maker: str) -> Iterator[ModelResponsePart
                 continue
             case Thinking():
                 fields = _unsealed(part.redacted)
-                kind = fields.pop("part", "thinking")
+                kind = fields.pop("part", "")
                 if kind == "thinking":
                     yield ThinkingPart(part.text, **fields)
                 else:
@@ -137,7 +145,12 @@ def _spoken(message: AssistantMessage, maker: str) -> Iterator[ModelResponsePart
                 if text.strip() or fields:
                     yield TextPart(text, **fields)
             case ToolCall():
-                yield ToolCallPart(part.name, part.arguments, part.id, **sealed.pop("tool-call", {}))
+                yield ToolCallPart(part.name, part.arguments, _wire_id(part.id), **sealed.pop("tool-call", {}))
+
+
+def _wire_id(id: str) -> str:
+    """Ids that another provider made may be longer than this one allows, or hold characters that it refuses."""
+    return id if re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", id) else sha256(id.encode()).hexdigest()
 
 
 def _unsealed(text: str) -> JsonObject:

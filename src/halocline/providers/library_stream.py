@@ -67,11 +67,17 @@ class FromLibrary:
             case None:
                 raise broken_off(self._endpoint)
             case "error":
-                text = f"{self._endpoint.vendor.title} says that the reply failed."
-                raise ModelError(ModelErrorKind.SERVER, text, "Try again, or choose another model with -m.")
+                raise self._failure(response)
         stop = _STOPS.get(response.finish_reason, StopReason.END_TURN)
         parts = self._parts(response.parts, stop)
         return last_events(self._endpoint, parts, stop, _usage(response.usage), _cost(response))
+
+    def _failure(self, response: ModelResponse) -> ModelError:
+        """Of a call that could not be read, Google's servers send nothing but this reason."""
+        reason = str((response.provider_details or {}).get("finish_reason", "error"))
+        kind = ModelErrorKind.MALFORMED if "MALFORMED" in reason else ModelErrorKind.SERVER
+        text = f"{self._endpoint.vendor.title} says that the reply failed ({reason})."
+        return ModelError(kind, text, "Try again; if it happens often, choose another model with -m.")
 
     def _begin(self, index: int, call: ToolCallPart) -> tuple[ModelEvent, ...]:
         draft = CallDraft(call.tool_call_id, self._ids.claim(call.tool_call_id), call.tool_name)

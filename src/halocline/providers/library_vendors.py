@@ -86,18 +86,32 @@ def vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
 
 def _claude_on_vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     from anthropic import AsyncAnthropicVertex
-    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
     env = os.environ
+    project = env.get("ANTHROPIC_VERTEX_PROJECT_ID") or env.get("GOOGLE_CLOUD_PROJECT")
+    if not project:
+        raise ModelError(
+            ModelErrorKind.AUTH,
+            "There is no project to ask Google Vertex AI for: GOOGLE_CLOUD_PROJECT is not set.",
+            f"It needs {at.vendor.credentials}.",
+        )
     client = AsyncAnthropicVertex(
         region=env.get("CLOUD_ML_REGION") or env.get("GOOGLE_CLOUD_LOCATION") or "global",
-        project_id=env.get("ANTHROPIC_VERTEX_PROJECT_ID") or env.get("GOOGLE_CLOUD_PROJECT") or "",
+        project_id=project,
         access_token=at.key or None,
         base_url=at.base_url or None,
         http_client=http,
     )
-    return Made(AnthropicModel(at.model, provider=AnthropicProvider(anthropic_client=client)), _ONCE)
+    # Marks at blocks are understood by every server; that a whole request be cached, not by all of Google's.
+    own: AnthropicModelSettings = {
+        "max_retries": 0,
+        "anthropic_cache_instructions": True,
+        "anthropic_cache_tool_definitions": True,
+        "anthropic_cache_messages": True,
+    }
+    return Made(AnthropicModel(at.model, provider=AnthropicProvider(anthropic_client=client)), own)
 
 
 def bedrock(at: Endpoint, http: httpx2.AsyncClient) -> Made:
