@@ -15,6 +15,7 @@ import msgspec
 from halocline.protocol import commands, events
 from halocline.protocol.values import snake
 from halocline.providers.catalog import MODELS, VENDORS, Vendor
+from halocline.providers.library import VARIABLES as CLOUD_VARIABLES
 from halocline.providers.proxies import VARIABLES as PROXY_VARIABLES
 from halocline.store.settings import VARIABLES, Settings
 from halocline.surfaces.cli.arguments import COMMANDS, PARSERS
@@ -82,6 +83,7 @@ def variables() -> str:
     rows += [(f"`{name}`", f"The setting `{setting}`.") for name, setting in VARIABLES.items()]
     rows.append(("`NO_COLOR`", "Any value: no colour on the terminal."))
     rows += [(f"`{name}`, `{name.lower()}`", text) for name, text in PROXY_VARIABLES.items()]
+    rows += [(f"`{name}`", text) for name, text in CLOUD_VARIABLES.items()]
     rows.append(("`SSL_CERT_FILE`", "Certificates (PEM) to trust when a model is reached over https."))
     for vendor in VENDORS.values():
         for name in vendor.key_variables:
@@ -129,7 +131,8 @@ def command_line() -> str:
 
 
 def _keys(vendor: Vendor) -> str:
-    return " or ".join(f"`{name}`" for name in vendor.key_variables) or "none needed"
+    places = [*(f"`{name}`" for name in vendor.key_variables), vendor.credentials]
+    return " or ".join(filter(None, places)) or "none needed"
 
 
 def _speaks(vendor: Vendor) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from tests.providers.raw_server import read_request, serving
 
 STREAM = "application/vnd.amazon.eventstream"
 
@@ -56,7 +57,7 @@ def reply(text: str = "I look.", stop: str = "tool_use", **usage: int) -> bytes:
 
 @dataclass
 class Bedrock:
-    """`answers` are statuses and bodies; an answer of None is never sent."""
+    """What came to the server."""
 
     url: str = ""
     heads: list[bytes] = field(default_factory=list)
@@ -65,27 +66,23 @@ class Bedrock:
 
 @asynccontextmanager
 async def bedrock_server(answers: Sequence[tuple[int, bytes] | None]) -> AsyncIterator[Bedrock]:
+    """Gives each request a status and a body; an answer of None is never sent."""
     seen = Bedrock()
     rest = iter(answers)
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = next(int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head, asked = await read_request(reader)
         seen.heads.append(head)
-        seen.bodies.append(msgspec.json.decode(await reader.readexactly(length)))
-        if answer := next(rest):
-            status, body = answer
-            kind = STREAM if status == 200 else "application/json"
-            fields = f"content-type: {kind}\r\ncontent-length: {len(body)}\r\nconnection: close\r\nretry-after: 7\r\n"
-            writer.write(f"HTTP/1.1 {status} x\r\n{fields}\r\n".encode() + body)
-            await writer.drain()
-        else:
+        seen.bodies.append(msgspec.json.decode(asked))
+        if (reply := next(rest)) is None:
             await reader.read(1)
-        writer.close()
+            return
+        status, body = reply
+        kind = STREAM if status == 200 else "application/json"
+        fields = f"content-type: {kind}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
+        writer.write(f"HTTP/1.1 {status} x\r\n{fields}\r\n".encode() + body)
+        await writer.drain()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    seen.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
+    async with serving(answer) as url:
+        seen.url = url.removesuffix("/base")
         yield seen
-    finally:
-        server.close()

@@ -1,5 +1,6 @@
 """What the library is given and what it gives back, beyond the promises of every model."""
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -11,6 +12,7 @@ import pytest
 from tests.conformance.event_stream import Bedrock, bedrock_server, frame, reply
 from tests.conformance.sdks import PICTURE
 from tests.providers.markup import TOOLS
+from tests.providers.raw_server import read_request, serving
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request, text_of, usage_of
 
 from halocline.controller.model_choice import open_model
@@ -70,7 +72,7 @@ def test_what_is_not_installed_is_named_with_the_command_that_installs_it() -> N
     vendor = Vendor("cloud", "Cloud", "library", packages=("openai", "no_such_sdk", "no_such.sdk"))
     with pytest.raises(UsageError) as caught:
         Library(Endpoint(vendor, "m"), MemoryBlobs())
-    assert caught.value.text == "Cloud is asked through no_such_sdk, no_such.sdk, which is not installed."
+    assert caught.value.text == "Cloud is asked through packages that are not installed: no_such_sdk, no_such.sdk."
     assert "pip install 'halocline[providers]'" in caught.value.hint
 
 
@@ -199,7 +201,61 @@ async def test_codex_without_a_sign_in_says_how_to_sign_in(tmp_path, monkeypatch
     library = Library(endpoint("codex"), MemoryBlobs())
     with pytest.raises(ModelError) as caught:
         await collected(library)
+    assert caught.value.kind is ModelErrorKind.AUTH
     assert "codex login" in caught.value.hint
+
+
+async def test_a_cloud_without_a_region_says_which_variable_holds_it(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_REGION")
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    with pytest.raises(ModelError, match="region") as caught:
+        await collected(Library(endpoint("bedrock"), MemoryBlobs()))
+    assert (caught.value.kind, "AWS_REGION" in caught.value.hint) == (ModelErrorKind.AUTH, True)
+
+
+async def test_google_without_credentials_says_how_to_sign_in(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
+    library = Library(endpoint("vertex", "gemini-3.8-flash", key=""), MemoryBlobs())
+    with pytest.raises(ModelError) as caught:
+        await collected(library)
+    assert caught.value.kind is ModelErrorKind.AUTH
+    assert "gcloud auth" in caught.value.hint
+
+
+NONSENSE = [
+    b"null",
+    b"[]",
+    b"7",
+    b'"text"',
+    b"{",
+    b"\xff\xfe",
+    b'{"type": 7}',
+    b'{"choices": "x"}',
+    b'{"choices": [7]}',
+    b'{"candidates": [7]}',
+    b'{"type": "content_block_delta", "index": 3, "delta": {"type": "text_delta"}}',
+    b'{"type": "response.output_item.added", "item": 7}',
+]
+
+
+@pytest.mark.parametrize("payload", NONSENSE)
+@pytest.mark.parametrize(("provider", "model"), [("azure", "gpt-5.6"), *THINKERS])
+async def test_payloads_that_are_no_events_give_a_model_error(provider: str, model: str, payload: bytes) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        body = b"data: %s\n\n" % payload
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
+        writer.write(b"content-length: %d\r\n\r\n%s" % (len(body), body))
+        await writer.drain()
+
+    async with serving(answer) as url:
+        library = Library(endpoint(provider, model, url.replace("/base", "/v1")), MemoryBlobs())
+        with pytest.raises(ModelError):
+            await collected(library)
+        await library.close()
 
 
 @asynccontextmanager

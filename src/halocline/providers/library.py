@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 
 INSTALL = "Install it: pip install 'halocline[providers]' (or: uv tool install 'halocline[providers]')."
 
+VARIABLES = {
+    "AWS_REGION": "The region in which Amazon Bedrock is asked.",
+    "GOOGLE_CLOUD_PROJECT": "The project for which Vertex AI is asked.",
+    "ANTHROPIC_VERTEX_PROJECT_ID": "The same for Claude alone; it wins.",
+    "GOOGLE_CLOUD_LOCATION": "Where Vertex AI is asked: a region or `global`.",
+    "CLOUD_ML_REGION": "The same for Claude alone; it wins.",
+    "OPENAI_API_VERSION": "The dated version of Azure's API; without it the newest one is spoken.",
+}
+"""What is read beside keys and addresses. The clouds' SDKs read their own variables, too: AWS_PROFILE and the like."""
+
 
 class Library:
     """A model behind the library. `blobs` holds the pictures that messages refer to."""
@@ -27,7 +37,7 @@ class Library:
     def __init__(self, endpoint: Endpoint, blobs: Blobs) -> None:
         """Raises UsageError when the library or the vendor's SDK is not installed."""
         if missing := missing_of(endpoint.vendor.packages):
-            text = f"{endpoint.vendor.title} is asked through {', '.join(missing)}, which is not installed."
+            text = f"{endpoint.vendor.title} is asked through packages that are not installed: {', '.join(missing)}."
             raise UsageError(text, INSTALL)
         self._endpoint = endpoint
         self._blobs = blobs

@@ -14,7 +14,7 @@ from pydantic_ai.settings import ModelSettings, merge_model_settings
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.library_failures import failed
+from halocline.providers.library_failures import failed, not_made
 from halocline.providers.library_messages import parameters, to_library
 from halocline.providers.library_stream import FromLibrary
 from halocline.providers.library_transport import Way
@@ -50,7 +50,7 @@ class LibraryExchange:
         try:
             return MAKERS[self._endpoint.vendor.name](self._endpoint, self._http)
         except Exception as error:
-            raise failed(error, self._endpoint) from error
+            raise not_made(error, self._endpoint) from error
 
     async def _events(self, request: Request) -> AsyncGenerator[ModelResponseStreamEvent | ModelResponse, None]:
         """The library's events, and at last all that it understood. Whatever it raises is explained."""

@@ -24,23 +24,14 @@ _CATEGORIES: tuple[tuple[type[Exception], int], ...] = (
     (lib.ModelNotFoundError, 404),
     (lib.ModelRequestRejectedError, 400),
 )
-_UNSIGNED = (
-    "NoCredentialsError",
-    "DefaultCredentialsError",
-    "RefreshError",
-    "TokenRetrievalError",
-    "SSOTokenLoadError",
-)
-"""Exceptions of the clouds' SDKs that say that nobody is signed in."""
+_UNSIGNED = ("NoCredentialsError", "NoRegionError", "DefaultCredentialsError", "RefreshError", "TokenRetrievalError")
+"""Exceptions of the clouds' SDKs that say that nobody is signed in, or not where."""
 
 
 def failed(error: Exception, endpoint: Endpoint) -> ModelError:
     """The error that explains what the library raised."""
-    for cause in _chain(error):
-        if isinstance(cause, ModelError):
-            return cause
-        if type(cause).__name__ in _UNSIGNED:
-            return _not_signed_in(cause, endpoint)
+    if known := _known(error, endpoint):
+        return known
     match error:
         case lib.ModelTimeoutError():
             return stalled(endpoint.vendor.title, endpoint.network.first_byte_timeout)
@@ -54,10 +45,26 @@ def failed(error: Exception, endpoint: Endpoint) -> ModelError:
             text = f"{endpoint.vendor.title} blocked the request or the reply."
             return ModelError(Kind.REFUSED, text, "Say it in another way, or choose another model with -m.")
         case lib.UserError():
-            text = f"{endpoint.vendor.title} cannot be asked so: {_line(error, endpoint)}"
-            return ModelError(Kind.INVALID_REQUEST, text, _credentials(endpoint))
+            return not_made(error, endpoint)
     text = f"{endpoint.vendor.title} sent something that could not be understood: {_line(error, endpoint)}"
     return ModelError(Kind.MALFORMED, text, "Try again; if it happens often, choose another model with -m.")
+
+
+def not_made(error: Exception, endpoint: Endpoint) -> ModelError:
+    """What is wrong when a model could not even be set up; asking again would not help."""
+    text = f"{endpoint.vendor.title} cannot be asked so: {_line(error, endpoint)}"
+    return _known(error, endpoint) or ModelError(Kind.INVALID_REQUEST, text, _credentials(endpoint))
+
+
+def _known(error: Exception, endpoint: Endpoint) -> ModelError | None:
+    """What our own parts said of it, or that nobody is signed in."""
+    for cause in _chain(error):
+        if isinstance(cause, ModelError):
+            return cause
+        if type(cause).__name__ in _UNSIGNED:
+            text = f"{endpoint.vendor.title} was not asked: {_line(cause, endpoint)}"
+            return ModelError(Kind.AUTH, text, _credentials(endpoint))
+    return None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -92,11 +99,6 @@ def _category(error: lib.ModelAPIError) -> int:
 
 def _body(said: object) -> bytes:
     return said.encode() if isinstance(said, str) else msgspec.json.encode(said, enc_hook=str)
-
-
-def _not_signed_in(error: BaseException, endpoint: Endpoint) -> ModelError:
-    text = f"{endpoint.vendor.title} was not asked: {_line(error, endpoint)}"
-    return ModelError(Kind.AUTH, text, _credentials(endpoint))
 
 
 def _credentials(endpoint: Endpoint) -> str:

@@ -29,6 +29,7 @@ class Made:
 
 Maker = Callable[[Endpoint, httpx2.AsyncClient], Made]
 
+_GOOGLE_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _ONCE: ModelSettings = {"max_retries": 0, "cache": True}
 
 
@@ -66,20 +67,33 @@ def github_copilot(at: Endpoint, http: httpx2.AsyncClient) -> Made:
 
 def codex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     """ChatGPT's plans, with the sign-in that the Codex CLI keeps; its file is read, never written."""
+    from pydantic_ai.exceptions import UserError
     from pydantic_ai.models.openai_codex import OpenAICodexModel
     from pydantic_ai.providers.openai_codex import OpenAICodexProvider
 
-    return Made(OpenAICodexModel(at.model, provider=OpenAICodexProvider(http_client=http)), _ONCE)
+    try:
+        provider = OpenAICodexProvider(http_client=http)
+    except UserError as error:
+        text = "ChatGPT is asked with the sign-in of the Codex CLI, and there is none that can be read."
+        raise ModelError(ModelErrorKind.AUTH, text, "Sign in with `codex login`.") from error
+    return Made(OpenAICodexModel(at.model, provider=provider), _ONCE)
 
 
 def vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     """Google's cloud serves Gemini and others its own way, and Claude nearly as Anthropic does."""
     if at.model.startswith("claude"):
         return _claude_on_vertex(at, http)
+    from google.auth import default as google_credentials
     from pydantic_ai.models.google import GoogleModel, GoogleModelSettings
     from pydantic_ai.providers.google_cloud import GoogleCloudProvider
 
-    provider = GoogleCloudProvider(api_key=at.key or None, base_url=at.base_url or None, http_client=http)
+    where: dict[str, Any] = {"base_url": at.base_url or None, "http_client": http}
+    if at.key:
+        provider = GoogleCloudProvider(api_key=at.key, **where)
+    else:
+        # Looked up here: Google's client leaves a task behind when it finds none.
+        credentials, project = google_credentials(scopes=[_GOOGLE_SCOPE])
+        provider = GoogleCloudProvider(credentials=credentials, project=project, **where)
     own: GoogleModelSettings = {"google_thinking_config": {"include_thoughts": True}}
     return Made(GoogleModel(at.model, provider=provider), merge_model_settings(_ONCE, own))
 
