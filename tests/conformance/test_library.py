@@ -1,6 +1,7 @@
 """What the library is given and what it gives back, beyond the promises of every model."""
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -122,6 +123,30 @@ async def test_thinking_goes_back_as_it_came_and_only_to_its_maker(provider: str
 
 def strangers(part: object) -> object:
     return msgspec.structs.replace(part, provider="another") if isinstance(part, Thinking) else part
+
+
+async def test_ids_that_a_vendor_would_refuse_are_changed_alike_in_call_and_result() -> None:
+    strange = ("call/1", "x" * 70)
+    called = AssistantMessage(tuple(ToolCall(id, "list_files", {}) for id in strange))
+    results = [ToolResult(id, (Text("Nothing."),)) for id in strange]
+    async with ModelServer([Turn(text="Well.")]) as server, asked(server) as library:
+        await collected(library, request(HELLO, called, *results))
+    call, *told = server.requests[0].body["messages"][2:]
+    ids = [each["id"] for each in call["tool_calls"]]
+    assert ids == [each["tool_call_id"] for each in told]
+    assert all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", id) for id in ids)
+
+
+async def test_an_answer_that_nobody_reads_is_let_go_of() -> None:
+    import httpx2
+
+    from halocline.providers.library_transport import Way
+
+    turn = Turn(text="HalfHalf", fault=Fault.STALL)
+    async with ModelServer([turn]) as server, httpx2.AsyncClient(transport=Way(Network())) as client:
+        async with client.stream("POST", f"{server.url('openai')}/chat/completions", json={"messages": []}) as answer:
+            assert answer.status_code == 200
+        await server.disconnected()
 
 
 async def test_a_thought_without_a_seal_is_not_told_as_words() -> None:

@@ -81,8 +81,7 @@ def _refused(error: lib.ModelHTTPError, endpoint: Endpoint) -> ModelError:
     found = classify(error.status_code, body, headers, endpoint)
     status = _category(error)
     if found.kind is Kind.INVALID_REQUEST and status not in (0, 400):
-        found = classify(status, body, headers, endpoint)
-    found.retry_after = found.retry_after if found.retry_after is not None else error.retry_after
+        return classify(status, body, headers, endpoint)
     return found
 
 

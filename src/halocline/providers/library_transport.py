@@ -4,7 +4,7 @@ So proxies, certificates, times and the words for what failed are the same for e
 raised here passes through the foreign client as the cause of whatever that raises.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import httpx2
@@ -13,7 +13,6 @@ from halocline.providers.http import HttpClient, Response
 from halocline.providers.network import Network
 
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "proxy-authorization"})
-_DRAIN_GRACE = 0.5
 
 
 class Way(httpx2.AsyncBaseTransport):
@@ -50,14 +49,9 @@ class _Body(httpx2.AsyncByteStream):
         self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async with aclosing(self._chunks()) as chunks:
-            async for chunk in chunks:
+        async with aclosing(self._response.body()) as body:
+            async for chunk in body:
                 yield chunk
 
     async def aclose(self) -> None:
         self._response.close()
-
-    async def _chunks(self) -> AsyncGenerator[bytes, None]:
-        async with aclosing(self._response.body()) as body:
-            async for chunk in body:
-                yield chunk
