@@ -16,6 +16,7 @@ from halocline.controller.vendor_choice import vendors
 from halocline.protocol import commands, events
 from halocline.protocol.values import snake
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
+from halocline.providers.library import VARIABLES as CLOUD_VARIABLES
 from halocline.providers.proxies import VARIABLES as PROXY_VARIABLES
 from halocline.providers.vendors import VENDORS, Vendor
 from halocline.store.settings import VARIABLES, Provider, Settings
@@ -91,6 +92,7 @@ def variables() -> str:
     rows += [(f"`{name}`", f"The setting `{setting}`.") for name, setting in VARIABLES.items()]
     rows.append(("`NO_COLOR`", "Any value: no colour on the terminal."))
     rows += [(f"`{name}`, `{name.lower()}`", text) for name, text in PROXY_VARIABLES.items()]
+    rows += [(f"`{name}`", text) for name, text in CLOUD_VARIABLES.items()]
     rows.append(("`SSL_CERT_FILE`", "Certificates (PEM) to trust when a model is reached over https."))
     for vendor in VENDORS.values():
         for name in vendor.key_variables:
@@ -139,7 +141,8 @@ def command_line() -> str:
 
 
 def _keys(vendor: Vendor) -> str:
-    return " or ".join(f"`{name}`" for name in vendor.key_variables) or "none needed"
+    places = [*(f"`{name}`" for name in vendor.key_variables), vendor.credentials]
+    return " or ".join(filter(None, places)) or "none needed"
 
 
 def _speaks(vendor: Vendor) -> str:

@@ -31,6 +31,7 @@ UNUSED = (
     "halocline.providers.gemini",
     "halocline.providers.gemini_schema",
     "halocline.providers.gemini_stream",
+    "halocline.providers.library",
     "halocline.providers.openai_responses",
     "halocline.providers.scripted",
     "halocline.providers.answer_schema",
@@ -68,6 +69,11 @@ UNUSED = (
     "unittest",
     "jsonschema",
     "pydantic",
+    "pydantic_ai",
+    "openai",
+    "anthropic",
+    "google",
+    "boto3",
     "logging.handlers",
 )
 """What a run with a model over HTTP must not pay for."""

@@ -8,6 +8,7 @@ from halocline.providers.anthropic import Anthropic
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.gemini import Gemini
 from halocline.providers.informed import Informed
+from halocline.providers.library import Library
 from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.openai_responses import OpenAIResponses
 from halocline.store.blobs import DiskBlobs
@@ -35,6 +36,8 @@ SERVER = "http://127.0.0.1:1/v1"
         ("deepseek/m", "", OpenAIChat),
         ("ollama/m", "", OpenAIChat),
         ("gemini/m", "", Gemini),
+        ("bedrock/m", "", Library),
+        ("azure-chat/m", SERVER, Library),
     ],
 )
 async def test_a_model_speaks_what_its_vendor_speaks_at_that_address(tmp_path, named, base_url, kind):

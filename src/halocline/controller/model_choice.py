@@ -111,6 +111,10 @@ def client(at: Endpoint, blobs: Blobs) -> Model:
             from halocline.providers.openai_responses import OpenAIResponses
 
             return OpenAIResponses(at, blobs)
+        case "library":
+            from halocline.providers.library import Library
+
+            return Library(at, blobs)
         case _:
             from halocline.providers.openai_chat import OpenAIChat
 

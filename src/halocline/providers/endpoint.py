@@ -93,7 +93,7 @@ def endpoint(
         hint = f"Set {vendor.base_url_variable} to its address, or give it with --base-url URL."
         raise UsageError(f"{vendor.title}: it is not known where that is.", hint)
     key = key.strip() or vendor.key_in(environ)
-    if not key and vendor.key_variable and not base_url:
+    if not key and vendor.key_variable and not (base_url or vendor.credentials):
         hint = f"Write: export {vendor.key_variable}=…, or store a key: halo login {vendor.name}"
         raise UsageError(f"There is no key for {vendor.title}: {vendor.key_variable} is not set.", hint)
     if not (key.isascii() and key.isprintable()):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
-Family = Literal["anthropic", "openai_chat", "openai_responses", "gemini", "scripted"]
+Family = Literal["anthropic", "openai_chat", "openai_responses", "gemini", "library", "scripted"]
 
 
 class Vendor(Value, frozen=True):
@@ -25,7 +25,8 @@ class Vendor(Value, frozen=True):
     and `$NAME` in their values is read from the environment. `claude_fields` are what a request for a Claude model says
     so that its prompt is cached (Claude's servers do it only when told). `sizes` names the way to ask the server about
     its models (`server_facts`); every other one is asked as OpenAI's are. `shared_key` opens more than models, so that
-    commands may see it.
+    commands may see it. `packages` are what the family `library` imports for it, `credentials` says what it finds by
+    itself when there is no key.
     """
 
     name: str
@@ -51,6 +52,8 @@ class Vendor(Value, frozen=True):
     claude_fields: dict[str, Any] = {}
     sizes: str = ""
     shared_key: bool = False
+    packages: tuple[str, ...] = ()
+    credentials: str = ""
 
     @property
     def key_variables(self) -> tuple[str, ...]:
@@ -323,6 +326,75 @@ VENDORS = {
             base_url_variable="AZURE_OPENAI_ENDPOINT",
             base_url_path="/openai/v1",
             key_header="api-key",
+        ),
+        # Its compatible API refuses to be asked for counts, and sends them anyway.
+        Vendor(
+            "cohere",
+            "Cohere",
+            "openai_chat",
+            base_url="https://api.cohere.ai/compatibility/v1",
+            key_variable="COHERE_API_KEY",
+            other_key_variables=("CO_API_KEY",),
+            usage_on_request=False,
+        ),
+        Vendor(
+            "bedrock",
+            "Amazon Bedrock",
+            "library",
+            base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
+            key_variable="AWS_BEARER_TOKEN_BEDROCK",
+            base_url_variable="AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+            catalogue="amazon-bedrock",
+            packages=("boto3",),
+            credentials="AWS credentials (AWS_PROFILE, `aws sso login`) and a region in AWS_REGION",
+        ),
+        Vendor(
+            "vertex",
+            "Google Vertex AI",
+            "library",
+            base_url="https://aiplatform.googleapis.com",
+            catalogue="google-vertex",
+            packages=("google.genai", "anthropic"),
+            credentials="Google credentials (`gcloud auth application-default login`) and GOOGLE_CLOUD_PROJECT",
+        ),
+        Vendor(
+            "azure-chat",
+            "Azure OpenAI, Chat or a dated API",
+            "library",
+            base_url="https://openai.azure.com",
+            key_variable="AZURE_OPENAI_API_KEY",
+            base_url_variable="AZURE_OPENAI_ENDPOINT",
+            catalogue="azure",
+            packages=("openai",),
+        ),
+        Vendor(
+            "azure-responses",
+            "Azure OpenAI, Responses of a dated API",
+            "library",
+            base_url="https://openai.azure.com",
+            key_variable="AZURE_OPENAI_API_KEY",
+            base_url_variable="AZURE_OPENAI_ENDPOINT",
+            catalogue="azure",
+            packages=("openai",),
+        ),
+        Vendor(
+            "github-copilot",
+            "GitHub Copilot",
+            "library",
+            base_url="https://api.githubcopilot.com",
+            key_variable="GITHUB_COPILOT_API_KEY",
+            other_key_variables=("GITHUB_COPILOT_API_TOKEN", "COPILOT_GITHUB_TOKEN"),
+            base_url_variable="GITHUB_COPILOT_BASE_URL",
+            packages=("openai",),
+        ),
+        Vendor(
+            "codex",
+            "ChatGPT through Codex",
+            "library",
+            base_url="https://chatgpt.com/backend-api/codex",
+            catalogue="openai",
+            packages=("openai",),
+            credentials="the sign-in of the Codex CLI (`codex login`)",
         ),
         Vendor(
             "litellm",

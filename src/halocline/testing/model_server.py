@@ -3,8 +3,8 @@
     async with ModelServer([Turn(text="Hello.")]) as server:
         model = OpenAIChat(Endpoint(vendor("openai"), "any", base_url=server.url("openai")), blobs)
 
-The n-th request gets the n-th turn, whichever vendor's way it is asked. It also starts from the command line, for use
-with any agent: `python -m halocline.testing.model_server script.toml --port 8000`.
+The n-th request gets the n-th turn, whichever vendor's way it is asked: Gemini and Claude Vertex AI's way, too. It also
+starts from the command line, for use with any agent: `python -m halocline.testing.model_server script.toml`.
 """
 
 import asyncio
@@ -34,10 +34,11 @@ _FORMATS: Mapping[str, WireFormat] = {
     "/v1/responses": ResponsesFormat(),
 }
 _GEMINI = GeminiFormat()
-_GEMINI_PATH = re.compile(r"/v1beta/models/([^/]+):streamGenerateContent")
+_GEMINI_PATH = re.compile(r"(?:/v1beta|.*/publishers/google)/models/([^/]+):streamGenerateContent")
+_CLAUDE_PATH = re.compile(r".*/publishers/anthropic/models/([^/]+):streamRawPredict")
 _PREFIXES = {"anthropic": "", "gemini": "/v1beta"}
 _AFTER_TEXT = frozenset({Fault.DISCONNECT, Fault.STREAM_ERROR, Fault.STALL})
-_TEXT_FIELDS = ("content", "text", "parts", "functionResponse", "response", "output", "error")
+_TEXT_FIELDS = ("content", "text", "parts", "functionResponse", "response", "output", "error", "return_value")
 _MESSAGES = {
     Fault.RATE_LIMIT: "Rate limit reached.",
     Fault.OVERLOADED: "Overloaded",
@@ -187,6 +188,8 @@ def _is_question(request: ReceivedRequest) -> bool:
 
 def _format(request: ReceivedRequest) -> WireFormat | None:
     path = request.path.partition("?")[0]
+    if _CLAUDE_PATH.fullmatch(path):
+        return _FORMATS["/v1/messages"]
     return _GEMINI if _GEMINI_PATH.fullmatch(path) else _FORMATS.get(path)
 
 
@@ -205,8 +208,8 @@ def _key(request: ReceivedRequest) -> str:
 
 
 def _model(request: ReceivedRequest) -> str:
-    """The model that was asked for; Gemini has it in the address."""
-    named = _GEMINI_PATH.match(request.path)
+    """The model that was asked for; Gemini, and all that Google's cloud serves, have it in the address."""
+    named = _GEMINI_PATH.match(request.path) or _CLAUDE_PATH.match(request.path)
     return named[1] if named else request.body.get("model", "")
 
 

@@ -45,7 +45,10 @@ class _Reply:
             "error": None,
             "incomplete_details": None,
             "model": model,
+            "parallel_tool_calls": True,
             "store": False,
+            "tool_choice": "auto",
+            "tools": [],
         }
 
     def pieces(self) -> Iterator[Piece]:

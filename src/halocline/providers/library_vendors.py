@@ -1,0 +1,178 @@
+"""How the library makes each vendor's model. Whatever allows it is asked over our own HTTP client.
+
+What must stay true: nothing here asks again by itself (`Retrying` does), and every wait has an end.
+"""
+
+import os
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx2
+from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings, merge_model_settings
+
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.proxies import Proxy
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A model of the library, and the settings for each request to it."""
+
+    model: Model[Any]
+    settings: ModelSettings | None
+
+
+Maker = Callable[[Endpoint, httpx2.AsyncClient], Made]
+
+_GOOGLE_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+_ONCE: ModelSettings = {"max_retries": 0, "cache": True}
+
+
+def azure(at: Endpoint, http: httpx2.AsyncClient) -> Made:
+    from pydantic_ai.models.openai import OpenAIChatModel
+
+    return Made(OpenAIChatModel(at.model, provider=_azure(at, http)), _ONCE)
+
+
+def azure_responses(at: Endpoint, http: httpx2.AsyncClient) -> Made:
+    from pydantic_ai.models.openai import OpenAIResponsesModel, OpenAIResponsesModelSettings
+
+    own: OpenAIResponsesModelSettings = {"openai_store": False, "openai_reasoning_summary": "auto"}
+    return Made(OpenAIResponsesModel(at.model, provider=_azure(at, http)), merge_model_settings(_ONCE, own))
+
+
+def _azure(at: Endpoint, http: httpx2.AsyncClient) -> Any:
+    """A resource's bare address is taken as that of its newest API, which has no versions by date."""
+    from pydantic_ai.providers.azure import AzureProvider
+
+    if not at.base_url:
+        text = "There is no address for Azure: AZURE_OPENAI_ENDPOINT is not set."
+        raise ModelError(ModelErrorKind.INVALID_REQUEST, text, "Set it to https://RESOURCE.openai.azure.com.")
+    bare = not urlsplit(at.url).path and not os.environ.get("OPENAI_API_VERSION")
+    return AzureProvider(azure_endpoint=f"{at.url}/openai/v1" if bare else at.url, api_key=at.key, http_client=http)
+
+
+def github_copilot(at: Endpoint, http: httpx2.AsyncClient) -> Made:
+    from pydantic_ai.models.github_copilot import GitHubCopilotModel
+    from pydantic_ai.providers.github_copilot import GitHubCopilotProvider
+
+    provider = GitHubCopilotProvider(api_key=at.key, base_url=at.url, http_client=http)
+    return Made(GitHubCopilotModel(at.model, provider=provider), _ONCE)
+
+
+def codex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
+    """ChatGPT's plans, with the sign-in that the Codex CLI keeps; its file is read, never written."""
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models.openai_codex import OpenAICodexModel
+    from pydantic_ai.providers.openai_codex import OpenAICodexProvider
+
+    try:
+        provider = OpenAICodexProvider(http_client=http)
+    except UserError as error:
+        text = "ChatGPT is asked with the sign-in of the Codex CLI, and there is none that can be read."
+        raise ModelError(ModelErrorKind.AUTH, text, "Sign in with `codex login`.") from error
+    return Made(OpenAICodexModel(at.model, provider=provider), _ONCE)
+
+
+def vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
+    """Google's cloud serves Gemini and others its own way, and Claude nearly as Anthropic does."""
+    if at.model.startswith("claude"):
+        return _claude_on_vertex(at, http)
+    from google.auth import default as google_credentials
+    from pydantic_ai.models.google import GoogleModel, GoogleModelSettings
+    from pydantic_ai.providers.google_cloud import GoogleCloudProvider
+
+    where: dict[str, Any] = {"base_url": at.base_url or None, "http_client": http}
+    if at.key:
+        provider = GoogleCloudProvider(api_key=at.key, **where)
+    else:
+        # Looked up here: Google's client leaves a task behind when it finds none.
+        credentials, project = google_credentials(scopes=[_GOOGLE_SCOPE])
+        provider = GoogleCloudProvider(credentials=credentials, project=project, **where)
+    own: GoogleModelSettings = {"google_thinking_config": {"include_thoughts": True}}
+    return Made(GoogleModel(at.model, provider=provider), merge_model_settings(_ONCE, own))
+
+
+def _claude_on_vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
+    from anthropic import AsyncAnthropicVertex
+    from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    env = os.environ
+    project = env.get("ANTHROPIC_VERTEX_PROJECT_ID") or env.get("GOOGLE_CLOUD_PROJECT")
+    if not project:
+        raise ModelError(
+            ModelErrorKind.AUTH,
+            "There is no project to ask Google Vertex AI for: GOOGLE_CLOUD_PROJECT is not set.",
+            f"It needs {at.vendor.credentials}.",
+        )
+    client = AsyncAnthropicVertex(
+        region=env.get("CLOUD_ML_REGION") or env.get("GOOGLE_CLOUD_LOCATION") or "global",
+        project_id=project,
+        access_token=at.key or None,
+        base_url=at.base_url or None,
+        http_client=http,
+    )
+    # Marks at blocks are understood by every server; that a whole request be cached, not by all of Google's.
+    own: AnthropicModelSettings = {
+        "max_retries": 0,
+        "anthropic_cache_instructions": True,
+        "anthropic_cache_tool_definitions": True,
+        "anthropic_cache_messages": True,
+    }
+    return Made(AnthropicModel(at.model, provider=AnthropicProvider(anthropic_client=client)), own)
+
+
+def bedrock(at: Endpoint, http: httpx2.AsyncClient) -> Made:
+    """Asked over Amazon's own client, which signs each request: our HTTP client cannot stand below it."""
+    import boto3
+    from botocore import UNSIGNED
+    from botocore.config import Config
+    from pydantic_ai.models.bedrock import BedrockConverseModel
+    from pydantic_ai.providers.bedrock import BedrockProvider
+
+    network = at.network
+    config = Config(
+        connect_timeout=network.connect_timeout,
+        read_timeout=network.first_byte_timeout,
+        retries={"total_max_attempts": 1},
+        proxies=_proxies(network.proxy),
+        **({"signature_version": UNSIGNED} if at.key else {}),
+    )
+    client = boto3.Session(region_name=os.environ.get("AWS_REGION") or None).client(
+        "bedrock-runtime",
+        config=config,
+        endpoint_url=at.base_url or None,
+        # This client takes one file, and trusts nothing beside it.
+        verify=network.ca_files[0] if network.ca_files else None,
+    )
+    if at.key:
+        bearer = {"Authorization": f"Bearer {at.key}"}
+        client.meta.events.register("before-call.bedrock-runtime", lambda params, **_: params["headers"].update(bearer))
+    provider = BedrockProvider(bedrock_client=client)
+    return Made(BedrockConverseModel(at.model, provider=provider), {"cache": True})
+
+
+def _proxies(proxy: Proxy | None) -> dict[str, str]:
+    """An empty dict keeps the client from looking at the environment again."""
+    if proxy is None:
+        return {}
+    scheme = "https" if proxy.address.tls else "http"
+    user, _, password = b64decode(proxy.authorization.removeprefix("Basic ")).decode().partition(":")
+    login = f"{quote(user, safe='')}:{quote(password, safe='')}@" if user else ""
+    return dict.fromkeys(("http", "https"), f"{scheme}://{login}{proxy.name}")
+
+
+MAKERS: dict[str, Maker] = {
+    "azure-chat": azure,
+    "azure-responses": azure_responses,
+    "bedrock": bedrock,
+    "codex": codex,
+    "github-copilot": github_copilot,
+    "vertex": vertex,
+}
