@@ -163,7 +163,7 @@ def providers() -> str:
         "catalogue. *Elsewhere* is any other address than the provider's own. `halo models --all` lists the models "
         "with their sizes and prices; an unknown price is unknown, never 0."
     )
-    head = ("provider", "name", "speaks", "key", "address", "known models")
+    head = ("provider", "name", "speaks", "key", "address", "known models, and of these with")
     further = (
         f"\n## Further providers\n\nThese come from the catalogue of {made.made} ({'; '.join(made.sources)}; "
         f"{made.licence} licence), and are spoken to as it says.\n\n"
@@ -172,8 +172,28 @@ def providers() -> str:
 
 
 def _facts(vendor: Vendor, catalogue: Catalogue) -> tuple[str, ...]:
-    known = "" if vendor.local else len(catalogue.names(vendor.catalogue or vendor.name)) or ""
-    return (f"`{vendor.name}`", vendor.title, _speaks(vendor), _keys(vendor), _address(vendor), str(known))
+    return (
+        f"`{vendor.name}`",
+        vendor.title,
+        _speaks(vendor),
+        _keys(vendor),
+        _address(vendor),
+        _known(vendor, catalogue),
+    )
+
+
+def _known(vendor: Vendor, catalogue: Catalogue) -> str:
+    """How many models the catalogue has, and what of them can be done with."""
+    listed = [] if vendor.local else catalogue.names(vendor.catalogue or vendor.name)
+    infos = [info for name in listed if (info := catalogue.model(vendor.catalogue or vendor.name, name))]
+    able = {
+        "tools": sum(info.tools is True for info in infos),
+        "images": sum(info.images is True for info in infos),
+        "thinking": sum(info.thinking is True for info in infos),
+    }
+    return (
+        f"{len(listed)}: {', '.join(f'{number} {name}' for name, number in able.items() if number)}" if listed else ""
+    )
 
 
 def _address(vendor: Vendor) -> str:
@@ -189,6 +209,10 @@ def _special(vendor: Vendor) -> str:
         "asked for the size of its context": (vendor.local and vendor.base_url) or vendor.sizes,
         "told to cache Claude's prompts": vendor.claude_fields,
         f"gets its reasoning back as `{vendor.reasoning_field}`": vendor.reasoning_field,
+        f"thinks as `{vendor.thinking_style}` wants it": vendor.family == "openai_chat"
+        and vendor.thinking_style != "effort",
+        f"caches by `{vendor.cache_key_field}`": vendor.cache_key_field,
+        "keeps answers in a schema": vendor.answer_schemas,
         f"`{vendor.max_tokens_field}`": vendor.max_tokens_field != "max_tokens",
         f"key in `{vendor.key_header}`": vendor.key_header,
         f"also named `{vendor.catalogue}`": vendor.catalogue and vendor.catalogue not in VENDORS,
