@@ -86,6 +86,7 @@ class FromWire:
         self._output = Output(CallIds(request), endpoint.vendor.name)
         self._usage = Usage()
         self._stop = StopReason.END_TURN
+        self._most = request.max_tokens
 
     def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
         if payload == b"[DONE]":
@@ -109,8 +110,15 @@ class FromWire:
     def finish(self) -> tuple[ModelEvent, ...]:
         if not self.ended:
             raise broken_off(self._endpoint)
-        stop = StopReason.REFUSAL if self._output.refused else self._stop
+        stop = self._reason()
         return last_events(self._endpoint, self._output.parts(stop), stop, self._usage)
+
+    def _reason(self) -> StopReason:
+        """Why the reply ended. llama.cpp calls a reply complete that is as long as we allowed."""
+        if self._output.refused:
+            return StopReason.REFUSAL
+        cut = self._most is not None and self._usage.output >= self._most
+        return StopReason.MAX_TOKENS if cut and self._stop is StopReason.END_TURN else self._stop
 
     def _passage(self, event: _WireEvent, kind: str, ending: str) -> tuple[ModelEvent, ...]:
         index = (event.summary_index if kind == "summary" else event.content_index) or 0
