@@ -336,3 +336,14 @@ async def test_retrying_hides_a_failure_that_passed() -> None:
     assert sum(isinstance(event, StepRetried) for event in events) == 1
     assert message_of(events) == AssistantMessage((Text("Well."),), model=model.name)
     assert not any(isinstance(part, ToolCall) for part in message_of(events).content)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_only_who_gave_a_phase_hears_it_again(family: str) -> None:
+    said = AssistantMessage((Text("Looking.", phase="commentary"),), model="openai-responses/test-model")
+    async with ModelServer([Turn(text="Done.")]) as server:
+        model = FAMILIES[family](endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        await collected_of(model, request_of(HELLO, said, HELLO))
+        await model.close()
+    assert b"Looking." in server.requests[0].raw
+    assert (b"commentary" in server.requests[0].raw) is (family == "openai-responses")

@@ -169,7 +169,10 @@ class UsageReported(Durable, frozen=True):
 
 
 class TextDelta(Transient, frozen=True):
+    """New words of a reply. `apart` begins a message of its own, not the next words of the last one."""
+
     text: str
+    apart: bool = False
 
 
 class ThinkingDelta(Transient, frozen=True):

@@ -108,7 +108,8 @@ def _used(t: Transcript, e: ev.UsageReported) -> Transcript:
 
 def _delta(t: Transcript, e: ev.TextDelta | ev.ThinkingDelta) -> Transcript:
     kind = ReplyRow if isinstance(e, ev.TextDelta) else ThoughtRow
-    if t.draft and isinstance(t.draft[-1], kind):
+    apart = isinstance(e, ev.TextDelta) and e.apart
+    if t.draft and isinstance(t.draft[-1], kind) and not apart:
         return replace(t, draft=(*t.draft[:-1], kind(t.draft[-1].text + e.text, draft=True)))
     return replace(t, draft=(*t.draft, kind(e.text, draft=True)))
 

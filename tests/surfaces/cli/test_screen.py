@@ -157,6 +157,12 @@ def test_a_reply_that_is_not_what_was_streamed_is_printed_whole() -> None:
     assert shown([ev.TextDelta("Wrong"), message("Right.")]) == "  Wrong\n\n  Right.\n"
 
 
+def test_a_message_of_its_own_begins_a_new_paragraph() -> None:
+    parts = (Text("Looking.", phase="commentary"), Text("Done.", phase="final_answer"))
+    end = ev.AssistantMessageCompleted(AssistantMessage(parts))
+    assert shown([ev.TextDelta("Looking."), ev.TextDelta("Done.", apart=True), end]) == "  Looking.\n\n  Done.\n"
+
+
 def test_a_reply_that_broke_off_stands_before_the_error() -> None:
     events = [ev.TextDelta("Half of"), ev.ErrorRaised("network", "The line broke.", "Try again."), message("Half of")]
     assert shown(events) == "  Half of\n\n✗ The line broke.\n  Try again.\n"

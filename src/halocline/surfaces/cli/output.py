@@ -87,7 +87,7 @@ def final_text(state: State) -> str:
                 return ""
             case AssistantMessage():
                 calls = [call for call in message.tool_calls if call.name == "attempt_completion"]
-                return str(calls[-1].arguments.get("result", "")) if calls else message.text
+                return str(calls[-1].arguments.get("result", "")) if calls else message.answer
     return ""
 
 
