@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from halocline.protocol.values import JsonObject, Tagged, Value
 
-
 FINAL_ANSWER = "final_answer"
 """The phase of the words that answer the prompt."""
 

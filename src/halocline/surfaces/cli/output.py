@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from halocline.protocol import codec
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.messages import AssistantMessage, StopReason, Usage, UserMessage
+from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolResult, Usage, UserMessage
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.decision import Decision
@@ -81,13 +81,17 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
 
 def final_text(state: State) -> str:
     """The answer to the last prompt: the report of attempt_completion, or the words of the last reply."""
+    reports: dict[str, str] = {}
     for message in reversed(state.messages):
         match message:
             case UserMessage():
                 return ""
+            case ToolResult():
+                said = next((part.text for part in message.content if isinstance(part, Text)), "")
+                reports[message.call] = "" if message.is_error else said
             case AssistantMessage():
                 calls = [call for call in message.tool_calls if call.name == "attempt_completion"]
-                return str(calls[-1].arguments.get("result", "")) if calls else message.answer
+                return reports.get(calls[-1].id, "") if calls else message.answer
     return ""
 
 
