@@ -142,6 +142,12 @@ FULFILMENTS = (
     text_protocol_over_http,
 )
 every_model = pytest.mark.parametrize("opened", FULFILMENTS, ids=lambda opened: opened.__name__)
+models_that_stream_calls = pytest.mark.parametrize(
+    # Gemini's calls come whole.
+    "opened",
+    [opened for opened in FULFILMENTS if not opened.__name__.startswith("gemini")],
+    ids=lambda opened: opened.__name__,
+)
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
@@ -212,6 +218,18 @@ async def test_arguments_that_do_not_parse_arrive_as_they_are(opened: Opened) ->
     async with opened([Turn(calls=(Call("read_file", raw='{"path": "a'),))]) as model:
         (call,) = message_of(await collected(model)).tool_calls
     assert (call.arguments, call.malformed) == ({}, '{"path": "a')
+
+
+@models_that_stream_calls
+async def test_a_limit_that_cuts_the_last_call_leaves_those_before_it_whole(opened: Opened) -> None:
+    calls = (Call("list_files", {}), Call("read_file", raw='{"path": "a'))
+    async with opened([Turn(calls=calls, stop=StopReason.MAX_TOKENS)]) as model:
+        message = message_of(await collected(model))
+    assert message.stop_reason is StopReason.MAX_TOKENS
+    assert [(call.name, call.malformed) for call in message.tool_calls] == [
+        ("list_files", ""),
+        ("read_file", '{"path": "a'),
+    ]
 
 
 @every_model

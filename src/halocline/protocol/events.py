@@ -153,11 +153,15 @@ class StepStarted(Durable, frozen=True):
 
 
 class StepRetried(Transient, frozen=True):
-    """The request failed and is made again after `wait` seconds; what was streamed so far is void."""
+    """The request failed and is made again after `wait` seconds; what was streamed so far is void.
+
+    It is the `attempt`th repetition, of `most` that would be made of this failure (0: not known).
+    """
 
     attempt: int
     wait: float
     cause: str
+    most: int = 0
 
 
 class UsageReported(Durable, frozen=True):

@@ -102,10 +102,9 @@ def last_events(
     endpoint: Endpoint,
     parts: Iterable[AssistantPart],
     stop: StopReason,
-    usage: Usage,
-    stated_cost: float | None = None,
+    usage: UsageReported | None,
 ) -> tuple[ModelEvent, ...]:
-    """The usage and the whole message. A price the server states is taken when the catalogue has none.
+    """The usage and the whole message.
 
     Raises:
         ModelError: the reply says nothing and calls nothing.
@@ -114,13 +113,21 @@ def last_events(
     says = any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in content)
     if not says and stop is not StopReason.REFUSAL:
         raise _empty(endpoint, stop)
-    info = endpoint.info
-    price = cost(info, usage)
     message = AssistantMessage(content=content, model=endpoint.name, stop_reason=stop)
-    return (
-        UsageReported(usage=usage, cost=stated_cost if price is None else price, window=info.window),
-        AssistantMessageCompleted(message=message),
-    )
+    return (usage or _untold(endpoint), AssistantMessageCompleted(message=message))
+
+
+def reported(endpoint: Endpoint, usage: Usage | None, stated_cost: float | None = None) -> UsageReported | None:
+    """What an attempt took. A price the server states is taken when the catalogue has none. None: it told nothing."""
+    if usage is None:
+        return None
+    price = cost(endpoint.info, usage)
+    return UsageReported(usage=usage, cost=stated_cost if price is None else price, window=endpoint.info.window)
+
+
+def _untold(endpoint: Endpoint) -> UsageReported:
+    """Where nothing is told, only what costs nothing anyway has a known price."""
+    return UsageReported(usage=Usage(), cost=0.0 if endpoint.vendor.local else None, window=endpoint.info.window)
 
 
 def _empty(endpoint: Endpoint, stop: StopReason) -> ModelError:

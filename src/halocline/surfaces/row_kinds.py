@@ -94,11 +94,12 @@ class RestoredRow(Tagged, frozen=True):
 
 
 class RetryRow(Tagged, frozen=True):
-    """The request failed and is made again after `wait` seconds; the draft before it is void."""
+    """The request failed and is made again after `wait` seconds, for the `attempt`th time of `most` (0: not known)."""
 
     attempt: int
     wait: float
     cause: str
+    most: int = 0
 
 
 class NoticeRow(Tagged, frozen=True):

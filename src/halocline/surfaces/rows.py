@@ -187,7 +187,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.SteeringReceived: lambda t, e: _add(t, PromptRow(_spoken(e.content), e.seq, steering=True)),
     ev.TurnEnded: _turn_ended,
     ev.StepStarted: lambda t, e: replace(t, draft=(), turn=replace(t.turn, steps=t.turn.steps + 1)),
-    ev.StepRetried: lambda t, e: _add(replace(t, draft=()), RetryRow(e.attempt, e.wait, e.cause)),
+    ev.StepRetried: lambda t, e: _add(replace(t, draft=()), RetryRow(e.attempt, e.wait, e.cause, e.most)),
     ev.UsageReported: _used,
     ev.TextDelta: _delta,
     ev.ThinkingDelta: _delta,

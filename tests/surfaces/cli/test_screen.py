@@ -169,8 +169,13 @@ def test_a_reply_that_broke_off_stands_before_the_error() -> None:
 
 
 def test_a_retry_drops_the_unfinished_block_and_says_why() -> None:
-    events = [ev.TextDelta("Half of"), ev.StepRetried(2, 4.0, "Overloaded."), ev.TextDelta("Whole."), message("Whole.")]
-    assert shown(events) == "↻ Overloaded · asking again in 4.0 s (attempt 2)\n\n  Whole.\n"
+    events = [
+        ev.TextDelta("Half of"),
+        ev.StepRetried(2, 4.0, "Overloaded.", 3),
+        ev.TextDelta("Whole."),
+        message("Whole."),
+    ]
+    assert shown(events) == "↻ Overloaded: asking again in 4 s (2 of 3)\n\n  Whole.\n"
 
 
 def test_a_notice_waits_until_the_reply_is_over() -> None:
