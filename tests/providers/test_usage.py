@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 from tests.providers.raw_server import STREAM_HEAD, read_request, serving
-from tests.providers.streams import MemoryBlobs, endpoint, request, translated, usage_of
+from tests.providers.streams import MemoryBlobs, endpoint, message_of, request, translated, usage_of
 
 from halocline.ports.model import Model, ModelEvent
 from halocline.protocol.errors import ModelError
 from halocline.protocol.events import StepRetried, UsageReported
-from halocline.protocol.messages import Usage
+from halocline.protocol.messages import StopReason, Usage
 from halocline.providers import anthropic_stream, gemini_stream, openai_stream, responses_stream
 from halocline.providers.anthropic import Anthropic
 from halocline.providers.gemini import Gemini
@@ -182,13 +182,46 @@ def test_every_token_is_counted_once(family: str, payloads: Payloads, counted: U
     assert usage_of(replayed(family, payloads)).usage == counted
 
 
-UNTOLD = {"anthropic": claude(None), "openai": chat(), "openai-responses": responses(None), "gemini": gemini()}
 PRICED = {
     "anthropic": "claude-sonnet-5-5",
     "openai": "gpt-5.6",
     "openai-responses": "gpt-5.6",
     "gemini": "gemini-3.8-flash",
 }
+
+FINISHED = {
+    "anthropic": claude({"input_tokens": 9}, {"output_tokens": 40}),
+    "openai": chat({"prompt_tokens": 9, "completion_tokens": 40}),
+    "openai-responses": responses({"input_tokens": 9, "output_tokens": 40}),
+}
+
+
+@pytest.mark.parametrize("family", FINISHED)
+@pytest.mark.parametrize(
+    ("most", "meant"),
+    [(40, StopReason.MAX_TOKENS), (41, StopReason.END_TURN), (None, StopReason.END_TURN)],
+)
+def test_a_reply_as_long_as_was_allowed_is_cut_off_whatever_the_server_calls_it(
+    family: str, most: int | None, meant: StopReason
+) -> None:
+    _, translator = FAMILIES[family]
+    stream = stream_of(FINISHED[family])
+    events = translated(translator(request(max_tokens=most), endpoint(family)), [stream])
+    assert message_of(events).stop_reason is meant
+
+
+@EVERY_FAMILY
+def test_noughts_are_no_count(family: str) -> None:
+    noughts = {
+        "anthropic": claude({"input_tokens": 0}, {"output_tokens": 0}),
+        "openai": chat({"prompt_tokens": 0, "completion_tokens": 0}),
+        "openai-responses": responses({"input_tokens": 0, "output_tokens": 0}),
+        "gemini": gemini({"promptTokenCount": 0, "candidatesTokenCount": 0}),
+    }
+    assert usage_of(replayed(family, noughts[family], PRICED[family])).cost is None
+
+
+UNTOLD = {"anthropic": claude(None), "openai": chat(), "openai-responses": responses(None), "gemini": gemini()}
 
 
 @EVERY_FAMILY

@@ -1,9 +1,11 @@
-"""Records what the real server sends: `python -m tests.real_server.record` renews `tests/providers/recorded/`.
+"""Records what real servers send, into `tests/providers/recorded/`. Each file is one HTTP response, byte for byte.
 
-Each file is one HTTP response as it came over the socket, byte for byte: head, chunks, end.
+python -m tests.real_server.record                          # llama.cpp, which it starts itself
+python -m tests.real_server.record FOLDER URL KEY WHAT      # one stream of a server that runs, in every family
 """
 
 import asyncio
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,9 +18,11 @@ from tests.real_server.test_llama_server import FAMILIES, SPECS
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import Text, UserMessage
+from halocline.providers.gemini import Gemini
 
-PLACE = Path(__file__).parent.parent / "providers" / "recorded" / "llama.cpp"
+PLACE = Path(__file__).parent.parent / "providers" / "recorded"
 LONG = UserMessage((Text("water " * 400),))
+PREFIXES = {"anthropic": "", "llamacpp": "/v1", "openai-responses": "/v1", "gemini": "/v1beta"}
 
 STREAMS: dict[str, tuple[Sequence[str], Request]] = {
     "text": (("--seed", "11"), request(max_tokens=16)),
@@ -29,31 +33,41 @@ STREAMS: dict[str, tuple[Sequence[str], Request]] = {
 """What is asked for: the server's flags and the request."""
 
 
-async def recorded(model_file: Path, family: str, flags: Sequence[str], asked: Request) -> bytes:
-    """The server's whole answer."""
-    async with llama_server(model_file, *flags) as server, relay(server.url) as between:
-        base = between.url if family == "anthropic" else f"{between.url}/v1"
-        model = FAMILIES[family](endpoint(family, "nonsense", base_url=base), MemoryBlobs())
+async def record(folder: str, url: str, key: str, family: str, what: str) -> None:
+    """Ask for one stream, and keep the server's whole answer."""
+    async with relay(url) as between:
+        kind = (FAMILIES | {"gemini": Gemini})[family]
+        model = kind(endpoint(family, "nonsense", base_url=between.url + PREFIXES[family], key=key), MemoryBlobs())
         try:
-            async for _ in model.stream(asked):
+            async for _ in model.stream(STREAMS[what][1]):
                 pass
         except ModelError as error:
             print(f"  {error.kind}: {error.text}")
         await model.close()
-    return b"".join(between.replies)
+    path = PLACE / folder / f"{family}-{what}.http"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(between.replies))
+    print(f"{path}: {path.stat().st_size} bytes")
 
 
-async def main() -> None:
-    PLACE.mkdir(parents=True, exist_ok=True)
+async def record_llama() -> None:
     with tempfile.TemporaryDirectory() as folder:
         model_file = Path(folder) / "nonsense.gguf"
         write_model(model_file)
-        for family in FAMILIES:
-            for what, (flags, asked) in STREAMS.items():
-                data = await recorded(model_file, family, flags, asked)
-                (PLACE / f"{family}-{what}.http").write_bytes(data)
-                print(f"{family}-{what}.http: {len(data)} bytes")
+        for what, (flags, _) in STREAMS.items():
+            for family in FAMILIES:
+                async with llama_server(model_file, *flags) as server:
+                    await record("llama.cpp", server.url, "", family, what)
+
+
+async def main(words: Sequence[str]) -> None:
+    if not words:
+        await record_llama()
+        return
+    folder, url, key, what = words
+    for family in PREFIXES:
+        await record(folder, url, key, family, what)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(sys.argv[1:]))

@@ -15,7 +15,7 @@ from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinkin
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import broken_off, decode_payload, failed_in_stream
 from halocline.providers.fragments import encode_json
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, reported
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, really, reported
 
 _STOPS = {
     "max_tokens": StopReason.MAX_TOKENS,
@@ -91,6 +91,7 @@ class FromWire:
         self.ended = False
         self._endpoint = endpoint
         self._ids = CallIds(request)
+        self._most = request.max_tokens
         self._blocks: list[_Block] = []
         self._open: dict[int, _Block] = {}
         self._usage: Usage | None = None
@@ -117,7 +118,7 @@ class FromWire:
     def finish(self) -> tuple[ModelEvent, ...]:
         if not (self.ended or self._stop):
             raise broken_off(self._endpoint)
-        stop = _STOPS.get(self._stop or "", StopReason.END_TURN)
+        stop = really(_STOPS.get(self._stop or "", StopReason.END_TURN), self._usage, self._most)
         return last_events(self._endpoint, self._parts(stop), stop, self.spent())
 
     def spent(self) -> UsageReported | None:

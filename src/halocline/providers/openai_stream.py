@@ -15,7 +15,7 @@ from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinkin
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import broken_off, decode_payload, failed_in_stream
 from halocline.providers.openai_calls import CallFragment, Calls
-from halocline.providers.reply import CallIds, finish_calls, last_events, reported
+from halocline.providers.reply import CallIds, finish_calls, last_events, really, reported
 
 _STOPS = {
     "length": StopReason.MAX_TOKENS,
@@ -86,6 +86,7 @@ class FromWire:
         self.ended = False
         self._endpoint = endpoint
         self._ids = CallIds(request)
+        self._most = request.max_tokens
         self._calls = Calls(self._ids)
         self._words: list[str] = []
         self._thoughts: list[str] = []
@@ -117,7 +118,8 @@ class FromWire:
         if kind := _FAILED_STOPS.get(said):
             text = f"{self._endpoint.vendor.title} failed before the reply was complete."
             raise ModelError(kind, text, "Try again, or choose another model with -m.")
-        stop = StopReason.REFUSAL if self._refused else _STOPS.get(said, StopReason.END_TURN)
+        stop = _STOPS.get(said, StopReason.END_TURN)
+        stop = StopReason.REFUSAL if self._refused else really(stop, self._usage, self._most)
         return last_events(self._endpoint, self._parts(stop), stop, self.spent())
 
     def spent(self) -> UsageReported | None:

@@ -98,6 +98,12 @@ def finish_calls(drafts: Sequence[CallDraft], ids: CallIds, stop: StopReason) ->
     return [draft.finish(ids, cut and draft is drafts[-1]) for draft in drafts]
 
 
+def really(stop: StopReason, usage: Usage | None, most: int | None) -> StopReason:
+    """Why a reply ended. Some servers call one finished that is as long as was allowed (`most`, in tokens)."""
+    cut = most is not None and usage is not None and usage.output >= most
+    return StopReason.MAX_TOKENS if cut and stop is StopReason.END_TURN else stop
+
+
 def last_events(
     endpoint: Endpoint,
     parts: Iterable[AssistantPart],
@@ -118,8 +124,11 @@ def last_events(
 
 
 def reported(endpoint: Endpoint, usage: Usage | None, stated_cost: float | None = None) -> UsageReported | None:
-    """What an attempt took. A price the server states is taken when the catalogue has none. None: it told nothing."""
-    if usage is None:
+    """What an attempt took; None when the server told nothing, or only noughts.
+
+    A price the server states is taken when the catalogue has none.
+    """
+    if usage is None or not usage.total:
         return None
     price = cost(endpoint.info, usage)
     return UsageReported(usage=usage, cost=stated_cost if price is None else price, window=endpoint.info.window)

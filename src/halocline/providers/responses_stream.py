@@ -13,7 +13,7 @@ from halocline.protocol.events import UsageReported
 from halocline.protocol.messages import StopReason, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import broken_off, decode_payload, failed_in_stream
-from halocline.providers.reply import CallIds, last_events, reported
+from halocline.providers.reply import CallIds, last_events, really, reported
 from halocline.providers.responses_output import Output, WireItem
 
 _KINDS = {
@@ -111,18 +111,11 @@ class FromWire:
     def finish(self) -> tuple[ModelEvent, ...]:
         if not self.ended:
             raise broken_off(self._endpoint)
-        stop = self._reason()
+        stop = StopReason.REFUSAL if self._output.refused else really(self._stop, self._usage, self._most)
         return last_events(self._endpoint, self._output.parts(stop), stop, self.spent())
 
     def spent(self) -> UsageReported | None:
         return reported(self._endpoint, self._usage)
-
-    def _reason(self) -> StopReason:
-        """Why the reply ended. llama.cpp calls a reply complete that is as long as we allowed."""
-        if self._output.refused:
-            return StopReason.REFUSAL
-        cut = self._most is not None and self._usage is not None and self._usage.output >= self._most
-        return StopReason.MAX_TOKENS if cut and self._stop is StopReason.END_TURN else self._stop
 
     def _passage(self, event: _WireEvent, kind: str, ending: str) -> tuple[ModelEvent, ...]:
         index = (event.summary_index if kind == "summary" else event.content_index) or 0
