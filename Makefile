@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit lint types layers format docs bench clean
+.PHONY: help setup demo test check unit lint types layers format docs bench real-model clean
 
 help:  ## show the verbs
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: $(STAMP)  ## create .venv with everything; leaves .venv/bin/halo
 
@@ -51,6 +51,10 @@ docs: setup  ## regenerate the reference pages from the registries
 
 bench: setup  ## measure what we claim about speed (see benchmarks/README.md)
 	@$(BIN)/python -m benchmarks.run
+
+real-model: setup  ## judge the client by a real llama.cpp server (built from source the first time: ten minutes)
+	@$(BIN)/python -m tests.real_server.set_up
+	@$(BIN)/python -m pytest tests/real_server
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -156,6 +156,10 @@ def _gaps_of(kind: str) -> Callable[[Run], list[float]]:
     return values
 
 
+def _calls(run: Run) -> list[float]:
+    return [call * _MS for call in run.calls]
+
+
 def _starts(run: Run) -> list[float]:
     return [_start(run)]
 
@@ -177,6 +181,8 @@ STATISTICS: tuple[tuple[str, str, Statistic], ...] = (
     ("gap_early", "gap at steps 2–21 of 200, ms", _EARLY_GAP),
     ("gap_late", "gap at steps 180–199 of 200, ms", _LATE_GAP),
     ("growth", "gap at steps 180–199 ÷ gap at steps 2–21", _over(_LATE_GAP, _EARLY_GAP)),
+    ("call", "from a call's last byte to its command's first act, median, ms", _pooled(0.5, _calls, "S5")),
+    ("call_p95", "… 95th percentile, ms", _pooled(0.95, _calls, "S5")),
     ("exit", "exit, 3 steps, ms", _median(_exit, "S1")),
     ("exit_s2", "exit, 40 steps, ms", _median(_exit, "S2")),
     ("memory_s1", "peak memory, 3 steps, MB", _median(_peak, "S1")),

@@ -25,6 +25,8 @@ PARTS = {
     "gap": ("S2",),
     "growth": ("S3",),
     "stream": ("S4", "S4-few") * 2,
+    "calls": ("S5",),
+    "parsing": (),
 }
 _ROUNDS, _QUICK_ROUNDS = 9, 3
 
@@ -43,7 +45,7 @@ class Job:
 def plan(both: Sequence[Arena], parts: Sequence[str], rounds: int) -> Iterator[Job]:
     """All jobs: in each round every scenario once or more, the contestants side by side, the order turned each time."""
     scenarios = [scenario for part in parts for scenario in PARTS[part]]
-    for number in range(rounds):
+    for number in range(rounds if scenarios else 0):
         turn = number % len(scenarios)
         for place, scenario in enumerate(scenarios[turn:] + scenarios[:turn]):
             pair = both if (number + place) % 2 else both[::-1]
@@ -93,6 +95,10 @@ def main(words: Sequence[str] | None = None) -> int:
     folder = Path(tempfile.gettempdir()) / f"halocline-bench-{os.getpid()}"
     runs = perform(folder, chosen.only, rounds, chosen.latency / 1000)
     table = figures(runs, FLOOR.name, OURS.name)
+    if "parsing" in chosen.only:
+        from benchmarks.parsing import figures as of_parsing
+
+        table += of_parsing(rounds)
     judged = verdicts(GOALS, table)
     facts = {"python": platform.python_version(), "machine": platform.platform(), "cores": os.cpu_count()}
     facts |= {"rounds": rounds, "parts": chosen.only, "latency_ms": chosen.latency}

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 NOTES = 200
 MODULES = 10
 NOTE_BYTES = 4096
+STAMPS = "stamps"
+"""A pipe in the temp folder; what is written to it is noticed when it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,12 @@ def _editing(name: str, rounds: int, calls: int) -> Scenario:
     return Scenario(name, tuple(script[:calls]), leaves=leaves)
 
 
+def _stamp(number: int) -> Call:
+    """A command whose first act is to be noticed (see `session`)."""
+    command = f'echo . > "$TMPDIR/{STAMPS}"; echo stamp {number}'
+    return Call("stamp", "execute_command", {"command": command, "requires_approval": False}, (f"stamp {number}",))
+
+
 STREAM_WORDS, STREAM_FEW_WORDS = 4000, 40
 
 SCENARIOS = {
@@ -92,5 +100,6 @@ SCENARIOS = {
         Scenario("S3", tuple(_read_note(number) for number in range(NOTES - 1))),
         Scenario("S4", (), words=STREAM_WORDS),
         Scenario("S4-few", (), words=STREAM_FEW_WORDS),
+        Scenario("S5", tuple(_stamp(number) for number in range(20))),
     )
 }

@@ -13,8 +13,9 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from benchmarks.process import Outcome, left_running, measure
-from benchmarks.scenarios import SCENARIOS, Scenario
+from benchmarks.scenarios import SCENARIOS, STAMPS, Scenario
 from benchmarks.server import Exchange, Report
+from benchmarks.stamps import Stamps
 from benchmarks.workspace import copy_fresh, make_template, missing_work, total_bytes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,6 +59,12 @@ class Run:
     grown: int = 0
     exchanges: list[Exchange] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    stamps: list[float] = field(default_factory=list)
+
+    @property
+    def calls(self) -> list[float]:
+        """From the last byte of each answer to the first act of the command that it called."""
+        return [stamp - exchange.answered for stamp, exchange in zip(self.stamps, self.exchanges, strict=False)]
 
     @property
     def start(self) -> float:
@@ -94,9 +101,10 @@ class Arena:
         scenario = SCENARIOS[name]
         copy_fresh(self._template, self._workspace)
         before = total_bytes(self._home, self._temp)
-        with _serving(name, self._latency) as (port, finish):
+        with _serving(name, self._latency) as (port, finish), Stamps(self._temp / STAMPS) as stamps:
             outcome, text, failures = self._measure(self.contestant.command(port, self._workspace))
             report = finish()
+        failures += _missed(scenario, stamps.times)
         problems = [*report.problems, *failures, *_problems(scenario, report, text), *self._left_behind(scenario)]
         return Run(
             contestant=self.contestant.name,
@@ -106,6 +114,7 @@ class Arena:
             grown=total_bytes(self._home, self._temp) - before,
             exchanges=report.exchanges,
             problems=problems,
+            stamps=stamps.times,
         )
 
     def bare(self) -> Run:
@@ -170,6 +179,12 @@ def _report(text: str) -> Report:
 def _text_of(output: IO[bytes]) -> str:
     output.seek(0)
     return output.read().decode(errors="replace")
+
+
+def _missed(scenario: Scenario, stamps: list[float]) -> list[str]:
+    """What is wrong with the stamps: each command that makes one makes it once."""
+    expected = sum(call.kind == "stamp" for call in scenario.calls)
+    return [f"{len(stamps)} commands began instead of {expected}"] if len(stamps) != expected else []
 
 
 def _problems(scenario: Scenario, report: Report, text: str) -> list[str]:

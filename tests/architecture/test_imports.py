@@ -50,6 +50,8 @@ UNUSED = (
     "halocline.providers.printed_calls",
     "halocline.providers.text_protocol",
     "halocline.testing",
+    "halocline.surfaces.row_kinds",
+    "halocline.task.slips",
     "halocline.surfaces.cli.screen",
     "halocline.surfaces.cli.line_mode",
     "halocline.surfaces.cli.demo",

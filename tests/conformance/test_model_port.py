@@ -190,6 +190,12 @@ FULFILMENTS = (
     text_protocol_over_http,
 )
 every_model = pytest.mark.parametrize("opened", FULFILMENTS, ids=lambda opened: opened.__name__)
+models_that_stream_calls = pytest.mark.parametrize(
+    # Gemini's calls come whole.
+    "opened",
+    [opened for opened in FULFILMENTS if not opened.__name__.startswith("gemini")],
+    ids=lambda opened: opened.__name__,
+)
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
@@ -267,6 +273,18 @@ async def test_arguments_that_do_not_parse_arrive_as_they_are(opened: Opened) ->
     async with opened([Turn(calls=(Call("read_file", raw='{"path": "a'),))]) as model:
         (call,) = message_of(await collected(model)).tool_calls
     assert (call.arguments, call.malformed) == ({}, '{"path": "a')
+
+
+@models_that_stream_calls
+async def test_a_limit_that_cuts_the_last_call_leaves_those_before_it_whole(opened: Opened) -> None:
+    calls = (Call("list_files", {}), Call("read_file", raw='{"path": "a'))
+    async with opened([Turn(calls=calls, stop=StopReason.MAX_TOKENS)]) as model:
+        message = message_of(await collected(model))
+    assert message.stop_reason is StopReason.MAX_TOKENS
+    assert [(call.name, call.malformed) for call in message.tool_calls] == [
+        ("list_files", ""),
+        ("read_file", '{"path": "a'),
+    ]
 
 
 @every_model
@@ -411,3 +429,14 @@ async def test_retrying_hides_a_failure_that_passed() -> None:
     assert sum(isinstance(event, StepRetried) for event in events) == 1
     assert message_of(events) == AssistantMessage((Text("Well."),), model=model.name)
     assert not any(isinstance(part, ToolCall) for part in message_of(events).content)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_only_who_gave_a_phase_hears_it_again(family: str) -> None:
+    said = AssistantMessage((Text("Looking.", phase="commentary"),), model="openai-responses/test-model")
+    async with ModelServer([Turn(text="Done.")]) as server:
+        model = FAMILIES[family](endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        await collected_of(model, request_of(HELLO, said, HELLO))
+        await model.close()
+    assert b"Looking." in server.requests[0].raw
+    assert (b"commentary" in server.requests[0].raw) is (family == "openai-responses")

@@ -40,6 +40,14 @@ def test_every_event_chooses_to_be_durable_or_transient():
     assert transient == set(ev.Transient.__subclasses__())
 
 
+def test_words_without_a_phase_are_written_and_read_as_ever():
+    line = b'{"type":"assistant_message_completed","seq":1,"message":{"type":"assistant_message","content":[%s]}}'
+    plain, phased = b'{"type":"text","text":"a"}', b'{"type":"text","text":"a","phase":"commentary"}'
+    assert codec.decode(line % plain).message.content == (Text("a"),)
+    assert codec.decode(line % phased).message.content == (Text("a", phase="commentary"),)
+    assert plain in codec.encode(codec.decode(line % plain))
+
+
 @given(st.text(), st.text(), st.dictionaries(st.text(), st.integers() | st.text()))
 def test_any_text_survives(words, name, arguments):
     reply = AssistantMessage(content=(Text(words), ToolCall(id="c", name=name, arguments=arguments)))

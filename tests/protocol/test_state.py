@@ -83,6 +83,13 @@ def test_what_was_streamed_of_an_unfinished_reply_is_kept():
     assert end.message.interrupted
 
 
+def test_unfinished_messages_of_their_own_stay_apart():
+    state = fold(numbered(STARTED, PROMPT, ev.StepStarted(model="m")))
+    for delta in (ev.TextDelta("Looking."), ev.TextDelta("Do", apart=True), ev.TextDelta("ne")):
+        state = reduce(state, delta)
+    assert loose_ends(state)[0].message.content == (Text("Looking."), Text("Done"))
+
+
 def test_a_retry_voids_the_draft():
     state = fold(numbered(STARTED, PROMPT, ev.StepStarted(model="m")))
     state = reduce(reduce(state, ev.TextDelta("x")), ev.StepRetried(attempt=1, wait=0, cause="net"))

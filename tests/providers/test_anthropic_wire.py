@@ -299,6 +299,7 @@ def stopped(reason: str) -> bytes:
         ("stop_sequence", StopReason.END_TURN),
         ("max_tokens", StopReason.MAX_TOKENS),
         ("model_context_window_exceeded", StopReason.MAX_TOKENS),
+        ("pause_turn", StopReason.MAX_TOKENS),
         ("refusal", StopReason.REFUSAL),
         ("something_new", StopReason.END_TURN),
     ],

@@ -303,8 +303,15 @@ def test_a_local_server_costs_nothing() -> None:
     [
         ("stop", StopReason.END_TURN),
         ("tool_calls", StopReason.END_TURN),
+        ("function_call", StopReason.END_TURN),
         ("length", StopReason.MAX_TOKENS),
+        ("max_tokens", StopReason.MAX_TOKENS),
+        ("model_length", StopReason.MAX_TOKENS),
+        ("model_context_window_exceeded", StopReason.MAX_TOKENS),
         ("content_filter", StopReason.REFUSAL),
+        ("content_filter: SAFETY", StopReason.REFUSAL),
+        ("refusal", StopReason.REFUSAL),
+        ("sensitive", StopReason.REFUSAL),
         ("something_new", StopReason.END_TURN),
     ],
 )
@@ -314,7 +321,13 @@ def test_stop_reasons_are_translated(said: str, meant: StopReason) -> None:
 
 @pytest.mark.parametrize(
     ("said", "kind"),
-    [("error", ModelErrorKind.SERVER), ("insufficient_system_resource", ModelErrorKind.OVERLOADED)],
+    [
+        ("abort", ModelErrorKind.SERVER),
+        ("error", ModelErrorKind.SERVER),
+        ("network_error", ModelErrorKind.SERVER),
+        ("insufficient_system_resource", ModelErrorKind.OVERLOADED),
+        ("function_call_filter: MALFORMED_FUNCTION_CALL", ModelErrorKind.MALFORMED),
+    ],
 )
 def test_a_stop_reason_may_be_a_failure(said: str, kind: ModelErrorKind) -> None:
     with pytest.raises(ModelError) as caught:

@@ -217,6 +217,30 @@ def test_a_refusal_in_words_is_a_refusal() -> None:
     assert (message_of(events).text, message_of(events).stop_reason) == ("I cannot.", StopReason.REFUSAL)
 
 
+def spoken(index: int, phase: bytes, text: bytes) -> list[tuple[bytes, bytes]]:
+    at, item = b'"output_index":%d' % index, b'"item":{"id":"msg_%d","type":"message","role":"assistant"' % index
+    said = b'"content":[{"type":"output_text","text":"%s"}]' % text
+    return [
+        (b"response.output_item.added", at + b"," + item + b',"content":[],"phase":%s}' % phase),
+        (b"response.output_text.delta", at + b',"content_index":0,"delta":"%s"' % text),
+        (b"response.output_item.done", at + b"," + item + b',"phase":%s,%s}' % (phase, said)),
+    ]
+
+
+def test_commentary_and_answer_are_parts_of_their_own_with_their_phases() -> None:
+    said = (*spoken(0, b'"commentary"', b"Looking."), *spoken(1, b'"final_answer"', b"Done."))
+    events = ended(b"completed", b"null", *said)
+    assert events[:2] == [TextDelta("Looking."), TextDelta("Done.", apart=True)]
+    assert message_of(events).content == (Text("Looking.", phase="commentary"), Text("Done.", phase="final_answer"))
+    assert message_of(events).answer == "Done."
+
+
+def test_a_phase_that_is_told_only_at_the_end_or_only_at_the_beginning_is_kept() -> None:
+    plain, phased = spoken(0, b"null", b"Looking."), spoken(0, b'"commentary"', b"Looking.")
+    for told in ((*phased[:2], plain[2]), (*plain[:2], phased[2]), phased[2:]):
+        assert message_of(ended(b"completed", b"null", *told)).content == (Text("Looking.", phase="commentary"),)
+
+
 def test_bytes_that_are_no_text_are_replaced_and_the_rest_is_kept() -> None:
     delta = b'"output_index":0,"delta":"a\xffb"'
     assert text_of(ended(b"completed", b"null", (b"response.output_text.delta", delta))) == "a�b"

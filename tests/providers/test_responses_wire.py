@@ -131,6 +131,22 @@ def test_what_the_server_could_not_read_is_left_out(content: tuple) -> None:
     assert sent[1:] == [{"type": "message", "role": "assistant", "content": "So."}]
 
 
+def phased(model: str) -> AssistantMessage:
+    return AssistantMessage((Text("Looking.", phase="commentary"), Text("Done.", phase="final_answer")), model=model)
+
+
+def test_a_phase_goes_back_to_who_gave_it() -> None:
+    assert wire(request(HELLO, phased("openai/gpt-5.6")))["input"][1:] == [
+        {"type": "message", "role": "assistant", "content": "Looking.", "phase": "commentary"},
+        {"type": "message", "role": "assistant", "content": "Done.", "phase": "final_answer"},
+    ]
+
+
+@pytest.mark.parametrize("model", ["openai-responses/gpt-5.6", "anthropic/gpt-5.6", ""])
+def test_a_phase_that_another_provider_gave_is_not_told(model: str) -> None:
+    assert not any("phase" in item for item in wire(request(HELLO, phased(model)))["input"])
+
+
 def test_a_reply_that_is_nothing_but_reasoning_is_left_out() -> None:
     alone = AssistantMessage((Thinking("Hm.", redacted=RAW, provider="openai"),))
     assert wire(request(HELLO, alone, HELLO))["input"] == [wire(request())["input"][0]] * 2

@@ -32,7 +32,8 @@ async def test_a_passing_failure_is_asked_again_after_growing_waits() -> None:
     faults = (Turn(fault=Fault.OVERLOADED), Turn(fault=Fault.SERVER), Turn(fault=Fault.DISCONNECT, text="Half"))
     events = await collected(retrying(clock, *faults, DONE))
     assert clock.slept == [2.0, 4.0, 8.0]
-    assert [(e.attempt, e.wait) for e in events if isinstance(e, StepRetried)] == [(1, 2.0), (2, 4.0), (3, 8.0)]
+    told = [(e.attempt, e.most, e.wait) for e in events if isinstance(e, StepRetried)]
+    assert told == [(1, 3, 2.0), (2, 3, 4.0), (3, 3, 8.0)]
     assert message_of(events).text == "Done."
 
 
@@ -111,6 +112,18 @@ async def test_the_kind_of_failure_decides_how_often_is_asked(kind: ModelErrorKi
     with pytest.raises(ModelError):
         await collected(Retrying(model, sleep=Clock().sleep))
     assert model.asked == asked
+
+
+async def test_it_is_told_how_often_this_failure_is_asked_again() -> None:
+    told: list[int] = []
+    with pytest.raises(ModelError):
+        await _listen(Retrying(Failing(ModelErrorKind.UNREACHABLE), sleep=Clock().sleep), told)
+    assert told == [1]
+
+
+async def _listen(model: Retrying, told: list[int]) -> None:
+    async for event in model.stream(request()):
+        told += [event.most] if isinstance(event, StepRetried) else []
 
 
 async def test_text_from_before_the_failure_is_followed_by_the_retry() -> None:

@@ -1,8 +1,8 @@
 import pytest
 
 from halocline.protocol.messages import StopReason, Usage
-from halocline.surfaces.figures import count, duration, ending, money
-from halocline.surfaces.row_kinds import TurnEndRow
+from halocline.surfaces.figures import count, duration, ending, money, retrying
+from halocline.surfaces.row_kinds import RetryRow, TurnEndRow
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,24 @@ def test_large_counts_are_shortened(number: int, text: str) -> None:
 )
 def test_an_unknown_price_is_never_shown_as_nothing(dollars: float | None, text: str) -> None:
     assert money(dollars) == text
+
+
+@pytest.mark.parametrize(
+    ("wait", "most", "text"),
+    [
+        (4.0, 3, "Overloaded: asking again in 4 s (2 of 3)"),
+        (4.25, 3, "Overloaded: asking again in 4.2 s (2 of 3)"),
+        (60.0, 0, "Overloaded: asking again in 1 m 00 s (attempt 2)"),
+    ],
+)
+def test_a_wait_is_told_with_its_cause_and_its_count(wait: float, most: int, text: str) -> None:
+    assert retrying(RetryRow(2, wait, "Overloaded.", most)) == text
+
+
+def test_tokens_that_nobody_counted_are_not_none() -> None:
+    assert ending(TurnEndRow(StopReason.END_TURN, cost=None, steps=1)) == (
+        "done · 1 step · tokens unknown · price unknown · 0.0 s"
+    )
 
 
 def test_the_end_of_a_turn_is_one_line_of_facts() -> None:

@@ -5,7 +5,15 @@ import pytest
 
 from halocline.protocol.events import Todo
 from halocline.task.arguments import input_of
-from halocline.tools import ask_followup_question, list_files, read_file, update_todos
+from halocline.tools import (
+    ask_followup_question,
+    attempt_completion,
+    list_files,
+    read_file,
+    search_files,
+    update_todos,
+    write_to_file,
+)
 
 ITEM = {"text": "a"}
 UNDERSTOOD = [
@@ -28,7 +36,28 @@ def test_arguments_are_taken_as_what_alone_they_can_mean(
     assert input_of(sent, module.TOOL) == module.Input(**meant)
 
 
+RENAMED = [
+    (attempt_completion, {"response": "Done."}, {"result": "Done."}),
+    (attempt_completion, {"summary": "Done."}, {"result": "Done."}),
+    (read_file, {"file_path": "a", "start_line": 3}, {"path": "a", "start_line": 3}),
+    (write_to_file, {"filePath": "a", "contents": "x"}, {"path": "a", "content": "x"}),
+    (search_files, {"pattern": "x", "glob": "*.py"}, {"regex": "x", "file_pattern": "*.py"}),
+    (list_files, {"directory": "src"}, {"path": "src"}),
+    (update_todos, {"todo_list": '[{"text": "a"}]'}, {"todos": [Todo("a")]}),
+    (read_file, {"path": "a", "file_path": "b"}, {"path": "a"}),
+]
+
+
+@pytest.mark.parametrize(("module", "sent", "meant"), RENAMED)
+def test_other_agents_names_of_a_parameter_are_understood(
+    module: Any, sent: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    assert input_of(sent, module.TOOL) == module.Input(**meant)
+
+
 REFUSED = [
+    (attempt_completion, {"response": "a", "summary": "b"}, "result"),
+    (read_file, {"directory_name": "a"}, "path"),
     (read_file, {}, "path"),
     (read_file, {"path": None}, "path"),
     (read_file, {"path": "a", "start_line": "three"}, "start_line"),

@@ -36,11 +36,11 @@ class RecordedModel:
         message = next((event.message for event in events if isinstance(event, ev.AssistantMessageCompleted)), None)
         for delta in _deltas(message):
             yield delta
-        if error := next((event for event in events if isinstance(event, ev.ErrorRaised)), None):
-            raise _error(error)
         for event in events:
             if isinstance(event, ev.UsageReported):
                 yield event
+        if error := next((event for event in events if isinstance(event, ev.ErrorRaised)), None):
+            raise _error(error)
         if message is None or message.interrupted:
             await _forever(self._course)
         else:

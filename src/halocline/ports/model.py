@@ -45,8 +45,9 @@ class Model(Protocol):
     """Something that answers requests.
 
     Promises of `stream`: deltas, then at most one `UsageReported`, then exactly one `AssistantMessageCompleted`.
-    It raises only `ModelError` (and cancellation). Leaving the iterator early closes the connection. A call whose
-    arguments did not parse arrives with `malformed` set.
+    An attempt that fails may have its own `UsageReported`, before the error or before `StepRetried`. It raises only
+    `ModelError` (and cancellation). Leaving the iterator early closes the connection. A call whose arguments did not
+    parse arrives with `malformed` set.
     """
 
     @property

@@ -20,12 +20,40 @@ from halocline.protocol.values import JsonObject, Value
 InputT = TypeVar("InputT", bound=msgspec.Struct)
 
 
+ALIASES = {
+    "absolutePath": "path",
+    "file_path": "path",
+    "filePath": "path",
+    "filename": "path",
+    "target_file": "path",
+    "directory": "path",
+    "contents": "content",
+    "file_text": "content",
+    "response": "result",
+    "summary": "result",
+    "answer": "result",
+    "cmd": "command",
+    "pattern": "regex",
+    "query": "regex",
+    "glob": "file_pattern",
+    "todo_list": "todos",
+    "choices": "options",
+}
+"""Names that models give to parameters by habit, from other agents' tools."""
+
+
 class ToolSpec(Value, frozen=True):
     """What the model is told of a tool."""
 
     name: str
     description: str
     schema: JsonObject
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Which names stand for which parameter, where the tool has no parameter of that name itself."""
+        fields = self.schema.get("properties", {})
+        return {alias: name for alias, name in ALIASES.items() if name in fields and alias not in fields}
 
 
 class Summary(Value, frozen=True):

@@ -154,12 +154,16 @@ class StepStarted(Durable, frozen=True):
 
 
 class StepRetried(Transient, frozen=True):
-    """The request failed and is made again after `wait` seconds, of `model` if that is another; what came is void."""
+    """The request failed and is made again after `wait` seconds, of `model` if that is another; what came is void.
+
+    It is the `attempt`th repetition, of `most` that would be made of this failure (0: not known).
+    """
 
     attempt: int
     wait: float
     cause: str
     model: str = ""
+    most: int = 0
 
 
 class UsageReported(Durable, frozen=True):
@@ -171,7 +175,10 @@ class UsageReported(Durable, frozen=True):
 
 
 class TextDelta(Transient, frozen=True):
+    """New words of a reply. `apart` begins a message of its own, not the next words of the last one."""
+
     text: str
+    apart: bool = False
 
 
 class ThinkingDelta(Transient, frozen=True):

@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from halocline.protocol.values import JsonObject, Tagged, Value
 
+FINAL_ANSWER = "final_answer"
+"""The phase of the words that answer the prompt."""
+
 
 class StopReason(StrEnum):
     """Why a turn ended; ACP's words, plus `error`."""
@@ -32,9 +35,13 @@ class Effort(StrEnum):
 
 
 class Text(Tagged, frozen=True):
-    """Words of a person, a model or a tool."""
+    """Words of a person, a model or a tool.
+
+    `phase` is what a model's provider said of them (`commentary`, `final_answer`); it goes back to that provider alone.
+    """
 
     text: str
+    phase: str = ""
 
     @property
     def words(self) -> str:
@@ -105,6 +112,12 @@ class AssistantMessage(Tagged, frozen=True):
     @property
     def text(self) -> str:
         return "".join(part.text for part in self.content if isinstance(part, Text))
+
+    @property
+    def answer(self) -> str:
+        """The words that the model marked as its answer; all of them when it marked none."""
+        marked = [part.text for part in self.content if isinstance(part, Text) and part.phase == FINAL_ANSWER]
+        return "".join(marked) or self.text
 
 
 class ToolResult(Tagged, frozen=True):

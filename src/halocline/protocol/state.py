@@ -170,12 +170,16 @@ def draft_parts(state: State) -> tuple[AssistantPart, ...]:
     run: list[str] = []
     for index, delta in enumerate(deltas := deltas[::-1]):
         run.append(delta.text)
-        if index + 1 == len(deltas) or type(deltas[index + 1]) is not type(delta):
+        if index + 1 == len(deltas) or _begins_anew(deltas[index + 1], delta):
             joined = "".join(run)
             parts.append(Text(joined) if isinstance(delta, ev.TextDelta) else Thinking(joined))
             run = []
     # Reasoning without its signature cannot be replayed, so only words survive.
     return tuple(part for part in parts if isinstance(part, Text) and part.text.strip())
+
+
+def _begins_anew(delta: ev.TextDelta | ev.ThinkingDelta, last: ev.TextDelta | ev.ThinkingDelta) -> bool:
+    return type(delta) is not type(last) or (isinstance(delta, ev.TextDelta) and delta.apart)
 
 
 def _cut_short(open_call: OpenCall) -> ev.ToolCallEnded:

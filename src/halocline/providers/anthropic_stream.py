@@ -10,15 +10,17 @@ from typing import Any
 import msgspec
 
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol.events import TextDelta, ThinkingDelta
+from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import broken_off, decode_payload, failed_in_stream
 from halocline.providers.fragments import encode_json
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, really, reported
 
 _STOPS = {
     "max_tokens": StopReason.MAX_TOKENS,
+    # The server paused a turn of its own tools, of which it is told none here: the reply is not complete.
+    "pause_turn": StopReason.MAX_TOKENS,
     "model_context_window_exceeded": StopReason.MAX_TOKENS,
     "refusal": StopReason.REFUSAL,
 }
@@ -89,9 +91,10 @@ class FromWire:
         self.ended = False
         self._endpoint = endpoint
         self._ids = CallIds(request)
+        self._most = request.max_tokens
         self._blocks: list[_Block] = []
         self._open: dict[int, _Block] = {}
-        self._usage = Usage()
+        self._usage: Usage | None = None
         self._stop: str | None = None
 
     def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
@@ -115,8 +118,11 @@ class FromWire:
     def finish(self) -> tuple[ModelEvent, ...]:
         if not (self.ended or self._stop):
             raise broken_off(self._endpoint)
-        stop = _STOPS.get(self._stop or "", StopReason.END_TURN)
-        return last_events(self._endpoint, self._parts(stop), stop, self._usage)
+        stop = really(_STOPS.get(self._stop or "", StopReason.END_TURN), self._usage, self._most)
+        return last_events(self._endpoint, self._parts(stop), stop, self.spent())
+
+    def spent(self) -> UsageReported | None:
+        return reported(self._endpoint, self._usage)
 
     def _start(self, index: int, sent: _WireBlock) -> tuple[ModelEvent, ...]:
         block = self._open[index] = _Block(redacted=sent.data or "")
@@ -160,7 +166,7 @@ class FromWire:
             "cache_write": sent.cache_creation_input_tokens,
         }
         known = {kind: count for kind, count in newest.items() if count is not None}
-        self._usage = msgspec.structs.replace(self._usage, **known)
+        self._usage = msgspec.structs.replace(self._usage or Usage(), **known)
 
     def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         for block in self._blocks:

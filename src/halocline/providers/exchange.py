@@ -8,6 +8,7 @@ import msgspec
 
 from halocline.ports.model import ModelEvent
 from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import UsageReported
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import HttpClient, Response
 from halocline.providers.sse import EventParser
@@ -29,6 +30,9 @@ class Translator(Protocol):
     def finish(self) -> tuple[ModelEvent, ...]:
         """Usage and message. Raises ModelError when the reply is not complete or empty."""
 
+    def spent(self) -> UsageReported | None:
+        """What was taken so far, as far as the server told."""
+
 
 async def exchange(
     client: HttpClient,
@@ -38,20 +42,29 @@ async def exchange(
     body: Sequence[bytes],
     translator: Translator,
 ) -> AsyncGenerator[ModelEvent, None]:
-    """Ask, and yield the reply as it comes. Leaving early closes the connection. Raises ModelError."""
+    """Ask, and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
+
+    An attempt that fails costs all the same: what the server told of that comes before the error.
+    """
     response = await client.post(path, headers, body)
-    with closing(response):
-        await _check(response, endpoint)
-        parser = EventParser()
-        async with aclosing(response.body()) as chunks:
-            async for chunk in chunks:
-                for payload in parser.feed(chunk):
-                    for event in translator.feed(payload):
-                        yield event
-                if translator.ended:
-                    await response.drain(_DRAIN_GRACE)
-                    break
-    for event in translator.finish():
+    try:
+        with closing(response):
+            await _check(response, endpoint)
+            parser = EventParser()
+            async with aclosing(response.body()) as chunks:
+                async for chunk in chunks:
+                    for payload in parser.feed(chunk):
+                        for event in translator.feed(payload):
+                            yield event
+                    if translator.ended:
+                        await response.drain(_DRAIN_GRACE)
+                        break
+        last = translator.finish()
+    except ModelError:
+        if spent := translator.spent():
+            yield spent
+        raise
+    for event in last:
         yield event
 
 

@@ -13,11 +13,11 @@ import msgspec
 
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import TextDelta, ThinkingDelta
+from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import broken_off, decode_payload, failed_in_stream
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, reported
 
 _STOPS = {
     "MAX_TOKENS": StopReason.MAX_TOKENS,
@@ -29,11 +29,17 @@ _STOPS = {
     "PROHIBITED_CONTENT": StopReason.REFUSAL,
     "SPII": StopReason.REFUSAL,
     "ESCALATION": StopReason.REFUSAL,
+    "IMAGE_SAFETY": StopReason.REFUSAL,
+    "IMAGE_PROHIBITED_CONTENT": StopReason.REFUSAL,
+    "IMAGE_RECITATION": StopReason.REFUSAL,
     "MODEL_ARMOR": StopReason.REFUSAL,
 }
 
 _FAILED_STOPS = {
     "OTHER": ModelErrorKind.SERVER,
+    "IMAGE_OTHER": ModelErrorKind.SERVER,
+    "NO_IMAGE": ModelErrorKind.SERVER,
+    "TOO_MANY_TOOL_CALLS": ModelErrorKind.SERVER,
     "MALFORMED_RESPONSE": ModelErrorKind.MALFORMED,
     "MISSING_THOUGHT_SIGNATURE": ModelErrorKind.INVALID_REQUEST,
     "PUP_LIMITED_DISABLED": ModelErrorKind.AUTH,
@@ -113,7 +119,7 @@ class FromWire:
         self._endpoint = endpoint
         self._ids = CallIds(request)
         self._pieces: list[_Piece] = []
-        self._counts = _WireUsage()
+        self._counts: _WireUsage | None = None
         self._stop: str | None = None
         self._why = ""
         self._blocked = False
@@ -142,7 +148,10 @@ class FromWire:
             text = f"{self._endpoint.vendor.title} failed before the reply was complete ({reason})."
             raise ModelError(kind, text, "Try again, or choose another model with -m.")
         stop = StopReason.REFUSAL if self._blocked else _STOPS.get(self._stop or "", StopReason.END_TURN)
-        return last_events(self._endpoint, self._parts(stop), stop, self._usage())
+        return last_events(self._endpoint, self._parts(stop), stop, self.spent())
+
+    def spent(self) -> UsageReported | None:
+        return reported(self._endpoint, _usage(self._counts) if self._counts else None)
 
     def _failure(self) -> ModelErrorKind | None:
         """A bad call of which nothing is told can only be asked for again."""
@@ -173,19 +182,7 @@ class FromWire:
     def _count(self, sent: _WireUsage) -> None:
         """Counts are cumulative, and may be left out: the newest number of each kind holds."""
         known = {name: count for name, count in msgspec.structs.asdict(sent).items() if count is not None}
-        self._counts = msgspec.structs.replace(self._counts, **known)
-
-    def _usage(self) -> Usage:
-        """The prompt includes what came from a cache, so that is taken off; thoughts are written, too."""
-        counts = self._counts
-        cached, thoughts = counts.cached_content_token_count or 0, counts.thoughts_token_count or 0
-        prompt = (counts.prompt_token_count or 0) + (counts.tool_use_prompt_token_count or 0)
-        return Usage(
-            input=max(0, prompt - cached),
-            output=(counts.candidates_token_count or 0) + thoughts,
-            cache_read=cached,
-            reasoning=thoughts,
-        )
+        self._counts = msgspec.structs.replace(self._counts or _WireUsage(), **known)
 
     def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         drafts = self._drafts()
@@ -219,3 +216,15 @@ class FromWire:
         name = tried[1] if tried else _UNNAMED
         text = self._why[tried.end() :] if tried else self._why
         return ToolCall(id=self._ids.claim(""), name=name, malformed=text or self._why)
+
+
+def _usage(counts: _WireUsage) -> Usage:
+    """The prompt includes what came from a cache, so that is taken off; thoughts are written, too."""
+    cached, thoughts = counts.cached_content_token_count or 0, counts.thoughts_token_count or 0
+    prompt = (counts.prompt_token_count or 0) + (counts.tool_use_prompt_token_count or 0)
+    return Usage(
+        input=max(0, prompt - cached),
+        output=(counts.candidates_token_count or 0) + thoughts,
+        cache_read=cached,
+        reasoning=thoughts,
+    )

@@ -5,6 +5,7 @@ The message is put together from the parts that the library holds at the end: on
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
 from pydantic_ai.messages import (
     FinishReason,
     ModelResponse,
@@ -23,13 +24,13 @@ from pydantic_ai.usage import RequestUsage
 
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import TextDelta, ThinkingDelta
+from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import broken_off
 from halocline.providers.fragments import encode_json
 from halocline.providers.library_messages import seal
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, reported
 
 _STOPS: dict[FinishReason | None, StopReason] = {
     "length": StopReason.MAX_TOKENS,
@@ -70,7 +71,12 @@ class FromLibrary:
                 raise self._failure(response)
         stop = _STOPS.get(response.finish_reason, StopReason.END_TURN)
         parts = self._parts(response.parts, stop)
-        return last_events(self._endpoint, parts, stop, _usage(response.usage), _cost(response))
+        return last_events(self._endpoint, parts, stop, self._spent(response))
+
+    def _spent(self, response: ModelResponse) -> UsageReported | None:
+        """The library's list of prices counts where ours has none."""
+        spent = reported(self._endpoint, _usage(response.usage))
+        return replace(spent, cost=_cost(response)) if spent and spent.cost is None else spent
 
     def _failure(self, response: ModelResponse) -> ModelError:
         """Of a call that could not be read, Google's servers send nothing but this reason."""

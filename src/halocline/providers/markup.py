@@ -15,9 +15,6 @@ from halocline.protocol.values import JsonObject
 WHOLE = frozenset({"content", "diff"})
 """Parameters whose value may hold any text, the protocol's own tags included: the last closing tag ends them."""
 
-ALIASES = {"absolutePath": "path", "file_path": "path", "response": "result"}
-"""Names that models give to parameters by habit; understood where the tool has no such parameter of its own."""
-
 THINKING = frozenset({"think", "thinking"})
 WRAPPERS = frozenset({"function_call", "function_calls", "tool_call", "tool_calls", "tool_use"})
 """Tags that weak models put around calls. They mean nothing and are dropped."""
@@ -58,8 +55,7 @@ class ToolTags:
     @classmethod
     def of(cls, spec: ToolSpec) -> "ToolTags":
         fields = spec.schema.get("properties", {})
-        aliases = {tag: name for tag, name in ALIASES.items() if name in fields and tag not in fields}
-        parameters = {name: name for name in fields} | aliases
+        parameters = {name: name for name in fields} | spec.aliases
         return cls(spec.name, parameters, fields, spec.schema.get("required", ()), _any_of(map(Tag, parameters)))
 
 

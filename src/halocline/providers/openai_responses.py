@@ -107,7 +107,7 @@ class OpenAIResponses:
 def fragments(maker: str, blobs: Blobs) -> Fragments[bytes]:
     """Messages as their encoded items, joined by commas; empty when nothing is left to say.
 
-    `maker` is the provider whose reasoning goes back; empty for none.
+    `maker` is the provider whose reasoning and phases go back; empty for none.
     """
     return Fragments(lambda message: joined(_items(message, maker, blobs)))
 
@@ -190,12 +190,14 @@ def _result(result: ToolResult, blobs: Blobs) -> JsonObject:
 def _spoken(message: AssistantMessage, maker: str) -> Iterator[bytes]:
     """The API refuses reasoning that nothing followed, so that is left out."""
     reasoning: list[bytes] = []
+    phased = bool(maker) and message.model.startswith(f"{maker}/")
     for part in message.content:
         match part:
             case Thinking(redacted=raw) if raw and maker and part.provider == maker:
                 reasoning.append(raw.encode())
             case Text() if part.text.strip():
-                yield from (*reasoning, encode_json(_said("assistant", part.text)))
+                phase: JsonObject = {"phase": part.phase} if part.phase and phased else {}
+                yield from (*reasoning, encode_json(_said("assistant", part.text) | phase))
                 reasoning = []
             case ToolCall():
                 yield from (*reasoning, encode_json(_call(part)))

@@ -10,23 +10,30 @@ import msgspec
 
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import TextDelta, ThinkingDelta
+from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import broken_off, decode_payload, failed_in_stream
 from halocline.providers.openai_calls import CallFragment, Calls
-from halocline.providers.reply import CallIds, finish_calls, last_events
+from halocline.providers.reply import CallIds, finish_calls, last_events, really, reported
 
 _STOPS = {
     "length": StopReason.MAX_TOKENS,
+    "max_tokens": StopReason.MAX_TOKENS,
+    "model_length": StopReason.MAX_TOKENS,
+    "model_context_window_exceeded": StopReason.MAX_TOKENS,
     "content_filter": StopReason.REFUSAL,
     "refusal": StopReason.REFUSAL,
+    "sensitive": StopReason.REFUSAL,
 }
 
-# Some servers say with the stop reason that they failed.
+# Some servers say with the stop reason that they failed. Google adds what it was, behind a colon.
 _FAILED_STOPS = {
+    "abort": ModelErrorKind.SERVER,
     "error": ModelErrorKind.SERVER,
+    "function_call_filter": ModelErrorKind.MALFORMED,
     "insufficient_system_resource": ModelErrorKind.OVERLOADED,
+    "network_error": ModelErrorKind.SERVER,
 }
 
 
@@ -80,10 +87,11 @@ class FromWire:
         self.ended = False
         self._endpoint = endpoint
         self._ids = CallIds(request)
+        self._most = request.max_tokens
         self._calls = Calls(self._ids)
         self._words: list[str] = []
         self._thoughts: list[str] = []
-        self._usage = Usage()
+        self._usage: Usage | None = None
         self._cost: float | None = None
         self._stop: str | None = None
         self._refused = False
@@ -107,11 +115,16 @@ class FromWire:
     def finish(self) -> tuple[ModelEvent, ...]:
         if not (self.ended or self._stop):
             raise broken_off(self._endpoint)
-        if kind := _FAILED_STOPS.get(self._stop or ""):
+        said = (self._stop or "").partition(":")[0]
+        if kind := _FAILED_STOPS.get(said):
             text = f"{self._endpoint.vendor.title} failed before the reply was complete."
             raise ModelError(kind, text, "Try again, or choose another model with -m.")
-        stop = StopReason.REFUSAL if self._refused else _STOPS.get(self._stop or "", StopReason.END_TURN)
-        return last_events(self._endpoint, self._parts(stop), stop, self._usage, self._cost)
+        stop = _STOPS.get(said, StopReason.END_TURN)
+        stop = StopReason.REFUSAL if self._refused else really(stop, self._usage, self._most)
+        return last_events(self._endpoint, self._parts(stop), stop, self.spent())
+
+    def spent(self) -> UsageReported | None:
+        return reported(self._endpoint, self._usage, self._cost)
 
     def _delta(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
         content = delta.content

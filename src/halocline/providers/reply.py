@@ -98,14 +98,19 @@ def finish_calls(drafts: Sequence[CallDraft], ids: CallIds, stop: StopReason) ->
     return [draft.finish(ids, cut and draft is drafts[-1]) for draft in drafts]
 
 
+def really(stop: StopReason, usage: Usage | None, most: int | None) -> StopReason:
+    """Why a reply ended. Some servers call one finished that is as long as was allowed (`most`, in tokens)."""
+    cut = most is not None and usage is not None and usage.output >= most
+    return StopReason.MAX_TOKENS if cut and stop is StopReason.END_TURN else stop
+
+
 def last_events(
     endpoint: Endpoint,
     parts: Iterable[AssistantPart],
     stop: StopReason,
-    usage: Usage,
-    stated_cost: float | None = None,
+    usage: UsageReported | None,
 ) -> tuple[ModelEvent, ...]:
-    """The usage and the whole message. What the server charged goes before all but a person's own prices.
+    """The usage and the whole message.
 
     Raises:
         ModelError: the reply says nothing and calls nothing.
@@ -114,15 +119,26 @@ def last_events(
     says = any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in content)
     if not says and stop is not StopReason.REFUSAL:
         raise _empty(endpoint, stop)
-    info = endpoint.info
-    price = cost(info, usage)
+    message = AssistantMessage(content=content, model=endpoint.name, stop_reason=stop)
+    return (usage or _untold(endpoint), AssistantMessageCompleted(message=message))
+
+
+def reported(endpoint: Endpoint, usage: Usage | None, stated_cost: float | None = None) -> UsageReported | None:
+    """What an attempt took; None when the server told nothing, or only noughts.
+
+    What the server says it charged goes before all but a person's own prices.
+    """
+    if usage is None or not usage.total:
+        return None
+    price = cost(endpoint.info, usage)
     if price is None or (stated_cost is not None and not endpoint.own_prices):
         price = stated_cost
-    message = AssistantMessage(content=content, model=endpoint.name, stop_reason=stop)
-    return (
-        UsageReported(usage=usage, cost=price, window=info.window),
-        AssistantMessageCompleted(message=message),
-    )
+    return UsageReported(usage=usage, cost=price, window=endpoint.info.window)
+
+
+def _untold(endpoint: Endpoint) -> UsageReported:
+    """Where nothing is told, only what costs nothing anyway has a known price."""
+    return UsageReported(usage=Usage(), cost=0.0 if endpoint.vendor.local else None, window=endpoint.info.window)
 
 
 def _empty(endpoint: Endpoint, stop: StopReason) -> ModelError:

@@ -36,6 +36,7 @@ class WireItem(msgspec.Struct):
     content: Any = None
     summary: Any = None
     encrypted_content: Any = None
+    phase: Any = None
 
 
 @dataclass(slots=True)
@@ -52,6 +53,7 @@ class _Item:
 
     type: str = ""
     id: str = ""
+    phase: str = ""
     heard: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     thoughts: _Thoughts | None = None
     call: CallDraft | None = None
@@ -144,7 +146,7 @@ class Output:
         for part in self._parts:
             match part:
                 case _Words():
-                    yield Text("".join(part.pieces))
+                    yield Text("".join(part.pieces), phase=part.item.phase)
                 case _Thoughts(pieces=pieces, raw=raw):
                     yield Thinking("".join(pieces), redacted=raw, provider=self._provider)
                 case _Item():
@@ -168,6 +170,7 @@ class Output:
     def _describe(self, item: _Item, sent: WireItem) -> None:
         item.type = item.type or sent.type
         item.id = sent.id or item.id
+        item.phase = sent.phase if isinstance(sent.phase, str) else item.phase
         if sent.type != "function_call":
             return
         call = self._call(item)
@@ -200,11 +203,12 @@ class Output:
         if kind in _THOUGHTS:
             return self._think(self._thoughts(item), text, begins=len(heard) == 1)
         self.refused = self.refused or kind == "refusal"
-        if self._words is None or self._words.item is not item:
+        apart = self._words is not None and self._words.item is not item
+        if self._words is None or apart:
             self._words = _Words(item)
             self._parts.append(self._words)
         self._words.pieces.append(text)
-        return (TextDelta(text),)
+        return (TextDelta(text, apart=apart),)
 
     def _think(self, thoughts: _Thoughts, text: str, begins: bool) -> tuple[ModelEvent, ...]:
         shown = f"\n\n{text}" if begins and thoughts.pieces else text

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from halocline.ports.model import ModelEvent, Request
+from halocline.protocol.events import UsageReported
 from halocline.protocol.messages import StopReason, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import broken_off, decode_payload, failed_in_stream
-from halocline.providers.reply import CallIds, last_events
+from halocline.providers.reply import CallIds, last_events, really, reported
 from halocline.providers.responses_output import Output, WireItem
 
 _KINDS = {
@@ -84,8 +85,9 @@ class FromWire:
         self.ended = False
         self._endpoint = endpoint
         self._output = Output(CallIds(request), endpoint.vendor.name)
-        self._usage = Usage()
+        self._usage: Usage | None = None
         self._stop = StopReason.END_TURN
+        self._most = request.max_tokens
 
     def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
         if payload == b"[DONE]":
@@ -109,8 +111,11 @@ class FromWire:
     def finish(self) -> tuple[ModelEvent, ...]:
         if not self.ended:
             raise broken_off(self._endpoint)
-        stop = StopReason.REFUSAL if self._output.refused else self._stop
-        return last_events(self._endpoint, self._output.parts(stop), stop, self._usage)
+        stop = StopReason.REFUSAL if self._output.refused else really(self._stop, self._usage, self._most)
+        return last_events(self._endpoint, self._output.parts(stop), stop, self.spent())
+
+    def spent(self) -> UsageReported | None:
+        return reported(self._endpoint, self._usage)
 
     def _passage(self, event: _WireEvent, kind: str, ending: str) -> tuple[ModelEvent, ...]:
         index = (event.summary_index if kind == "summary" else event.content_index) or 0
@@ -122,13 +127,13 @@ class FromWire:
         return ()
 
     def _close(self, response: _WireResponse, ending: str) -> tuple[ModelEvent, ...]:
+        if response.usage is not None:
+            self._usage = _usage(response.usage)
         if ending == "failed" or response.status == "failed":
             raise failed_in_stream(response.error or {"code": "server_error"}, self._endpoint)
         self.ended = True
         if ending == "incomplete" or response.incomplete_details is not None:
             self._stop = _stop(response.incomplete_details)
-        if response.usage is not None:
-            self._usage = _usage(response.usage)
         return self._output.close(self._items(response.output or ()))
 
     def _items(self, output: Sequence[msgspec.Raw]) -> Iterator[tuple[WireItem, str]]:

@@ -60,11 +60,12 @@ class Retrying:
                         yield event
                 return
             except ModelError as error:
-                if wait is None or not error.retryable or attempt > MOST_RETRIES.get(error.kind, attempt):
+                most = self._most(error)
+                if wait is None or attempt > most:
                     raise
-                pause, cause = self._pause(wait, error), error.text
-            yield StepRetried(attempt=attempt, wait=pause, cause=cause)
-            await self._sleep(pause)
+                retried = StepRetried(attempt=attempt, wait=self._pause(wait, error), cause=error.text, most=most)
+            yield retried
+            await self._sleep(retried.wait)
 
     async def close(self) -> None:
         await self._model.close()
@@ -89,6 +90,10 @@ class Retrying:
                 if begun or not refused:
                     raise
                 self._asks_for_form = False
+
+    def _most(self, error: ModelError) -> int:
+        """How often this failure is worth asking again."""
+        return min(len(self._waits), MOST_RETRIES.get(error.kind, len(self._waits))) if error.retryable else 0
 
     def _pause(self, wait: float, error: ModelError) -> float:
         spread = wait * (1 + _SPREAD * (2 * self._random() - 1))

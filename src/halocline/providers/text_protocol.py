@@ -48,21 +48,28 @@ class TextProtocol:
         # Models are async generators: only those promise to close what is left early.
         asked = cast(AsyncGenerator[ModelEvent, None], self._model.stream(self._prompt.of(request)))
         async with aclosing(asked) as events:
-            async for event in events:
-                match event:
-                    case TextDelta():
-                        for heard in reply.hear(event.text):
-                            yield heard
-                    case UsageReported():
-                        usage = (event,)
-                    case AssistantMessageCompleted():
-                        for last in (*reply.rest(event.message), *usage, reply.completed(event)):
-                            yield last
-                    case StepRetried():
-                        reply = _Reply(request)
-                        yield event
-                    case _:
-                        yield event
+            try:
+                async for event in events:
+                    match event:
+                        case TextDelta():
+                            for heard in reply.hear(event.text):
+                                yield heard
+                        case UsageReported():
+                            usage = (event,)
+                        case AssistantMessageCompleted():
+                            for last in (*reply.rest(event.message), *usage, reply.completed(event)):
+                                yield last
+                        case StepRetried():
+                            for spent in usage:
+                                yield spent
+                            yield event
+                            reply, usage = _Reply(request), ()
+                        case _:
+                            yield event
+            except ModelError:
+                for spent in usage:
+                    yield spent
+                raise
 
     async def close(self) -> None:
         await self._model.close()

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from halocline.protocol.events import CallStatus, TodoStatus
 from halocline.surfaces import row_kinds as r
-from halocline.surfaces.figures import again, duration, ending, model_name
+from halocline.surfaces.figures import duration, ending, model_name, retrying
 
 _BOXES = {TodoStatus.PENDING: "[ ]", TodoStatus.IN_PROGRESS: "[ ] **now:**", TodoStatus.COMPLETED: "[x]"}
 
@@ -52,7 +52,7 @@ def _remark(row: r.Row) -> str:
         case r.RestoredRow():
             return f"*Restored {code(row.checkpoint)}; undo: {code(row.undo)}*"
         case r.RetryRow():
-            return f"*{_line(row.cause)} {_line(again(row)).capitalize()}.*"
+            return f"*{_line(retrying(row))}*"
         case r.NoticeRow():
             return f"*{_line(row.text)}*"
         case r.ErrorRow():

@@ -1,6 +1,7 @@
 """Numbers as people read them: durations, tokens, money."""
 
-from halocline.protocol.messages import StopReason
+from halocline.protocol.events import StepRetried
+from halocline.protocol.messages import StopReason, Usage
 from halocline.surfaces.row_kinds import RetryRow, TurnEndRow
 
 _ENDINGS = {
@@ -34,6 +35,11 @@ def count(number: int) -> str:
     return f"{number / 1000:.1f}k" if number < 999_950 else f"{number / 1_000_000:.1f}M"
 
 
+def tokens(usage: Usage, cost: float | None) -> str:
+    """All tokens. None at all, for an unknown price, is what a server did not tell."""
+    return "tokens unknown" if cost is None and not usage.total else f"{count(usage.total)} tokens"
+
+
 def money(dollars: float | None) -> str:
     """`$0.04`, `$0.0042`; an unknown price is said, never shown as nothing."""
     if dollars is None:
@@ -45,24 +51,26 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def again(row: RetryRow) -> str:
-    """What is done after a request failed."""
-    if row.model:
-        return f"asking {row.model} instead"
-    return f"asking again in {duration(row.wait)} (attempt {row.attempt})"
-
-
 def ending(row: TurnEndRow) -> str:
     """How a turn ended and what it took, in one line."""
     why = row.text.rstrip(".") if row.limit and row.text else ""
     facts = [
         f"stopped: {why}" if why else _ENDINGS[row.reason],
         plural(row.steps, "step"),
-        f"{count(row.usage.total)} tokens",
+        tokens(row.usage, row.cost),
         money(row.cost),
         duration(row.seconds),
     ]
     return " · ".join(facts)
+
+
+def retrying(row: RetryRow | StepRetried) -> str:
+    """Why the model is asked again, when, and how often that was done: `Overloaded: asking again in 4 s (2 of 3)`."""
+    if row.model:
+        return f"{row.cause.rstrip('.')}: asking {row.model} instead"
+    seconds = f"{row.wait:.1f}".removesuffix(".0") + " s" if row.wait < 9.95 else duration(row.wait)
+    count = f"{row.attempt} of {row.most}" if row.most else f"attempt {row.attempt}"
+    return f"{row.cause.rstrip('.')}: asking again in {seconds} ({count})"
 
 
 def model_name(model: str) -> str:

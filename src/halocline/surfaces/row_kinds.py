@@ -94,12 +94,16 @@ class RestoredRow(Tagged, frozen=True):
 
 
 class RetryRow(Tagged, frozen=True):
-    """The request failed and is made again after `wait` seconds, of `model` if that is another; the draft is void."""
+    """The request failed and is made again after `wait` seconds, of `model` if that is another; the draft is void.
+
+    It is the `attempt`th time of `most` (0: not known).
+    """
 
     attempt: int
     wait: float
     cause: str
     model: str = ""
+    most: int = 0
 
 
 class NoticeRow(Tagged, frozen=True):

@@ -108,7 +108,8 @@ def _used(t: Transcript, e: ev.UsageReported) -> Transcript:
 
 def _delta(t: Transcript, e: ev.TextDelta | ev.ThinkingDelta) -> Transcript:
     kind = ReplyRow if isinstance(e, ev.TextDelta) else ThoughtRow
-    if t.draft and isinstance(t.draft[-1], kind):
+    apart = isinstance(e, ev.TextDelta) and e.apart
+    if t.draft and isinstance(t.draft[-1], kind) and not apart:
         return replace(t, draft=(*t.draft[:-1], kind(t.draft[-1].text + e.text, draft=True)))
     return replace(t, draft=(*t.draft, kind(e.text, draft=True)))
 
@@ -186,7 +187,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.SteeringReceived: lambda t, e: _add(t, PromptRow(_spoken(e.content), e.seq, steering=True)),
     ev.TurnEnded: _turn_ended,
     ev.StepStarted: lambda t, e: replace(t, draft=(), turn=replace(t.turn, steps=t.turn.steps + 1)),
-    ev.StepRetried: lambda t, e: _add(replace(t, draft=()), RetryRow(e.attempt, e.wait, e.cause, e.model)),
+    ev.StepRetried: lambda t, e: _add(replace(t, draft=()), RetryRow(e.attempt, e.wait, e.cause, e.model, e.most)),
     ev.UsageReported: _used,
     ev.TextDelta: _delta,
     ev.ThinkingDelta: _delta,

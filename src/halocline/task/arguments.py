@@ -1,6 +1,7 @@
 """From the arguments that a model sent to the tool's input: odd habits are understood where one thing alone is meant.
 
-What fits as it is stays as it is. Text is never repaired.
+What fits as it is stays as it is. Text is mended only for the families of models that `slips` lists. The log keeps what
+the model said; what was understood shows in the call's title, its diff and its result.
 """
 
 from collections.abc import Iterator
@@ -8,19 +9,36 @@ from typing import Any
 
 import msgspec
 
-from halocline.ports.tool import AnyTool
+from halocline.ports.tool import AnyTool, ToolSpec
 from halocline.protocol.values import JsonObject
 
 
-def input_of(arguments: JsonObject, tool: AnyTool) -> Any:
-    """The tool's input. Raises msgspec.ValidationError, which names the field."""
+def input_of(arguments: JsonObject, tool: AnyTool, model: str = "") -> Any:
+    """The tool's input. `model` is who sent the arguments, as `provider/model`; empty for a person.
+
+    Raises:
+        msgspec.ValidationError: they do not fit; the error names the field.
+    """
+    from halocline.task.slips import mended  # the first request of a task must not wait for it
+
+    named = mended(_named(arguments, tool.spec), model)
     try:
-        return msgspec.convert(arguments, tool.input, strict=False)
+        return msgspec.convert(named, tool.input, strict=False)
     except msgspec.ValidationError:
-        understood = dict(_understood(arguments, tool.spec.schema))
-        if understood == arguments:
+        understood = dict(_understood(named, tool.spec.schema))
+        if understood == named:
             raise
         return msgspec.convert(understood, tool.input, strict=False)
+
+
+def _named(arguments: JsonObject, spec: ToolSpec) -> JsonObject:
+    """The arguments by the tool's own names. A parameter that is there under its name, or under two others, stays."""
+    fields = spec.schema.get("properties", {})
+    if arguments.keys() <= fields.keys():
+        return arguments
+    meant = {alias: name for alias, name in spec.aliases.items() if alias in arguments and name not in arguments}
+    targets = list(meant.values())
+    return {meant[key] if key in meant and targets.count(meant[key]) == 1 else key: arguments[key] for key in arguments}
 
 
 def _understood(arguments: JsonObject, schema: JsonObject) -> Iterator[tuple[str, object]]:

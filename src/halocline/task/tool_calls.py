@@ -105,7 +105,7 @@ class ToolCalls:
         try:
             if self._state().declined:
                 raise NotAdmitted(SKIPPED, ev.CallStatus.SKIPPED)
-            return await self._admit(self._understand(call))
+            return await self._admit(self._understand(call, self._state().last_message.model))
         except NotAdmitted as stopped:
             self._end(call, stopped.status, stopped.text)
         except ToolFailure as failure:
@@ -133,7 +133,7 @@ class ToolCalls:
         else:
             self._complete(run, output)
 
-    def _understand(self, call: ToolCall) -> Run:
+    def _understand(self, call: ToolCall, model: str) -> Run:
         tool = self._toolset.find(call.name)
         if tool is None:
             known = ", ".join(spec.name for spec in self._toolset.specs())
@@ -141,7 +141,7 @@ class ToolCalls:
         if call.malformed:
             raise ToolFailure(self._not_executed(call))
         try:
-            given = input_of(call.arguments, tool)
+            given = input_of(call.arguments, tool, model)
         except msgspec.ValidationError as error:
             raise ToolFailure(f"Wrong arguments for {call.name}: {error}. Nothing was run; send it again.") from error
         return Run(call, tool, given, tool.summary(given))
@@ -183,7 +183,7 @@ class ToolCalls:
         notes = (f"The person said on approving: {note}",) if note else ()
         if arguments is None:
             return replace(run, notes=notes)
-        edited = self._understand(replace(run.call, arguments=arguments))
+        edited = self._understand(replace(run.call, arguments=arguments), model="")
         self._judge(edited)
         changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
         return replace(edited, notes=(changed, *notes))

@@ -46,6 +46,15 @@ def test_a_long_title_fits_on_a_terminal(halo: Halo) -> None:
     out.close()
 
 
+async def test_a_task_shows_what_each_step_took(halo: Halo) -> None:
+    turn = {"text": "Hello.", "usage": {"input": 1200, "output": 40}, "cost": 0.25}
+    await halo.run("-p", "-m", halo.script(turn), "hi")
+    done = await halo.run("tasks", "show", halo.tasks[0], "--cost")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[0] == "Turn 1 · hi"
+    assert done.out.splitlines()[-1].split() == ["sum", "1.2k", "0", "0", "40", "0", "0.2500"]
+
+
 async def test_a_task_is_shown_by_the_end_of_its_name(halo: Halo) -> None:
     task = await made_task(halo)
     done = await halo.run("tasks", "show", task[-4:])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import pytest
 from tests.surfaces.cli.halo_process import Halo, asks, call, ended, shell
@@ -24,6 +25,15 @@ async def test_the_report_of_a_completed_task_is_the_answer(halo: Halo) -> None:
     report = {"text": "Almost.", "call": [call("attempt_completion", result="All is well.")]}
     done = await halo.run("-p", "-m", halo.script(report), "hi")
     assert (done.code, done.out) == (0, "All is well.\n")
+
+
+@pytest.mark.parametrize("flags", [["-p"], ["--output-format", "json"], ["--output-format", "stream-json"]])
+async def test_a_wait_before_asking_again_is_told_on_standard_error(halo: Halo, flags: list[str]) -> None:
+    async with ModelServer([Turn(fault=Fault.OVERLOADED), Turn(text="Hello.")]) as server:
+        done = await halo.run(*flags, *asks(server), "hi")
+    assert done.code == 0
+    assert re.fullmatch(r"halo: OpenAI is overloaded .*: asking again in [12](\.\d)? s \(1 of 3\)\n", done.err)
+    assert "asking again" not in done.out
 
 
 async def test_json_is_one_result_object(halo: Halo) -> None:

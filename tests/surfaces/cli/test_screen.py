@@ -157,14 +157,25 @@ def test_a_reply_that_is_not_what_was_streamed_is_printed_whole() -> None:
     assert shown([ev.TextDelta("Wrong"), message("Right.")]) == "  Wrong\n\n  Right.\n"
 
 
+def test_a_message_of_its_own_begins_a_new_paragraph() -> None:
+    parts = (Text("Looking.", phase="commentary"), Text("Done.", phase="final_answer"))
+    end = ev.AssistantMessageCompleted(AssistantMessage(parts))
+    assert shown([ev.TextDelta("Looking."), ev.TextDelta("Done.", apart=True), end]) == "  Looking.\n\n  Done.\n"
+
+
 def test_a_reply_that_broke_off_stands_before_the_error() -> None:
     events = [ev.TextDelta("Half of"), ev.ErrorRaised("network", "The line broke.", "Try again."), message("Half of")]
     assert shown(events) == "  Half of\n\n✗ The line broke.\n  Try again.\n"
 
 
 def test_a_retry_drops_the_unfinished_block_and_says_why() -> None:
-    events = [ev.TextDelta("Half of"), ev.StepRetried(2, 4.0, "Overloaded."), ev.TextDelta("Whole."), message("Whole.")]
-    assert shown(events) == "↻ Overloaded · asking again in 4.0 s (attempt 2)\n\n  Whole.\n"
+    events = [
+        ev.TextDelta("Half of"),
+        ev.StepRetried(2, 4.0, "Overloaded.", 3),
+        ev.TextDelta("Whole."),
+        message("Whole."),
+    ]
+    assert shown(events) == "↻ Overloaded: asking again in 4 s (2 of 3)\n\n  Whole.\n"
 
 
 def test_a_notice_waits_until_the_reply_is_over() -> None:

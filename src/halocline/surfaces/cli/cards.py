@@ -12,7 +12,7 @@ from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.diff_view import diff_view, stat
 from halocline.surfaces.cli.look import line, marked, wrapped
 from halocline.surfaces.cli.safe_text import clean, reveal
-from halocline.surfaces.figures import again, ending, model_name, plural
+from halocline.surfaces.figures import ending, model_name, plural, retrying
 
 OUTPUT_LINES = 12
 DIFF_LINES = 40
@@ -168,8 +168,7 @@ def restored_card(row: r.RestoredRow) -> RenderableType:
 
 
 def retry_card(row: r.RetryRow) -> RenderableType:
-    text = f"{clean(row.cause).rstrip('.')} · {clean(again(row))}"
-    return marked(wrapped(text, "quiet"), "↻", "warn")
+    return marked(wrapped(clean(retrying(row)), "quiet"), "↻", "warn")
 
 
 def notice_card(row: r.NoticeRow) -> RenderableType:

@@ -140,8 +140,13 @@ class Silent:
         return None
 
     def show(self, event: ev.Event) -> None:
-        if isinstance(event, ev.Noticed):
-            tell(event.text)
+        match event:
+            case ev.Noticed():
+                tell(event.text)
+            case ev.StepRetried():
+                from halocline.surfaces.figures import retrying
+
+                tell(retrying(event))
 
     def fail(self, error: HaloclineError) -> None:
         return None

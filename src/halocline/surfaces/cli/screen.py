@@ -78,7 +78,7 @@ class Screen:
         """Take in the next event."""
         match event:
             case ev.TextDelta():
-                self._say(self._stream.write(event.text), "writing")
+                self._say(self._stream.write(event.text, apart=event.apart), "writing")
             case ev.ThinkingDelta():
                 self._say(self._stream.think(event.text), "thinking")
             case ev.ToolCallDelta():

@@ -7,6 +7,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -75,16 +76,19 @@ class StatusLine:
         if (activity := self._activity) is None:
             return ""
         now = self._clock()
-        time_shown = now - self._since
-        if activity.until is not None:
-            time_shown = max(0.0, activity.until - now)
-        text = f"{activity.text} · {elapsed(time_shown)}" if time_shown >= 1 else activity.text
-        if activity.until is None and time_shown > PATIENCE:
-            text += " · Ctrl-C stops"
+        text = self._counted(activity, now)
         if tail := clean(activity.tail()).replace("\n", " ").expandtabs(4).strip():
             room = width - cell_len(text) - 3
             text += f"   {_end_of(tail, room)}" if room >= 12 else ""
         return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+
+    def _counted(self, activity: Activity, now: float) -> str:
+        """The words with the time that is left, or that it took so far."""
+        if activity.until is not None:
+            return f"{activity.text} {elapsed(ceil(max(0.0, activity.until - now)))}"
+        took = now - self._since
+        text = f"{activity.text} · {elapsed(took)}" if took >= 1 else activity.text
+        return f"{text} · Ctrl-C stops" if took > PATIENCE else text
 
     def _tick(self) -> None:
         self._timer = None

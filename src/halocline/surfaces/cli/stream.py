@@ -24,8 +24,8 @@ class Stream:
         self._thought.append(text)
         return said
 
-    def write(self, text: str) -> list[Said]:
-        said = self._end_thought()
+    def write(self, text: str, *, apart: bool = False) -> list[Said]:
+        said = self._end_thought() + (_replies(self._blocks.flush()) if apart else [])
         self._text.append(text)
         return said + _replies(self._blocks.feed(text))
 

@@ -55,8 +55,13 @@ def _list(client: Client, arguments: argparse.Namespace) -> None:
 
 def _show(client: Client, arguments: argparse.Namespace) -> None:
     task = client.find(arguments.id)
-    view = LineMode(attended=False)
     past = client.past(task)
+    if arguments.cost:
+        from halocline.surfaces.costs import table, turns_of
+
+        print("\n".join(map(clean, table(turns_of(past)))))
+        return
+    view = LineMode(attended=False)
     for event in past:
         view.show(event)
     state = fold(past)

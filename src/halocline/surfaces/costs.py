@@ -1,0 +1,92 @@
+"""What a task took, step by step, from its log. Pure.
+
+What a server did not tell is unknown: it is said so, also beside a sum that leaves it out, and never shown as nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from halocline.protocol import events as ev
+from halocline.protocol.messages import Text, Usage
+from halocline.protocol.values import Value
+from halocline.surfaces.figures import count, model_name, plural
+
+UNKNOWN = "unknown"
+_COLUMNS = ("input", "from cache", "to cache", "output", "reasoning", "dollars")
+_NAME, _COLUMN = 9, 12
+_HEAD = " " * _NAME + "".join(name.rjust(_COLUMN) for name in _COLUMNS)
+
+
+class Step(Value, frozen=True):
+    """One request; each attempt of which the server told something has a report."""
+
+    model: str
+    reports: tuple[ev.UsageReported, ...] = ()
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens of all attempts; None when unknown. A request that takes no tokens is one that was not counted."""
+        counted = all(report.usage.total for report in self.reports) and self.reports
+        return sum((report.usage for report in self.reports), Usage()) if counted else None
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars; None when unknown."""
+        prices = [report.cost for report in self.reports if report.cost is not None]
+        return sum(prices) if prices and len(prices) == len(self.reports) else None
+
+
+class Turn(Value, frozen=True):
+    """A prompt's first line, and the steps that it took."""
+
+    prompt: str
+    steps: tuple[Step, ...] = ()
+
+
+def turns_of(events: Iterable[ev.Durable]) -> list[Turn]:
+    """The turns of a log."""
+    turns: list[Turn] = []
+    for event in events:
+        match event:
+            case ev.TurnStarted():
+                said = "".join(part.text for part in event.content if isinstance(part, Text)).strip()
+                turns.append(Turn(said.split("\n", 1)[0]))
+            case ev.StepStarted() if turns:
+                turns[-1] = replace(turns[-1], steps=(*turns[-1].steps, Step(event.model)))
+            case ev.UsageReported() if turns and turns[-1].steps:
+                *before, last = turns[-1].steps
+                last = replace(last, reports=(*last.reports, event))
+                turns[-1] = replace(turns[-1], steps=(*before, last))
+    return turns
+
+
+def table(turns: Sequence[Turn]) -> list[str]:
+    """A line for each step, turn by turn with its sum, and the sum of the task last."""
+    lines: list[str] = []
+    for number, turn in enumerate(turns, 1):
+        lines += [f"Turn {number} · {turn.prompt}", _HEAD]
+        lines += [_line(f"step {at}", [step]) + f"  {model_name(step.model)}" for at, step in enumerate(turn.steps, 1)]
+        lines += [_line("sum", turn.steps) + _left_out(turn.steps), ""]
+    steps = [step for turn in turns for step in turn.steps]
+    of_task = f"Task · {plural(len(turns), 'turn')} · {plural(len(steps), 'step')}"
+    return [*lines, of_task, _HEAD, _line("sum", steps) + _left_out(steps)]
+
+
+def _line(name: str, steps: Sequence[Step]) -> str:
+    known = [step.usage for step in steps if step.usage]
+    prices = [step.cost for step in steps if step.cost is not None]
+    usage = sum(known, Usage())
+    tokens = (usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
+    cells = [count(number) if known else UNKNOWN for number in tokens]
+    cells.append(f"{sum(prices):.4f}" if prices else UNKNOWN)
+    return f"  {name}".ljust(_NAME) + "".join(cell.rjust(_COLUMN) for cell in cells)
+
+
+def _left_out(steps: Sequence[Step]) -> str:
+    """What a sum does not hold, in words."""
+    uncounted = sum(step.usage is None for step in steps)
+    unpriced = sum(step.cost is None for step in steps)
+    facts = [(uncounted, "tokens"), (unpriced, "price")]
+    unknown = [f"the {what} of {plural(number, 'step')}" for number, what in facts if 0 < number < len(steps)]
+    return f"  without {' and '.join(unknown)}" if unknown else ""
