@@ -32,7 +32,7 @@ GOALS = (
     Goal("stored", Measure.VALUE, 1.5),
     Goal("delta_cpu", Measure.RATIO, 2),
     Goal("exit", Measure.VALUE, 30),
-    Goal("call", Measure.VALUE, 10, aim=5),
+    Goal("call", Measure.VALUE, 15, aim=5),
     Goal("parse_anthropic", Measure.RATIO, 1),
     Goal("parse_openai", Measure.RATIO, 1),
     Goal("parse_openai-responses", Measure.RATIO, 1),

@@ -16,11 +16,11 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol.messages import Text, UserMessage
 from halocline.providers import anthropic_stream, gemini_stream, openai_stream, responses_stream
-from halocline.providers.catalog import vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import Translator
 from halocline.providers.sse import EventParser
 from halocline.providers.text_protocol import TextProtocol
+from halocline.providers.vendors import vendor
 from halocline.testing.gemini_format import GeminiFormat
 from halocline.testing.model_server import Call, Turn
 from halocline.testing.responses_format import ResponsesFormat

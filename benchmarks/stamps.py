@@ -5,11 +5,12 @@ import threading
 import time
 from pathlib import Path
 
-_OVER = b"!"
+_OVER = b"!\n"
+_ONE = len(_OVER)
 
 
 class Stamps:
-    """Within the context the pipe exists. `times` (CLOCK_MONOTONIC, seconds) are those of the writes."""
+    """Within the context the pipe exists. `times` (CLOCK_MONOTONIC, seconds) are those of the writes, of `.` each."""
 
     def __init__(self, path: Path) -> None:
         self.times: list[float] = []
@@ -31,5 +32,6 @@ class Stamps:
         self._path.unlink()
 
     def _watch(self) -> None:
-        while os.read(self._pipe, 64) != _OVER:
+        # Writes that come while this thread has to wait for its turn are read one by one all the same.
+        while os.read(self._pipe, _ONE) != _OVER:
             self.times.append(time.monotonic())

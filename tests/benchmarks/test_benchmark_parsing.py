@@ -25,6 +25,12 @@ def test_a_stream_that_is_cut_is_an_error_and_not_a_fast_reading() -> None:
         race.read(race.data[: len(race.data) // 2])
 
 
+def test_two_writes_at_once_are_two_stamps(tmp_path: Path) -> None:
+    with Stamps(tmp_path / "pipe") as stamps, open(tmp_path / "pipe", "wb", buffering=0) as pipe:
+        pipe.write(b".\n.\n")
+    assert len(stamps.times) == 2
+
+
 def test_a_command_tells_when_it_began(tmp_path: Path) -> None:
     began = time.monotonic()
     with Stamps(tmp_path / "pipe") as stamps:

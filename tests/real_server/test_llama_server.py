@@ -16,10 +16,10 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ToolCallDelta
 from halocline.protocol.messages import AssistantMessage, Message, StopReason, Text, ToolResult, UserMessage
 from halocline.providers.anthropic import Anthropic
-from halocline.providers.catalog import vendor
 from halocline.providers.network import DIRECT, Network
 from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.openai_responses import OpenAIResponses
+from halocline.providers.vendors import vendor
 from halocline.task.arguments import input_of
 from halocline.tools.toolset import ALL, Tools
 

@@ -45,7 +45,7 @@ def test_an_unknown_price_is_never_shown_as_nothing(dollars: float | None, text:
     ],
 )
 def test_a_wait_is_told_with_its_cause_and_its_count(wait: float, most: int, text: str) -> None:
-    assert retrying(RetryRow(2, wait, "Overloaded.", most)) == text
+    assert retrying(RetryRow(2, wait, "Overloaded.", most=most)) == text
 
 
 def test_tokens_that_nobody_counted_are_not_none() -> None:

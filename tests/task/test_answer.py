@@ -1,8 +1,9 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
-from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, UserMessage
+from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state import State
 from halocline.task.answer import checked, judged, schema_problem
 from halocline.testing.model_server import ModelServer
@@ -133,7 +134,9 @@ def test_a_reply_that_was_cut_or_refused_is_not_judged(stop):
 
 def test_the_report_of_attempt_completion_is_the_answer_too():
     call = ToolCall("c", "attempt_completion", {"result": '{"verdict": "bad"}'})
-    (accepted,) = judged(state(Text("Done."), call))
+    asked = state(Text("Done."), call)
+    result = ToolResult("c", (Text('{"verdict": "bad"}'),))
+    (accepted,) = judged(replace(asked, messages=(*asked.messages, result)))
     assert accepted.answer == {"verdict": "bad"}
 
 

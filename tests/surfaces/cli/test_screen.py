@@ -171,7 +171,7 @@ def test_a_reply_that_broke_off_stands_before_the_error() -> None:
 def test_a_retry_drops_the_unfinished_block_and_says_why() -> None:
     events = [
         ev.TextDelta("Half of"),
-        ev.StepRetried(2, 4.0, "Overloaded.", 3),
+        ev.StepRetried(2, 4.0, "Overloaded.", most=3),
         ev.TextDelta("Whole."),
         message("Whole."),
     ]
