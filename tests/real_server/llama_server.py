@@ -12,7 +12,7 @@ from typing import Any
 from tests.real_server.make_model import CALL, CONTROL, vocabulary
 from tests.real_server.set_up import SERVER
 
-from halocline.providers.http import get_json
+from halocline.providers.http import fetch_json
 
 TOKENS = vocabulary()
 END_OF_REPLY = len(TOKENS) + len(CONTROL) - 1
@@ -39,7 +39,7 @@ class LlamaServer:
     log: bytearray
 
     async def slots(self) -> list[dict[str, Any]]:
-        return await get_json(f"{self.url}/slots", timeout=5)
+        return await fetch_json(f"{self.url}/slots", timeout=5)
 
     async def is_idle(self) -> bool:
         return not any(slot["is_processing"] for slot in await self.slots())

@@ -35,7 +35,8 @@ async def test_a_run_against_a_model_that_talks_nonsense_ends_with_all_calls_ans
         done = await halo.run("run", *flags, "Say something.", env={"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"})
     events = logged(done.out)
     asked = [call.id for e in events if isinstance(e, AssistantMessageCompleted) for call in e.message.tool_calls]
-    assert [event.call for event in events if isinstance(event, ToolCallEnded)] == asked != []
+    # Readers run together and end in any order.
+    assert sorted(event.call for event in events if isinstance(event, ToolCallEnded)) == sorted(asked) != []
     assert isinstance(events[-1], TurnEnded)
     assert (done.code, done.result["stop_reason"]) in ((0, "end_turn"), (3, "max_turn_requests"), (3, "max_tokens"))
     assert all(event.usage.input and event.usage.output for event in events if isinstance(event, UsageReported))

@@ -19,6 +19,7 @@ from halocline.providers.anthropic import Anthropic
 from halocline.providers.network import DIRECT, Network
 from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.openai_responses import OpenAIResponses
+from halocline.providers.server_facts import ask_server
 from halocline.providers.vendors import vendor
 from halocline.task.arguments import input_of
 from halocline.tools.toolset import ALL, Tools
@@ -201,3 +202,9 @@ async def test_nothing_is_offered_where_the_server_is_gone(nonsense: Path) -> No
     async with llama_server(nonsense) as server:
         local = msgspec.structs.replace(vendor("llamacpp"), base_url=f"{server.url}/v1")
     assert await local_models(local) == []
+
+
+async def test_the_server_says_how_much_context_it_really_has(nonsense: Path) -> None:
+    async with llama_server(nonsense, "-c", "8192") as server:
+        at = endpoint("llamacpp", "nonsense", base_url=f"{server.url}/v1")
+        assert (await ask_server(at)).window == 8192
