@@ -187,7 +187,7 @@ class Assembly:
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),
-            "machine": self._machine(log.path.parent),
+            "machine": self._machine(log.path.parent, state),
             "home": self.home.root,
         }
 
@@ -212,6 +212,7 @@ class Assembly:
 
         return Off()
 
-    def _machine(self, folder: Path) -> Machine:
+    def _machine(self, folder: Path, state: State) -> Machine:
         keys = frozenset(name for vendor in VENDORS.values() for name in vendor.key_variables)
-        return Machine(LocalFiles(), LocalShell(folder / "outputs", keys), Ripgrep(), self.blobs)
+        shell = LocalShell(folder / "outputs", keys, first_job=state.jobs_started + 1)
+        return Machine(LocalFiles(), shell, Ripgrep(), self.blobs)
