@@ -45,6 +45,7 @@ class Approval(Value, frozen=True):
     by: str = ""
     note: str = ""
     grant: ev.Grant | None = None
+    place: str = ""
 
 
 class CallRow(Tagged, frozen=True):
@@ -102,6 +103,15 @@ class RetryRow(Tagged, frozen=True):
     model: str = ""
 
 
+class JobEndRow(Tagged, frozen=True):
+    """A command that went on as a job is over. That it went on stands in the row of its call."""
+
+    job: str
+    command: str
+    exit_code: int | None = None
+    stopped: str = ""
+
+
 class NoticeRow(Tagged, frozen=True):
     text: str
 
@@ -135,6 +145,7 @@ Row = (
     | CheckpointRow
     | RestoredRow
     | RetryRow
+    | JobEndRow
     | NoticeRow
     | ErrorRow
     | TurnEndRow

@@ -17,17 +17,22 @@ from halocline.surfaces.figures import elapsed
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 INTERVAL = 0.1
+HINT_AFTER = 4.0
 PATIENCE = 20.0
-"""Seconds after which the line says how to stop."""
+"""Seconds after which the line says what else can be done, and how to stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What is happening. `tail` is read anew for each drawing; `until` (monotonic seconds) makes a countdown."""
+    """What is happening. `tail` is read anew for each drawing; `until` (monotonic seconds) makes a countdown.
+
+    `hint` says what else can be done about it, once it takes long.
+    """
 
     text: str
     tail: Callable[[], str] = str
     until: float | None = None
+    hint: str = ""
 
 
 class StatusLine:
@@ -81,6 +86,8 @@ class StatusLine:
         text = f"{activity.text} · {elapsed(time_shown)}" if time_shown >= 1 else activity.text
         if activity.until is None and time_shown > PATIENCE:
             text += " · Ctrl-C stops"
+        if activity.hint and time_shown > HINT_AFTER:
+            text += f" · {activity.hint}"
         if tail := clean(activity.tail()).replace("\n", " ").expandtabs(4).strip():
             room = width - cell_len(text) - 3
             text += f"   {_end_of(tail, room)}" if room >= 12 else ""
