@@ -12,6 +12,7 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from halocline.hosts.shell import MARK
 from halocline.protocol import commands, events
 from halocline.protocol.values import snake
 from halocline.providers.catalog import MODELS, VENDORS, Vendor
@@ -80,6 +81,9 @@ def variables() -> str:
     """The environment variables that are read."""
     rows = [("`HALOCLINE_HOME`", "Where Halocline keeps tasks, checkpoints and settings; `~/.halocline` by default.")]
     rows += [(f"`{name}`", f"The setting `{setting}`.") for name, setting in VARIABLES.items()]
+    rows.append(
+        (f"`{MARK}`", "Set for each command, not read: by it Halocline finds the processes of one that it stops.")
+    )
     rows.append(("`NO_COLOR`", "Any value: no colour on the terminal."))
     rows += [(f"`{name}`, `{name.lower()}`", text) for name, text in PROXY_VARIABLES.items()]
     rows.append(("`SSL_CERT_FILE`", "Certificates (PEM) to trust when a model is reached over https."))
