@@ -32,4 +32,7 @@ GOALS = (
     Goal("stored", Measure.VALUE, 1.5),
     Goal("delta_cpu", Measure.RATIO, 2),
     Goal("exit", Measure.VALUE, 30),
+    Goal("command_overhead", Measure.VALUE, 10, aim=2),
+    Goal("flood", Measure.VALUE, 5),
+    Goal("flood_memory", Measure.VALUE, 100),
 )

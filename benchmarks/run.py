@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import commands
 from benchmarks.figures import figures
 from benchmarks.goals import GOALS
 from benchmarks.report import as_json, counts, markdown, verdicts
@@ -25,6 +26,7 @@ PARTS = {
     "gap": ("S2",),
     "growth": ("S3",),
     "stream": ("S4", "S4-few") * 2,
+    "commands": (),
 }
 _ROUNDS, _QUICK_ROUNDS = 9, 3
 
@@ -43,7 +45,7 @@ class Job:
 def plan(both: Sequence[Arena], parts: Sequence[str], rounds: int) -> Iterator[Job]:
     """All jobs: in each round every scenario once or more, the contestants side by side, the order turned each time."""
     scenarios = [scenario for part in parts for scenario in PARTS[part]]
-    for number in range(rounds):
+    for number in range(rounds if scenarios else 0):
         turn = number % len(scenarios)
         for place, scenario in enumerate(scenarios[turn:] + scenarios[:turn]):
             pair = both if (number + place) % 2 else both[::-1]
@@ -93,6 +95,8 @@ def main(words: Sequence[str] | None = None) -> int:
     folder = Path(tempfile.gettempdir()) / f"halocline-bench-{os.getpid()}"
     runs = perform(folder, chosen.only, rounds, chosen.latency / 1000)
     table = figures(runs, FLOOR.name, OURS.name)
+    if "commands" in chosen.only:
+        table += commands.figures(rounds)
     judged = verdicts(GOALS, table)
     facts = {"python": platform.python_version(), "machine": platform.platform(), "cores": os.cpu_count()}
     facts |= {"rounds": rounds, "parts": chosen.only, "latency_ms": chosen.latency}

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from benchmarks.figures import STATISTICS, Figure, figures, quiet
 from benchmarks.goals import GOALS, Goal, Measure
@@ -5,6 +7,10 @@ from benchmarks.process import Outcome
 from benchmarks.report import markdown, verdicts
 from benchmarks.server import Exchange
 from benchmarks.session import Run
+
+from benchmarks import commands
+
+MEASURED = {"first": 1.0, "short": 1.0, "flood": 1.0, "memory": 1.0}
 
 
 def run(
@@ -76,4 +82,10 @@ def test_a_missed_goal_stands_out_in_the_table() -> None:
 
 
 def test_every_goal_bounds_a_figure_that_is_measured() -> None:
-    assert {goal.figure for goal in GOALS} <= {name for name, _, _ in STATISTICS}
+    of_commands = {figure.name for figure in commands.table(MEASURED, MEASURED)}
+    assert {goal.figure for goal in GOALS} <= {name for name, _, _ in STATISTICS} | of_commands
+
+
+@pytest.mark.parametrize("side", [commands.floor, commands.ours])
+async def test_both_sides_of_a_command_give_its_output(side, tmp_path: Path) -> None:
+    assert set(await side(tmp_path, flood=1_000_000)) == set(MEASURED)
