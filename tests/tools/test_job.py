@@ -4,14 +4,15 @@ import pytest
 
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
-from halocline.tools.job import Action, Input, summary
+from halocline.tools.job import NOTHING_NEW, Action, Input, summary
 
 
 async def test_a_job_is_listed_read_and_stopped(say):
     assert await say("job", action="list") == "No jobs."
     await say("execute_command", command="echo ready; sleep 60", background=True)
     assert re.fullmatch(r"job-1: echo ready; sleep 60\n\[running for .* s, printing\]", await say("job", action="list"))
-    assert re.fullmatch(r"\[no new output\]\n\[job-1: running .*\]", await say("job", action="read", job="job-1"))
+    assert await say("job", action="read", job="job-1") == NOTHING_NEW.format(job="job-1")
+    assert re.fullmatch(r"\[no new.*\]\n\[job-1: running .*\]", await say("job", action="read", job="job-1", wait=0.01))
     assert "[job-1: stopped (on request) after" in await say("job", action="stop", job="job-1")
 
 

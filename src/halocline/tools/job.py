@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from halocline.context.job_notes import status
-from halocline.ports.jobs import JobOutput
+from halocline.ports.jobs import JobOutput, JobState
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
@@ -16,6 +16,8 @@ from halocline.tools.schema import schema_of
 _KEYS = frozenset("\x03\x04\x1a\x1b\r\n\t ")
 """Interrupt, end of input, suspend, escape, Enter and blanks: keys that say nothing to a shell."""
 _LONGEST_WAIT = 600.0
+NOTHING_NEW = "[no new output; {job} goes on. To wait for its end, set wait.]"
+"""Always the same words, so that asking again and again is seen as a loop."""
 
 
 class Action(StrEnum):
@@ -57,7 +59,10 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
             lines = [f"{info.name}: {info.command}\n[{status(info)}]" for info in jobs.list()]
             return ToolOutput.of("\n".join(lines) or "No jobs.")
         case Action.READ:
-            return _said(await jobs.read(input.job, min(input.wait, _LONGEST_WAIT)))
+            output = await jobs.read(input.job, min(input.wait, _LONGEST_WAIT))
+            if not (output.text or input.wait or output.info.state is JobState.ENDED):
+                return ToolOutput.of(NOTHING_NEW.format(job=input.job))
+            return _said(output)
         case Action.WRITE:
             if not input.text:
                 raise ToolFailure("Nothing to type: text is empty.")
