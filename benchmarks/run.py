@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import commands
 from benchmarks.figures import figures
 from benchmarks.goals import GOALS
 from benchmarks.report import as_json, counts, markdown, verdicts
@@ -27,6 +28,7 @@ PARTS = {
     "stream": ("S4", "S4-few") * 2,
     "calls": ("S5",),
     "parsing": (),
+    "commands": (),
 }
 _ROUNDS, _QUICK_ROUNDS = 9, 3
 
@@ -99,6 +101,8 @@ def main(words: Sequence[str] | None = None) -> int:
         from benchmarks.parsing import figures as of_parsing
 
         table += of_parsing(rounds)
+    if "commands" in chosen.only:
+        table += commands.figures(rounds)
     judged = verdicts(GOALS, table)
     facts = {"python": platform.python_version(), "machine": platform.platform(), "cores": os.cpu_count()}
     facts |= {"rounds": rounds, "parts": chosen.only, "latency_ms": chosen.latency}

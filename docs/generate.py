@@ -13,6 +13,7 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 import msgspec
 
 from halocline.controller.vendor_choice import vendors
+from halocline.hosts.shell import MARK
 from halocline.protocol import commands, events
 from halocline.protocol.values import snake
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
@@ -90,6 +91,9 @@ def variables() -> str:
     """The environment variables that are read."""
     rows = [("`HALOCLINE_HOME`", "Where Halocline keeps tasks, checkpoints and settings; `~/.halocline` by default.")]
     rows += [(f"`{name}`", f"The setting `{setting}`.") for name, setting in VARIABLES.items()]
+    rows.append(
+        (f"`{MARK}`", "Set for each command, not read: by it Halocline finds the processes of one that it stops.")
+    )
     rows.append(("`NO_COLOR`", "Any value: no colour on the terminal."))
     rows += [(f"`{name}`, `{name.lower()}`", text) for name, text in PROXY_VARIABLES.items()]
     rows += [(f"`{name}`", text) for name, text in CLOUD_VARIABLES.items()]

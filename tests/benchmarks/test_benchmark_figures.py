@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from benchmarks.figures import STATISTICS, Figure, figures, quiet
 from benchmarks.goals import GOALS, Goal, Measure
@@ -6,6 +8,10 @@ from benchmarks.process import Outcome
 from benchmarks.report import markdown, verdicts
 from benchmarks.server import Exchange
 from benchmarks.session import Run
+
+from benchmarks import commands
+
+MEASURED = {"first": 1.0, "short": 1.0, "flood": 1.0, "memory": 1.0}
 
 
 def run(
@@ -77,5 +83,11 @@ def test_a_missed_goal_stands_out_in_the_table() -> None:
 
 
 def test_every_goal_bounds_a_figure_that_is_measured() -> None:
+    of_commands = {figure.name for figure in commands.table(MEASURED, MEASURED)}
     measured = {name for name, _, _ in STATISTICS} | {f"parse_{race.name}" for race in races()}
-    assert {goal.figure for goal in GOALS} <= measured
+    assert {goal.figure for goal in GOALS} <= measured | of_commands
+
+
+@pytest.mark.parametrize("side", [commands.floor, commands.ours])
+async def test_both_sides_of_a_command_give_its_output(side, tmp_path: Path) -> None:
+    assert set(await side(tmp_path, flood=1_000_000)) == set(MEASURED)

@@ -4,46 +4,17 @@ import resource
 import shlex
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.hosts.conftest import Runner
 
-from halocline.hosts.job import exit_by_pidfd, exit_by_thread
 from halocline.hosts.shell import LocalShell
-from halocline.ports.host import ShellCommand, ShellResult
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import ShellMoved
 
 MIB = 1 << 20
-
-
-@pytest.fixture
-async def shell(tmp_path: Path) -> AsyncIterator[LocalShell]:
-    shell = LocalShell(tmp_path / "outputs", hidden=frozenset({"SECRET_KEY"}))
-    yield shell
-    await shell.close()
-
-
-class Runner:
-    """Runs commands in a folder; `heard` is what came while they ran."""
-
-    def __init__(self, shell: LocalShell, folder: Path) -> None:
-        self.shell = shell
-        self.folder = folder
-        self.heard: list[str] = []
-        self.spoke = asyncio.Event()
-
-    async def __call__(self, text: str, timeout: float | None = 20, budget: int = 30_000) -> ShellResult:
-        return await self.shell.run(ShellCommand(text, str(self.folder), timeout, budget), self._hear)
-
-    def _hear(self, text: str) -> None:
-        self.heard.append(text)
-        self.spoke.set()
-
-
-@pytest.fixture
-def run(shell: LocalShell, tmp_path: Path) -> Runner:
-    return Runner(shell, tmp_path)
+HIDING = "setsid setsid sh -c 'trap \"\" TERM; echo $$ > up; exec sleep 60'"
 
 
 def runs(pid: int) -> bool:
@@ -78,6 +49,7 @@ async def test_secrets_are_not_in_the_environment(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("PLAIN", "seen")
     run = Runner(LocalShell(tmp_path, frozenset({"SECRET_KEY"})), tmp_path)
     assert (await run('echo "$PLAIN$SECRET_KEY"')).output == "seen\n"
+    await run.shell.close()
 
 
 async def test_output_is_heard_while_the_command_runs(run: Runner):
@@ -113,6 +85,7 @@ async def test_200_megabytes_pass_through_little_memory(tmp_path: Path):
     assert len(result.output) < 31_000
     assert os.stat(result.full).st_size == MIB
     assert grown < 32 * 1024
+    await run.shell.close()
 
 
 @pytest.mark.parametrize("command", ["sleep 60", "sleep 60; true", "echo $$; cat < /dev/zero > /dev/null | sleep 60"])
@@ -147,9 +120,11 @@ async def cancelled_when_ready(run: Runner, command: str) -> list[int]:
         "sleep 60 & echo $$ $!; wait",
         "trap '' TERM; sleep 60 & echo $$ $!; wait; sleep 60",
         "(trap '' TERM; sleep 60; sleep 60) & echo $$ $!; wait",
+        "setsid sleep 60 & echo $$ $!; wait",
+        f"({HIDING} &) ; until [ -s up ]; do :; done; echo $$ $(cat up); sleep 60",
     ],
 )
-async def test_cancelling_kills_the_whole_group(run: Runner, command: str):
+async def test_cancelling_kills_all_that_the_command_started(run: Runner, command: str):
     pids = await cancelled_when_ready(run, command)
     assert [runs(pid) for pid in pids] == [False, False]
 
@@ -197,8 +172,40 @@ async def test_a_command_that_cannot_be_started_is_a_failure(run: Runner, comman
         await run(command)
 
 
-@pytest.mark.parametrize("watch", [exit_by_pidfd, exit_by_thread])
-@pytest.mark.parametrize(("command", "code"), [("exit 7", 7), ("kill -KILL $$", -9)])
-async def test_both_ways_to_watch_an_exit_agree(watch, command: str, code: int):
-    process = await asyncio.to_thread(subprocess.Popen, ["sh", "-c", command])
-    assert await watch(process) == code
+async def test_folder_and_exported_variables_pass_from_one_command_to_the_next(run: Runner):
+    moved = (await run("mkdir sub; cd sub; export COLOUR=red")).moved
+    assert moved == ShellMoved(cwd=str(run.folder / "sub"), exported=("COLOUR",))
+    result = await run("pwd; echo $COLOUR; cd - > /dev/null")
+    assert result.output == f"{run.folder}/sub\nred\n"
+    assert result.moved == ShellMoved(exported=("COLOUR",))
+    assert (await run("unset COLOUR")).moved == ShellMoved()
+    assert (await run('echo "[$COLOUR]"')).moved is None
+
+
+async def test_a_folder_that_is_gone_is_told_and_the_command_runs_at_the_start(run: Runner):
+    await run("mkdir sub; cd sub")
+    await run("rmdir ../sub")
+    result = await run("pwd")
+    assert (result.output, result.gone) == (f"{run.folder}\n", f"{run.folder}/sub")
+    assert result.moved == ShellMoved()
+    assert (await run("pwd")).gone == ""
+
+
+async def test_a_stopped_command_changes_nothing_for_the_next(run: Runner):
+    await run("export X=1; cd /usr; sleep 60", timeout=0.2)
+    assert (await run("echo $X; pwd")).output == f"\n{run.folder}\n"
+
+
+async def test_keys_stay_hidden_whatever_a_command_exports(run: Runner):
+    await run("export OTHER=1")
+    assert (await run("env | grep -c SECRET_KEY")).output == "0\n"
+
+
+async def test_a_silent_command_is_told_from_a_busy_one_at_its_limit(run: Runner):
+    assert (await run("sleep 60", timeout=0.3)).stuck
+    assert not (await run("while :; do :; done", timeout=0.3)).stuck
+
+
+async def test_the_processes_of_a_stopped_command_die_in_whatever_group(run: Runner):
+    result = await run("set -m; sleep 60 & echo $!; set +m; sleep 60", timeout=0.3)
+    assert not runs(int(result.output.split()[0]))

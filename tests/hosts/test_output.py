@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halocline.hosts.output import Capture, Spool, plain
+from halocline.hosts.output import Capture, Redraws, Spool, plain
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,51 @@ def test_binary_output_is_named_and_kept(tmp_path: Path):
     text, path = captured(tmp_path, [b"\x7fELF", b"\0\1"])
     assert text == f"[binary output, 6 bytes, not shown; a copy is in {path}]\n"
     assert Path(path).read_bytes() == b"\x7fELF\0\1"
+
+
+@given(st.lists(st.sampled_from([b"a", b"bc", b"\r", b"\n", b"\r\n", b"x\ry"]), max_size=25), st.integers(1, 7))
+def test_redraws_leave_what_a_terminal_would_show_whatever_the_chunks(parts: list[bytes], size: int):
+    data = b"".join(parts)
+    redraws = Redraws()
+    chunks = [redraws.feed(data[at : at + size]) for at in range(0, len(data), size)]
+    assert plain((b"".join(chunks) + redraws.flush()).decode()) == plain(data.decode())
+
+
+def test_a_progress_bar_does_not_push_the_words_around_it_out(tmp_path: Path):
+    bar = b"".join(b"\r%d%%" % number for number in range(5_000))
+    text, path = captured(tmp_path, [b"begin\n", bar, b"\nend\n"], cap=100_000)
+    assert text == "begin\n4999%\nend\n"
+    assert Path(path).read_bytes() == b"begin\n" + bar + b"\nend\n"
+
+
+def test_what_was_taken_is_not_given_again(tmp_path: Path):
+    capture = Capture(100, Spool(tmp_path, 10_000))
+    capture.feed(b"one\n")
+    assert capture.take() == "one\n"
+    assert capture.take() == ""
+    capture.feed(b"two\n")
+    assert capture.newest(2) == "wo"
+    assert capture.unread == 4
+    assert capture.finish() == "two\n"
+
+
+@pytest.mark.parametrize("character", ["é", "€", "😀", "\x1b[31m"])
+def test_what_is_cut_in_two_by_a_look_comes_whole_with_the_next(tmp_path: Path, character: str):
+    data = character.encode()
+    for cut in range(1, len(data)):
+        capture = Capture(100, Spool(tmp_path, 10_000))
+        capture.feed(b"x" + data[:cut])
+        assert capture.take() == "x"
+        capture.feed(data[cut:] + b"y")
+        assert capture.finish() == plain(character) + "y"
+
+
+def test_every_look_is_bounded_and_the_copy_goes_on(tmp_path: Path):
+    capture = Capture(100, spool := Spool(tmp_path, 10_000))
+    for letter in (b"a", b"b"):
+        capture.feed(letter * 1_000)
+        text = capture.take()
+        assert len(text) < 300
+        assert spool.path in text
+    capture.close()
+    assert Path(spool.path).read_bytes() == b"a" * 1_000 + b"b" * 1_000

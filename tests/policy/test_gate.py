@@ -80,6 +80,21 @@ def test_always_covers_exactly_the_command_that_was_shown(workspace):
     assert decide(execute("pytest -q; rm -rf x"), granted).verdict is Verdict.ASK
 
 
+def test_always_covers_a_command_in_one_place_only(workspace):
+    placed = Summary("make", ToolKind.EXECUTE, command="make", place="sub")
+    granted = posture(workspace, grants=frozenset({decide(placed, posture(workspace)).grant}))
+    assert decide(placed, granted).verdict is Verdict.ALLOW
+    assert decide(execute("make"), granted).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize(
+    ("folder", "verdict"), [("src", Verdict.ALLOW), ("..", Verdict.ASK), ("../home", Verdict.DENY)]
+)
+def test_a_command_is_judged_by_the_folder_it_runs_in(workspace, folder, verdict):
+    placed = Summary("ls", ToolKind.EXECUTE, command="ls", place=folder, paths=(str(workspace / folder),))
+    assert decide(placed, posture(workspace, AUTO)).verdict is verdict
+
+
 def test_always_for_an_edit_covers_the_project_and_not_what_runs_later(workspace):
     grant = decide(edit("src/a.py"), posture(workspace)).grant
     granted = posture(workspace, grants=frozenset({grant}))

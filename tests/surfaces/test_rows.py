@@ -136,6 +136,7 @@ def test_one_unknown_price_makes_the_cost_of_the_turn_unknown() -> None:
         (ev.TodosChanged((ev.Todo("a"),)), r.TodosRow((ev.Todo("a"),))),
         (ev.CheckpointTaken("c", "before"), r.CheckpointRow("c", "before")),
         (ev.CheckpointRestored("c", "u", ("a.py",)), r.RestoredRow("c", "u", ("a.py",))),
+        (ev.JobEnded("job-1", "make", 2), r.JobEndRow("job-1", "make", 2)),
         (ev.Noticed("mind this"), r.NoticeRow("mind this")),
         (ev.ErrorRaised("auth", "no key", "set one"), r.ErrorRow("auth", "no key", "set one")),
         (ev.ModeChanged(ev.Mode.PLAN), r.NoticeRow("Mode: plan")),

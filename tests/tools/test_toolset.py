@@ -56,9 +56,13 @@ def test_a_tool_is_whole(tool: AnyTool):
 @pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
 def test_unknown_arguments_are_ignored_and_missing_ones_named(tool: AnyTool):
     required = tool.spec.schema.get("required", [])
-    whole = {name: [] if name == "todos" else "x" for name in required}
+    whole = {name: sample(tool.spec.schema["properties"][name]) for name in required}
     input = msgspec.convert({**whole, "surprise": 1}, tool.input, strict=False)
     assert tool.summary(input).title
     for name in required:
         with pytest.raises(msgspec.ValidationError, match=name):
             msgspec.convert({k: v for k, v in whole.items() if k != name}, tool.input, strict=False)
+
+
+def sample(field: dict) -> object:
+    return [] if field["type"] == "array" else field.get("enum", ["x"])[0]

@@ -231,7 +231,7 @@ class Assembly:
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),
-            "machine": self._machine(log.path.parent),
+            "machine": self._machine(log.path.parent, state),
             "home": self.home.root,
         }
 
@@ -256,8 +256,9 @@ class Assembly:
 
         return Off()
 
-    def _machine(self, folder: Path) -> Machine:
-        return Machine(LocalFiles(), LocalShell(folder / "outputs", self._key_variables()), Ripgrep(), self.blobs)
+    def _machine(self, folder: Path, state: State) -> Machine:
+        shell = LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1)
+        return Machine(LocalFiles(), shell, Ripgrep(), self.blobs)
 
     def _key_variables(self) -> frozenset[str]:
         """The variables that commands must not see: keys of our rows, of a person's own, of the catalogue's."""

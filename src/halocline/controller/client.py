@@ -11,6 +11,7 @@ from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.controller import Controller, TaskOptions
 from halocline.controller.model_list import OfferedModel
+from halocline.ports.jobs import JobInfo
 from halocline.protocol import commands as cmd
 from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.state import State
@@ -59,6 +60,10 @@ class Client:
     def past(self, task: str) -> list[DurableEvent]:
         """All that was written of a task, open or not."""
         return self._controller.past(task)
+
+    def jobs(self, task: str) -> tuple[JobInfo, ...]:
+        """The commands that an open task let go on, and those of them that ended lately."""
+        return self._controller.jobs(task)
 
     def history(self) -> list[TaskInfo]:
         return self._controller.history()

@@ -20,6 +20,7 @@ from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
+from halocline.ports.jobs import JobInfo
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
@@ -28,10 +29,13 @@ from halocline.protocol.events import (
     CheckpointRestored,
     DurableEvent,
     Event,
+    JobEnded,
+    JobsReported,
     Mode,
     ModeChanged,
     ModelChanged,
     PolicyChanged,
+    ShellMoved,
     TaskStarted,
     TurnEnded,
 )
@@ -51,6 +55,8 @@ if TYPE_CHECKING:
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
 
+GONE = "its process was killed"
+"""Why a job ended that a task had when it was opened again."""
 BY_HAND = "by-hand"
 """Whose a checkpoint is when no task took it."""
 
@@ -85,6 +91,7 @@ class Controller:
         self._assembly = assembly
         self._open: dict[str, OpenTask] = {}
         self._program_log = ProgramLog(assembly.home.logs)
+        self._errands: set[asyncio.Task[None]] = set()
 
     async def start(self, workspace: Path, options: TaskOptions) -> str:
         """Begin a task and give its id. Nothing is written before the model is known to be usable."""
@@ -127,6 +134,7 @@ class Controller:
             task = self._assembly.task(log, state, Path(state.workspace), model, attended=options.attended)
             if state.turn is not None:
                 task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
+            _begin_anew(task)
             self._adjust(task, options, names)
         return self._serve(name, task, names)
 
@@ -150,6 +158,10 @@ class Controller:
                 _switch(task, mode, self._open[command.task].models)
             case cmd.SetPolicy(approval_mode=approval_mode):
                 task.emit(PolicyChanged(approval_mode=approval_mode))
+            case cmd.LeaveRunning():
+                return task.machine.shell.leave()
+            case cmd.StopJob(job=job):
+                return self._stop_job(task, job)
             case cmd.CloseTask():
                 task.inbox.close()
         return True
@@ -167,6 +179,10 @@ class Controller:
     def state(self, name: str) -> State:
         """What an open task knows now."""
         return self._task(name).state
+
+    def jobs(self, name: str) -> tuple[JobInfo, ...]:
+        """The commands that an open task let go on."""
+        return self._task(name).machine.shell.jobs.list()
 
     def history(self) -> list[history.TaskInfo]:
         """All tasks of this home, the newest first."""
@@ -239,6 +255,7 @@ class Controller:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""
         for opened in self._open.values():
             opened.task.inbox.abandon()
+        await asyncio.gather(*self._errands)
         outcomes = await asyncio.gather(*(opened.serving for opened in self._open.values()), return_exceptions=True)
         for opened in self._open.values():
             await opened.task.close()
@@ -247,6 +264,16 @@ class Controller:
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise outcome
+
+    def _stop_job(self, task: Task, job: str) -> bool:
+        """Begin to end a job; its end is an event. False when there is no such job."""
+        jobs = task.machine.shell.jobs
+        if job not in (info.name for info in jobs.list()):
+            return False
+        errand = asyncio.create_task(jobs.stop(job))
+        self._errands.add(errand)
+        errand.add_done_callback(self._errands.discard)
+        return True
 
     async def _model_of(self, state: State) -> Model:
         """The model that a resumed task goes on with. Raises UsageError."""
@@ -281,6 +308,16 @@ def _switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:
         task.emit(ModelChanged(model=models[mode]))
     if mode is not task.state.mode:
         task.emit(ModeChanged(mode=mode))
+
+
+def _begin_anew(task: Task) -> None:
+    """The process that ran the task is gone, and with it its jobs and what its shell had changed."""
+    from halocline.context.job_notes import begun_anew
+
+    if note := begun_anew(task.state):
+        gone = (JobEnded(job=job.job, command=job.command, stopped=GONE) for job in task.state.jobs)
+        moved = task.state.shell.cwd or task.state.shell.exported
+        task.emit(*gone, *([ShellMoved()] if moved else []), JobsReported(content=(note,)))
 
 
 def _form(schema: JsonObject | None) -> tuple[Note, ...]:

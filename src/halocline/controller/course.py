@@ -23,6 +23,8 @@ FROM_ELSEWHERE = (
     ev.PolicyChanged,
     ev.CheckpointTaken,
     ev.CheckpointRestored,
+    ev.JobEnded,
+    ev.JobsReported,
     ev.Unrecognised,
 )
 """Events that the loop does not make; they are taken from the recording."""

@@ -152,7 +152,9 @@ class Answers:
 
     def _facts_before(self, position: int) -> int:
         """Where the facts begin that the call told of just before its end."""
-        while isinstance(self._course.events[position - 1], ev.FileChanged | ev.TodosChanged):
+        while isinstance(
+            self._course.events[position - 1], ev.FileChanged | ev.TodosChanged | ev.ShellMoved | ev.JobStarted
+        ):
             position -= 1
         return position
 

@@ -22,8 +22,8 @@ from halocline.protocol.values import Value
 from halocline.store.recording import Recording
 from halocline.task.log import Log
 
-_SECONDS = re.compile(r" in \d+\.\d s\]")
-"""How long a command took: the one thing in a tool's words that no repetition gives again."""
+_SECONDS = re.compile(r" (in|after|for) \d+(?:\.\d)? s\b")
+"""How long a command took or runs: the one thing in a tool's words that no repetition gives again."""
 
 
 class Replay(Value, frozen=True, omit_defaults=False):
@@ -110,4 +110,4 @@ class _Stage:
     def _canonical(self, text: str) -> str:
         if self._folder is None:
             return text
-        return _SECONDS.sub(" in <time> s]", text.replace(str(self._folder), self._workspace))
+        return _SECONDS.sub(r" \1 <time> s", text.replace(str(self._folder), self._workspace))

@@ -24,6 +24,8 @@ class Replayed(Task):
 
     def emit(self, *events: ev.Event) -> None:
         for event in events:
+            if isinstance(event, FROM_ELSEWHERE) and event is not self.course.next:
+                continue  # tools that run again have jobs again; what these said then is what counts
             Task.emit(self, event)
             if isinstance(event, ev.Durable):
                 self.feed()
@@ -79,6 +81,10 @@ class Replayed(Task):
                 self.inbox.resolve(_decision(event))
             case ev.QuestionAnswered(by="user"):
                 self.inbox.reply(_answer(event))
+            case ev.JobStarted(by="person"):
+                self.machine.shell.leave()
+            case ev.ShellMoved() if self.state.turn is None:
+                self.emit(event)
             case _ if isinstance(event, FROM_ELSEWHERE):
                 self.emit(event)
             case _ if self.state.turn is None:

@@ -14,6 +14,13 @@ _SEQUENCE = re.compile(
     r"|\x1b[ -/]*[0-~]"  # two-character sequences
     r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # every control character but tab, LF and CR
 )
+_REDRAWN = re.compile(rb"^[^\n]*\r(?=[^\r\n])", re.MULTILINE)
+_PARTIAL = re.compile(
+    rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2}"  # UTF-8
+    rb"|\x1b(?:\[[0-?]*[ -/]*)?)\Z"  # a control sequence
+)
+_LONGEST_PARTIAL = 64
+_LONGEST_LINE = 1 << 16
 _PROGRESS = 4_096
 _PROGRESS_EVERY = 0.05
 
@@ -54,35 +61,138 @@ class Spool:
             self._file, self.path = FileIO(path, "xb"), path
         return self._file
 
-    def close(self) -> str:
-        """Ends the copy and says where it is."""
+    def close(self) -> None:
         if self._file is not None:
             self._file.close()
+
+    def where(self) -> str:
+        """Says where the copy is."""
         return f"a copy{self._missing} is in {self.path}" if self.path else "no copy could be kept"
+
+
+class Redraws:
+    """Drops of a line that is drawn again and again after CR all but its last state; CR itself stays before it."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What is settled. A line that was redrawn is held until it ends."""
+        if not self._held and b"\r" not in chunk:
+            return chunk
+        whole, newline, last = (self._held + chunk).rpartition(b"\n")
+        self._held = b""
+        settled = _REDRAWN.sub(b"\r", whole + newline)
+        if b"\r" not in last:
+            return settled + last
+        self._held = last[max(0, last.rstrip(b"\r").rfind(b"\r")) :]
+        return settled + self.flush() if len(self._held) > _LONGEST_LINE else settled
+
+    def flush(self) -> bytes:
+        """What is held."""
+        held, self._held = self._held, b""
+        return held
 
 
 class Capture:
     """Holds the head and the tail of what is fed, and spools all of it once that is more than it holds.
 
-    Memory stays below about six times `budget` (in characters) however much comes.
+    What was taken is forgotten, so that each `take` gives what is new. Memory stays below about ten times `budget` (in
+    characters) however much comes.
     """
 
-    def __init__(self, budget: int, spool: Spool) -> None:
+    def __init__(self, budget: int, spool: Spool, *, terminal: bool = False) -> None:
+        """On a `terminal` nothing counts as binary."""
         self.total = 0
+        self.unread = 0
         self.binary = False
         self._budget = budget
         self._spool = spool
+        self._terminal = terminal
         self._spooling = False
         self._room = 2 * budget
+        self._begin()
+
+    def _begin(self) -> None:
+        self._whole = bytearray()
         self._head = bytearray()
         self._tail = bytearray()
+        self._redraws = Redraws()
+        self._over = False
+        self.binary = False
 
     def feed(self, chunk: bytes) -> None:
         self.total += len(chunk)
-        self.binary = self.binary or b"\0" in chunk
-        if self._spooling or self.total > 2 * self._room:
-            self._spool_held()
+        self.unread += len(chunk)
+        self.binary = self.binary or (b"\0" in chunk and not self._terminal)
+        if self._spooling:
             self._spool.write(chunk)
+        if not self._over:
+            self._whole += chunk
+            if len(self._whole) <= 2 * self._room:
+                return
+            chunk = self._overflow()
+        self._keep(self._redraws.feed(chunk))
+
+    def take(self) -> str:
+        """What is new; a character or sequence that is only half there stays for the next time."""
+        partial = _PARTIAL.search(self._whole, max(0, len(self._whole) - _LONGEST_PARTIAL))
+        rest = bytes(self._whole[partial.start() :]) if partial else b""
+        del self._whole[len(self._whole) - len(rest) :]
+        text = self._shown()
+        self._begin()
+        self._whole += rest
+        self.unread = len(rest)
+        return text
+
+    def finish(self) -> str:
+        """What is new; the spool has a path when something was not shown. Ends the capture."""
+        text = self._shown()
+        self._begin()
+        self.unread = 0
+        self._spool.close()
+        return text
+
+    def newest(self, characters: int) -> str:
+        """The end of what is new, without taking it."""
+        return plain(_decoded((self._tail or self._head or self._whole)[-4 * characters :])).strip()[-characters:]
+
+    def close(self) -> None:
+        self._spool.close()
+
+    def _shown(self) -> str:
+        whole = None if self._over else plain(_decoded(self._whole))
+        if whole is not None and len(whole) <= self._budget and not self.binary:
+            return whole
+        if self._over:
+            self._keep(self._redraws.flush())
+        else:
+            self._begin_spool()
+        where = self._spool.where()
+        if self.binary:
+            return f"[binary output, {self.unread:,} bytes, not shown; {where}]\n"
+        half = self._budget // 2
+        head, tail = plain(_decoded(self._head)), plain(_decoded(self._tail))
+        if whole is not None:
+            head = tail = whole
+        elif not self._tail and len(head) <= self._budget:
+            return head  # the rest was drawn over
+        return f"{head[:half]}\n[… the middle of {self.unread:,} bytes is cut; {where} …]\n{tail[-half:]}"
+
+    def _overflow(self) -> bytes:
+        """From now on only head and tail are held, and a copy of everything is kept."""
+        self._over = True
+        self._begin_spool()
+        held = bytes(self._whole)
+        self._whole.clear()
+        return held
+
+    def _begin_spool(self) -> None:
+        if not self._spooling:
+            self._spooling = True
+            self._spool.write(bytes(self._whole))
+
+    def _keep(self, chunk: bytes) -> None:
         room = self._room - len(self._head)
         if room > 0:
             self._head += chunk[:room]
@@ -91,32 +201,8 @@ class Capture:
         if len(self._tail) > 2 * self._room:
             del self._tail[: -self._room]
 
-    def _spool_held(self) -> None:
-        """Begin the copy with what came before it was needed; until then everything is held."""
-        if not self._spooling:
-            self._spooling = True
-            self._spool.write(bytes(self._head + self._tail))
 
-    def finish(self) -> str:
-        """What to show; the spool has a path when that is not everything. Ends the capture."""
-        whole = None if self._spooling else plain(_decoded(self._head + self._tail))
-        if whole is not None and len(whole) <= self._budget and not self.binary:
-            return whole
-        self._spool_held()
-        where = self._spool.close()
-        if self.binary:
-            return f"[binary output, {self.total:,} bytes, not shown; {where}]\n"
-        half = self._budget // 2
-        head, tail = plain(_decoded(self._head)), plain(_decoded(self._tail))
-        if whole is not None:
-            head = tail = whole
-        return f"{head[:half]}\n[… the middle of {self.total:,} bytes is cut; {where} …]\n{tail[-half:]}"
-
-    def close(self) -> None:
-        self._spool.close()
-
-
-def _decoded(data: bytearray) -> str:
+def _decoded(data: bytes | bytearray) -> str:
     return data.decode("utf-8", "replace")
 
 

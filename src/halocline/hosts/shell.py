@@ -1,112 +1,229 @@
-"""Commands on this machine, each a process group of its own.
+"""Commands on this machine, each in a shell and a session of its own; what one leaves behind, the next one finds.
 
-A command's end is its shell's end: a background child that still holds the pipe is not waited for. It goes on, its
-output is dropped, and `close` stops it. A time limit and a cancellation leave nothing of the group behind.
+A command's end is its shell's end. Whatever still holds its output then goes on as a job, and so does a command that is
+left running. A time limit and a cancellation leave nothing of it behind, and `close` nothing of anything.
 """
 
 import asyncio
+import fcntl
 import os
-import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from halocline.hosts.job import Job
+from halocline.hosts.jobs import START, START_ON_TERMINAL, LocalJobs, settles
 from halocline.hosts.output import Capture, Progress, Spool
+from halocline.hosts.processes import Processes
 from halocline.hosts.programs import find_program
-from halocline.ports.host import ShellCommand, ShellResult
+from halocline.hosts.shell_state import ShellState, left_in, with_trailer
+from halocline.ports.host import Left, ShellCommand, ShellResult
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import ShellMoved
 
-SPOOL_CAP = 1 << 30
+SPOOL_CAP = 1 << 28
+LINES, COLUMNS = 40, 120
+MARK = "HALOCLINE_COMMAND"
+"""The variable by which a command's processes are known when they left its session."""
 _GRACE = 2.0
 _SHORT_GRACE = 0.3
+_PIPE_SIZE = 1 << 20
 _FIXED = {"GIT_PAGER": "cat", "PAGER": "cat", "TERM": "dumb", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
+_ON_TERMINAL = {"TERM": "xterm", "GIT_TERMINAL_PROMPT": "1"}
+
+
+@dataclass(slots=True)
+class Running:
+    """A command that was started, with what is needed to tell of its end."""
+
+    command: ShellCommand
+    job: Job
+    spool: Spool
+    progress: Progress
+    state: int
+    overlay: dict[str, str]
+    began: float
+    gone: str
+    left: Left | None = None
+    stuck: bool = False
+    in_time: bool = True
 
 
 class LocalShell:
-    """Fulfils `ports.host.Shell` with bash, or sh where there is none.
+    """Fulfils `ports.host.Shell` with bash, or sh where there is none; with sh nothing passes on to the next command.
 
     Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Commands do not see the environment
-    variables named in `hidden`.
+    variables named in `hidden`. Jobs are counted from `first_job` on.
     """
 
-    def __init__(self, spool_folder: Path, hidden: frozenset[str] = frozenset(), spool_cap: int = SPOOL_CAP) -> None:
+    def __init__(
+        self, spool_folder: Path, hidden: frozenset[str] = frozenset(), spool_cap: int = SPOOL_CAP, first_job: int = 1
+    ) -> None:
         self._spool_folder = spool_folder
         self._spool_cap = spool_cap
         self._environment = {name: value for name, value in os.environ.items() if name not in hidden} | _FIXED
-        self._program = find_program("bash") or "/bin/sh"
-        self._left: list[Job] = []
+        self._bash = find_program("bash")
+        self._processes = Processes(self._environment)
+        self._state = ShellState()
+        self._leaving: asyncio.Future[None] | None = None
+        self.jobs = LocalJobs(first_job)
 
     async def run(self, command: ShellCommand, on_output: Callable[[str], None]) -> ShellResult:
-        """Run to the end. Raises ToolFailure when the command cannot be started at all."""
-        began = time.monotonic()
-        spool = Spool(self._spool_folder, self._spool_cap)
-        capture, progress = Capture(command.budget, spool), Progress(on_output)
-        exit_code = await self._watch(command, capture, progress)
-        progress.flush()
-        return ShellResult(
-            exit_code=exit_code,
-            output=capture.finish(),
-            total_bytes=capture.total,
-            seconds=time.monotonic() - began,
-            binary=capture.binary,
-            full=spool.path,
-        )
-
-    async def close(self) -> None:
-        """Stop what earlier commands left running."""
-        left, self._left = self._left, []
-        await asyncio.gather(*(job.abort(_SHORT_GRACE) for job in left))
-
-    async def _watch(self, command: ShellCommand, capture: Capture, progress: Progress) -> int | None:
-        """See the command through. Gives the exit code, None when the time limit stopped it."""
-
-        def take(chunk: bytes) -> None:
-            capture.feed(chunk)
-            progress.feed(chunk)
-
-        job = self._start(command, take)
+        """Run to the end, or until it goes on. Raises ToolFailure when the command cannot be started at all."""
+        running = await self._start(command, Progress(on_output))
+        self._leaving = asyncio.get_running_loop().create_future()
         try:
-            in_time = await job.ends_within(command.timeout)
-            if not in_time:
-                await job.stop(_GRACE)
-            await job.drain()
+            await self._see_through(running, self._leaving)
         except BaseException:
-            progress.close()
-            capture.close()
-            await job.abort(_SHORT_GRACE)
+            running.progress.close()
+            running.job.capture.close()
+            await running.job.abort(_SHORT_GRACE)
+            os.close(running.state)
             raise
         finally:
-            self._let_go(job)
-        return job.exit_code if in_time else None
+            self._leaving = None
+        running.progress.flush()
+        return self._result(running)
 
-    def _start(self, command: ShellCommand, on_chunk: Callable[[bytes], object]) -> Job:
-        reading, writing = os.pipe()
+    def leave(self) -> bool:
+        if self._leaving is None or self._leaving.done():
+            return False
+        self._leaving.set_result(None)
+        return True
+
+    async def close(self) -> None:
+        await self.jobs.close(self._processes.close)
+
+    async def _see_through(self, running: Running, leaving: "asyncio.Future[None]") -> None:
+        """Wait for its end, for its limit, or for a reason to let it go on."""
+        command, job = running.command, running.job
+        if command.background or command.terminal:
+            await settles(job, START_ON_TERMINAL if command.terminal else START, leaving)
+            running.left = None if job.exit_code is not None else Left.MODEL
+        elif not await job.ends(command.timeout, leaving):
+            if leaving.done():
+                running.left = Left.PERSON
+            else:
+                running.in_time = False
+                running.stuck = await job.is_stuck()
+                await job.stop(_GRACE)
+        if running.left is None:
+            await job.drain()
+            running.left = Left.SHELL if job.is_heard and running.in_time else None
+
+    def _result(self, running: Running) -> ShellResult:
+        """What came of it. A command that goes on is named, one that ended is let go of."""
+        job = running.job
+        seconds = time.monotonic() - running.began
+        ports = job.ports if running.left else ()
+        ended = running.in_time and running.left in (None, Left.SHELL)
+        moved = self._learn(running) if ended else None
+        os.close(running.state)
+        total, binary = job.capture.total, job.capture.binary
+        output, name = self._go_on(running, seconds) if running.left else (job.capture.finish(), "")
+        if not name:
+            job.close()
+        return ShellResult(
+            exit_code=job.exit_code if ended else None,
+            output=output,
+            total_bytes=total,
+            seconds=seconds,
+            binary=binary,
+            full=running.spool.path,
+            job=name,
+            left=running.left,
+            ports=ports,
+            quiet=job.quiet,
+            stuck=running.stuck,
+            full_screen=job.full_screen,
+            moved=moved,
+            gone=running.gone,
+        )
+
+    def _go_on(self, running: Running, seconds: float) -> tuple[str, str]:
+        output = running.job.capture.take()
+        limit = running.command.timeout if running.left is Left.MODEL else None
+        return output, self.jobs.keep(
+            running.command.text, running.job, None if limit is None else max(0.0, limit - seconds)
+        )
+
+    def _learn(self, running: Running) -> ShellMoved | None:
+        """Take over what the command left for the next one. None when that is as before."""
+        before = self._state
+        if self._bash and (state := left_in(running.state, running.command.cwd, self._environment | running.overlay)):
+            self._state = state
+        if not running.gone and (before.folder, before.names) == (self._state.folder, self._state.names):
+            return None
+        return ShellMoved(self._state.folder, self._state.names)
+
+    async def _start(self, command: ShellCommand, progress: Progress) -> Running:
+        gone = self._forget_a_folder_that_is_gone()
+        folder = self._state.folder or command.cwd
+        mark = os.urandom(8).hex()
+        overlay = {MARK: mark} | (_ON_TERMINAL if command.terminal else {})
+        environment = self._state.over(self._environment | overlay)
+        reading, writing = _terminal() if command.terminal else _pipe()
+        state = _scratch_file()
+        words = [self._bash, "-c", with_trailer(command.text)] if self._bash else ["/bin/sh", "-c", command.text]
+        began = time.monotonic()
         try:
-            process = subprocess.Popen(
-                [self._program, "-c", command.text],
-                stdin=subprocess.DEVNULL,
-                stdout=writing,
-                stderr=subprocess.STDOUT,
-                cwd=command.cwd,
-                env=self._environment,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
+            await self._processes.ready()
+            process = self._processes.start(words, environment, folder, (writing, state), command.terminal)
+        except BaseException as error:
             os.close(reading)
-            raise _not_started(command, error) from error
+            os.close(state)
+            if isinstance(error, OSError | ValueError):
+                raise _not_started(folder, error) from error
+            raise
         finally:
             os.close(writing)
-        return Job(process, reading, on_chunk)
+        spool = Spool(self._spool_folder, self._spool_cap)
+        capture = Capture(command.budget, spool, terminal=command.terminal)
+        job = Job(process, reading, capture, progress.feed, terminal=command.terminal, mark=f"{MARK}={mark}".encode())
+        return Running(command, job, spool, progress, state, overlay, began, gone)
 
-    def _let_go(self, job: Job) -> None:
-        job.ignore_output()
-        self._left = [one for one in (*self._left, job) if one.is_loose]
+    def _forget_a_folder_that_is_gone(self) -> str:
+        folder = self._state.folder
+        if not folder or os.path.isdir(folder):
+            return ""
+        self._state = ShellState("", self._state.variables)
+        return folder
 
 
-def _not_started(command: ShellCommand, error: OSError | ValueError) -> ToolFailure:
-    if not os.path.isdir(command.cwd):
-        return ToolFailure(f"The folder {command.cwd} is gone, so no command can run in it. Nothing was run.")
+def _pipe() -> tuple[int, int]:
+    reading, writing = os.pipe()
+    with suppress(OSError, AttributeError):  # the user may have reached a limit; Linux alone has the call
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
+    return reading, writing
+
+
+def _terminal() -> tuple[int, int]:
+    """A terminal of a usual size that does not repeat what is typed; programs that want that do it themselves."""
+    import termios
+
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (LINES, COLUMNS))
+    modes = termios.tcgetattr(theirs)
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(theirs, termios.TCSANOW, modes)
+    return ours, theirs
+
+
+def _scratch_file() -> int:
+    """A file without a name."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("halocline")
+    from tempfile import TemporaryFile
+
+    with TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def _not_started(folder: str, error: OSError | ValueError) -> ToolFailure:
+    if not os.path.isdir(folder):
+        return ToolFailure(f"The folder {folder} is gone, so no command can run in it. Nothing was run.")
     if isinstance(error, ValueError):
         return ToolFailure(f"The command cannot be given to a shell: {error}. Nothing was run.")
     return ToolFailure(f"The command could not be started: {error.strerror}. If it is long, put it into a file first.")

@@ -71,9 +71,9 @@ def decide(summary: Summary, posture: Posture) -> Decision:
 
 
 def _grant_for(summary: Summary, paths: tuple[Resolved, ...]) -> Grant:
-    """What *always* means: this exact command, edits in the project, or this exact path elsewhere."""
+    """What *always* means: this exact command in this place, edits in the project, or this exact path elsewhere."""
     if summary.command:
-        return Grant(summary.kind, summary.command)
+        return Grant(summary.kind, f"{summary.command} (in {summary.place})" if summary.place else summary.command)
     special = [path.path for path in paths if path.place is not Place.PROJECT]
     return Grant(summary.kind, special[0] if special else "")
 

@@ -1,9 +1,12 @@
 """The doors to the machine the tools act on: files, commands, search."""
 
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from halocline.ports.jobs import Jobs
+from halocline.protocol.events import ShellMoved
 from halocline.protocol.values import Value
 
 
@@ -44,19 +47,35 @@ class Files(Protocol):
 
 
 class ShellCommand(Value, frozen=True):
-    """`timeout` is in seconds; None waits for ever. `budget` bounds the characters kept of the output."""
+    """`timeout` is in seconds; None waits for ever. `budget` bounds the characters kept of the output.
+
+    It runs in `cwd`, unless an earlier command left the shell elsewhere. One in the `background` goes on as a job once
+    it is quiet or ready; one on a `terminal` does so when it waits for input.
+    """
 
     text: str
     cwd: str
     timeout: float | None = None
     budget: int = 30_000
+    background: bool = False
+    terminal: bool = False
+
+
+class Left(StrEnum):
+    """Why a command goes on as a job: the model or a person wanted it, or its shell ended and left children behind."""
+
+    MODEL = "model"
+    PERSON = "person"
+    SHELL = "shell"
 
 
 class ShellResult(Value, frozen=True):
     """How a command ended. `output` is standard output and error, interleaved, its middle cut when over budget.
 
-    `exit_code` is None when the command was stopped by the time limit; negative means it died of that signal.
-    `full` is a file that holds the whole output, when `output` does not.
+    `exit_code` is None when the time limit stopped the command, or when it goes on as `job`; negative means it died of
+    that signal. `full` is a file that holds the whole output, when `output` does not. `stuck` says that a command that
+    was stopped had been `quiet` for that many seconds and used no processor; `ports` are those it listens on. `moved`
+    tells what this command changed for the next one, `gone` is the folder it should have started in.
     """
 
     exit_code: int | None
@@ -65,16 +84,31 @@ class ShellResult(Value, frozen=True):
     seconds: float
     binary: bool = False
     full: str = ""
+    job: str = ""
+    left: Left | None = None
+    ports: tuple[int, ...] = ()
+    quiet: float = 0.0
+    stuck: bool = False
+    full_screen: bool = False
+    moved: ShellMoved | None = None
+    gone: str = ""
 
 
 class Shell(Protocol):
-    """Runs commands, each as a process group of its own."""
+    """Runs commands, each as a process group of its own; folder and exported variables pass from one to the next."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """Those that go on."""
 
     async def run(self, command: ShellCommand, on_output: Callable[[str], None]) -> ShellResult:
-        """Run to the end. Cancellation and the time limit kill the whole group before this returns or raises."""
+        """Run to the end, or until it goes on. Cancellation and the time limit kill the whole group first."""
+
+    def leave(self) -> bool:
+        """Let the command that runs now go on as a job, and its `run` end. False when none runs."""
 
     async def close(self) -> None:
-        """Kill whatever earlier commands left running."""
+        """End all that was ever started and what came of it, wherever it went."""
 
 
 class SearchQuery(Value, frozen=True):

@@ -60,7 +60,8 @@ class Summary(Value, frozen=True):
     """What a call will touch, before it happens.
 
     `paths` are as the model wrote them; the policy resolves them. `command` is the exact text a shell would run.
-    `risky` is the model's own warning: it may raise a decision, never lower it.
+    `risky` is the model's own warning: it may raise a decision, never lower it. `place` is where a command runs when it
+    is not the workspace: the folder in which an earlier one left the shell, or the job into which it is typed.
     """
 
     title: str
@@ -69,6 +70,7 @@ class Summary(Value, frozen=True):
     command: str = ""
     locations: tuple[Location, ...] = ()
     risky: bool = False
+    place: str = ""
 
     @property
     def may_change(self) -> tuple[str, ...] | None:

@@ -51,8 +51,29 @@ class SetPolicy(Command, frozen=True):
     approval_mode: ApprovalMode
 
 
+class LeaveRunning(Command, frozen=True):
+    """Let the command that runs now go on as a job; its call ends with what it printed so far."""
+
+
+class StopJob(Command, frozen=True):
+    """End a job with all its processes."""
+
+    job: str
+
+
 class CloseTask(Command, frozen=True):
     """Let go of the task; it can be resumed."""
 
 
-AnyCommand = SubmitPrompt | Steer | Interrupt | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | CloseTask
+AnyCommand = (
+    SubmitPrompt
+    | Steer
+    | Interrupt
+    | ResolveApproval
+    | AnswerQuestion
+    | SetMode
+    | SetPolicy
+    | LeaveRunning
+    | StopJob
+    | CloseTask
+)

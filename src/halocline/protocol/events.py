@@ -228,7 +228,10 @@ class ToolCallEnded(Durable, frozen=True):
 
 
 class ApprovalRequested(Durable, frozen=True):
-    """Somebody must decide about one call. `reason` says which rule asks; `grant` is what *always* would allow."""
+    """Somebody must decide about one call. `reason` says which rule asks; `grant` is what *always* would allow.
+
+    `place` is where a command would run, when that is not the workspace.
+    """
 
     request: str
     call: str
@@ -240,6 +243,7 @@ class ApprovalRequested(Durable, frozen=True):
     detail: str = ""
     diffs: tuple[Diff, ...] = ()
     grant: Grant | None = None
+    place: str = ""
 
 
 class ApprovalResolved(Durable, frozen=True):
@@ -334,6 +338,37 @@ class CheckpointRestored(Durable, frozen=True):
     changed: tuple[str, ...] = ()
 
 
+class ShellMoved(Durable, frozen=True):
+    """Commands start in `cwd` from now on (empty: in the workspace), and find these variables exported or unset."""
+
+    cwd: str = ""
+    exported: tuple[str, ...] = ()
+
+
+class JobStarted(Durable, frozen=True):
+    """A command goes on as a job. `by` is model, person, or shell when it left children behind."""
+
+    job: str
+    command: str
+    call: str
+    by: str
+
+
+class JobEnded(Durable, frozen=True):
+    """A job is over. `stopped` says why it was ended; `exit_code` is None when nobody saw how its shell ended."""
+
+    job: str
+    command: str
+    exit_code: int | None = None
+    stopped: str = ""
+
+
+class JobsReported(Durable, frozen=True):
+    """The model is told what its jobs did since it last heard of them."""
+
+    content: tuple[UserPart, ...]
+
+
 class Noticed(Transient, frozen=True):
     """Something the person should know and the task does not need."""
 
@@ -380,6 +415,10 @@ DurableEvent = (
     | FileChanged
     | CheckpointTaken
     | CheckpointRestored
+    | ShellMoved
+    | JobStarted
+    | JobEnded
+    | JobsReported
     | ErrorRaised
     | Unrecognised
 )

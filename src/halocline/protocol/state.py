@@ -92,6 +92,10 @@ class State(Value, frozen=True):
     nobody_answered: bool = False
     files_changed: frozenset[str] = frozenset()
     checkpoints: tuple[ev.CheckpointTaken, ...] = ()
+    shell: ev.ShellMoved = ev.ShellMoved()
+    jobs: tuple[ev.JobStarted, ...] = ()
+    jobs_started: int = 0
+    jobs_ended_apart: tuple[ev.JobEnded, ...] = ()
 
     @property
     def turn_is_over(self) -> bool:
@@ -327,6 +331,20 @@ def _limit_extended(state: State, e: ev.LimitExtended) -> State:
     )
 
 
+def _job_started(state: State, e: ev.JobStarted) -> State:
+    return replace(state, jobs=(*state.jobs, e), jobs_started=state.jobs_started + 1)
+
+
+def _job_ended(state: State, e: ev.JobEnded) -> State:
+    apart = () if state.turn else (e,)  # between turns nobody hears of it until the next one
+    left = tuple(job for job in state.jobs if job.job != e.job)
+    return replace(state, jobs=left, jobs_ended_apart=state.jobs_ended_apart + apart)
+
+
+def _jobs_reported(state: State, e: ev.JobsReported) -> State:
+    return replace(state, messages=(*state.messages, UserMessage(e.content)), jobs_ended_apart=())
+
+
 _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.TaskStarted: _task_started,
     ev.TurnStarted: _turn_started,
@@ -352,5 +370,9 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ModelChanged: lambda state, e: replace(state, model=e.model),
     ev.PolicyChanged: lambda state, e: replace(state, approval_mode=e.approval_mode),
     ev.FileChanged: lambda state, e: replace(state, files_changed=state.files_changed | {e.path}),
+    ev.ShellMoved: lambda state, e: replace(state, shell=e),
+    ev.JobStarted: _job_started,
+    ev.JobEnded: _job_ended,
+    ev.JobsReported: _jobs_reported,
     ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=(*state.checkpoints, e)),
 }

@@ -2,7 +2,7 @@
 
 from halocline.protocol.events import StepRetried
 from halocline.protocol.messages import StopReason, Usage
-from halocline.surfaces.row_kinds import RetryRow, TurnEndRow
+from halocline.surfaces.row_kinds import JobEndRow, RetryRow, TurnEndRow
 
 _ENDINGS = {
     StopReason.END_TURN: "done",
@@ -62,6 +62,13 @@ def ending(row: TurnEndRow) -> str:
         duration(row.seconds),
     ]
     return " · ".join(facts)
+
+
+def job_ending(row: JobEndRow) -> str:
+    """How a job ended, in one line; its command is shown beside it."""
+    if row.stopped:
+        return f"{row.job} was stopped: {row.stopped}"
+    return f"{row.job} ended" + ("" if row.exit_code is None else f" with exit code {row.exit_code}")
 
 
 def retrying(row: RetryRow | StepRetried) -> str:

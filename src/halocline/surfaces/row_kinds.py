@@ -45,6 +45,7 @@ class Approval(Value, frozen=True):
     by: str = ""
     note: str = ""
     grant: ev.Grant | None = None
+    place: str = ""
 
 
 class CallRow(Tagged, frozen=True):
@@ -106,6 +107,15 @@ class RetryRow(Tagged, frozen=True):
     most: int = 0
 
 
+class JobEndRow(Tagged, frozen=True):
+    """A command that went on as a job is over. That it went on stands in the row of its call."""
+
+    job: str
+    command: str
+    exit_code: int | None = None
+    stopped: str = ""
+
+
 class NoticeRow(Tagged, frozen=True):
     text: str
 
@@ -139,6 +149,7 @@ Row = (
     | CheckpointRow
     | RestoredRow
     | RetryRow
+    | JobEndRow
     | NoticeRow
     | ErrorRow
     | TurnEndRow

@@ -17,6 +17,7 @@ from halocline.surfaces.row_kinds import (
     CallRow,
     CheckpointRow,
     ErrorRow,
+    JobEndRow,
     NoticeRow,
     PromptRow,
     QuestionRow,
@@ -134,7 +135,7 @@ def _wanted(call: ToolCall) -> str:
 
 
 def _asked(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
-    approval = Approval(e.request, e.reason, e.detail, e.diffs, grant=e.grant)
+    approval = Approval(e.request, e.reason, e.detail, e.diffs, grant=e.grant, place=e.place)
     return _change(t, e.call, lambda row: replace(row, title=e.title, kind=e.kind, approval=approval))
 
 
@@ -206,6 +207,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.PolicyChanged: lambda t, e: _add(t, NoticeRow(f"Approvals: {e.approval_mode}")),
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)),
     ev.CheckpointRestored: lambda t, e: _add(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
+    ev.JobEnded: lambda t, e: _add(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
     ev.Noticed: lambda t, e: _add(t, NoticeRow(e.text)),
     ev.ErrorRaised: lambda t, e: _add(t, ErrorRow(e.code, e.text, e.hint)),
 }

@@ -29,6 +29,7 @@ from halocline.protocol.state import TIME_IS_UP, State, loose_ends, reduce
 from halocline.task.answer import judged
 from halocline.task.governor import GO_ON, STOP, Governor, Verdict
 from halocline.task.inbox import Inbox, Interrupted, Prompt
+from halocline.task.jobs import news_of, tell_of_ends
 from halocline.task.log import Log
 from halocline.task.tool_calls import Machine, ToolCalls
 
@@ -67,6 +68,7 @@ class Task:
     async def run(self) -> None:
         """Serve prompts, one turn each, until the inbox closes."""
         self.checkpoints.begin(self.emit)
+        tell_of_ends(self.machine.shell.jobs, self.emit)
         async for prompt in self.inbox.prompts():
             await self.turn(prompt)
 
@@ -100,6 +102,7 @@ class Task:
 
     async def ask(self) -> AssistantMessage:
         """Make one request, and pass the reply on as it is spoken."""
+        self.emit(*news_of(self.machine.shell.jobs))
         request = self.context.request(self.state, self.toolset)
         self.emit(StepStarted(model=request.model))
         async for event in self.model.stream(request):

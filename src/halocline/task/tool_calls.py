@@ -144,7 +144,14 @@ class ToolCalls:
             given = input_of(call.arguments, tool, model)
         except msgspec.ValidationError as error:
             raise ToolFailure(f"Wrong arguments for {call.name}: {error}. Nothing was run; send it again.") from error
-        return Run(call, tool, given, tool.summary(given))
+        return Run(call, tool, given, self._placed(tool.summary(given)))
+
+    def _placed(self, summary: Summary) -> Summary:
+        """With the folder in which an earlier command left the shell; the policy judges it like any path."""
+        state = self._state()
+        if not summary.command or summary.place or not state.shell.cwd:
+            return summary
+        return replace(summary, place=_shown(state.shell.cwd, state.workspace), paths=(*summary.paths, state.shell.cwd))
 
     def _not_executed(self, call: ToolCall) -> str:
         cut = self._state().last_message.stop_reason.value == "max_tokens"
@@ -257,6 +264,12 @@ class ToolCalls:
         return answer.answer if answer else None
 
 
+def _shown(folder: str, workspace: str) -> str:
+    """A folder as a person reads it: below the workspace without the way there."""
+    inside = folder.removeprefix(f"{workspace}/")
+    return inside if inside != folder else folder
+
+
 def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...]) -> ev.ApprovalRequested:
     return ev.ApprovalRequested(
         request=request,
@@ -269,6 +282,7 @@ def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...
         detail=run.summary.command,
         diffs=diffs,
         grant=decision.grant,
+        place=run.summary.place,
     )
 
 

@@ -1,19 +1,24 @@
-"""execute_command: one shell command in the workspace; its end is told in words, whatever it was."""
+"""execute_command: one shell command in the workspace; its end, or that it goes on, is told in words."""
 
-import signal
-from contextlib import suppress
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from halocline.ports.host import ShellCommand, ShellResult
+from halocline.context.job_notes import exit_words
+from halocline.ports.host import Left, ShellCommand, ShellResult
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
-from halocline.protocol.events import ToolKind
+from halocline.protocol.events import DurableEvent, JobStarted, ToolKind
+from halocline.protocol.messages import Text
 from halocline.tools.schema import schema_of
 
 TIME_LIMIT = 600.0
-_MEANINGS = {126: "not executable", 127: "command not found"}
+_SILENT = 5.0
+_LEFT = {
+    Left.MODEL: "it goes on as {job}",
+    Left.PERSON: "the person let it go on as {job}",
+    Left.SHELL: "what it left running goes on as {job}",
+}
 
 
 class Input(msgspec.Struct):
@@ -21,7 +26,11 @@ class Input(msgspec.Struct):
     requires_approval: Annotated[
         bool, Meta(description="True when it deletes, overwrites, installs or reaches beyond the workspace.")
     ] = False
-    timeout: Annotated[float | None, Meta(description="Seconds.")] = None
+    timeout: Annotated[float | None, Meta(description="Seconds until it is stopped.")] = None
+    background: Annotated[
+        bool, Meta(description="Let it go on as a job once it is ready or quiet: for servers, watchers, long builds.")
+    ] = False
+    tty: Annotated[bool, Meta(description="Give it a terminal; answer its prompts with job.")] = False
 
 
 def summary(input: Input) -> Summary:
@@ -29,37 +38,61 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    limit = input.timeout if input.timeout and input.timeout > 0 else TIME_LIMIT
-    command = ShellCommand(input.command, str(ctx.workspace), limit)
+    limit = input.timeout if input.timeout and input.timeout > 0 else None
+    if limit is None and not (input.background or input.tty):
+        limit = TIME_LIMIT
+    command = ShellCommand(input.command, str(ctx.workspace), limit, background=input.background, terminal=input.tty)
     result = await ctx.shell.run(command, ctx.progress)
     output = result.output.rstrip("\n") or "[no output]"
-    return ToolOutput.of(f"{output}\n[{_status(result, limit)}]")
+    told = (Text(f"{output}\n[{'; '.join(_status(result, limit))}]"),)
+    return ToolOutput(told, events=_events(result, input.command, ctx.call))
 
 
-def _status(result: ShellResult, limit: float) -> str:
+def _events(result: ShellResult, command: str, call: str) -> tuple[DurableEvent, ...]:
+    events: list[DurableEvent] = [result.moved] if result.moved else []
+    if result.left:
+        events.append(JobStarted(job=result.job, command=command, call=call, by=result.left.value))
+    return tuple(events)
+
+
+def _status(result: ShellResult, limit: float | None) -> list[str]:
+    said = [] if result.exit_code is None and result.left else [_end(result, limit)]
+    if result.left:
+        said.append(_LEFT[result.left].format(job=result.job))
+    if result.ports:
+        said.append(f"listening on port {', '.join(map(str, result.ports))}")
+    if result.full_screen:
+        said.append("it draws on the whole screen, which cannot be shown; prefer a program that does not")
+    if result.gone:
+        said.append(f"the folder {result.gone} is gone, so it ran in the workspace")
+    return said
+
+
+def _end(result: ShellResult, limit: float | None) -> str:
     code, time = result.exit_code, f"{result.seconds:.1f} s"
-    if code is None:
+    if code is not None:
+        return f"{exit_words(code)} {'in' if code >= 0 else 'after'} {time}"
+    return f"stopped: it was still running after {limit:g} s; {_advice(result)}"
+
+
+def _advice(result: ShellResult) -> str:
+    """How to do better, by what it did at the end."""
+    if result.ports:
+        return f"it listened on port {result.ports[0]}: start a server with background=true"
+    if result.stuck and result.quiet > _SILENT:
         return (
-            f"stopped: it was still running after {limit:g} s; for a long one set timeout, or run it in the background"
+            f"it had been silent for {result.quiet:.0f} s and used no processor: if it waits for input, use flags that "
+            "do not ask, or tty=true; if it serves, background=true"
         )
-    if code < 0:
-        return f"killed by {_signal(-code)} after {time}"
-    meaning = _MEANINGS.get(code) or (_signal(code - 128) if code > 128 else "")
-    return f"exit code {code}{f' ({meaning})' if meaning else ''} in {time}"
-
-
-def _signal(number: int) -> str:
-    with suppress(ValueError):
-        return signal.Signals(number).name
-    return f"signal {number}" if number < 65 else ""
+    return "for a long one set timeout, or use background=true and wait for it with job"
 
 
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "execute_command",
-        "Run a bash command in the workspace, for builds, tests, git and the like; the result has its output and exit "
-        "code. Each call is a new shell without stdin or terminal: use non-interactive flags. It is stopped after "
-        f"{TIME_LIMIT:g} s unless timeout says otherwise; end with `&` what must go on running.",
+        "Run a bash command, for builds, tests, git and the like; the result has its output and exit code. The first "
+        "begins in the workspace; cd and export last from one call to the next. Without tty there is no input: use "
+        f"flags that do not ask. Stopped after {TIME_LIMIT:g} s unless timeout, background or tty says otherwise.",
         schema_of(Input),
     ),
     kind=ToolKind.EXECUTE,

@@ -1,6 +1,7 @@
 """A person at a terminal: prompts, approvals and questions by keys, and a terminal that is given back whole."""
 
 import re
+import subprocess
 import termios
 
 import pexpect
@@ -14,7 +15,7 @@ HI = {"text": "Hello."}
 TOUCH = {"call": [shell("touch made")]}
 MENU = "no, and stop"
 COMPOSER = "Ask for something"
-CTRL_C, CTRL_D, ESCAPE = "\x03", "\x04", "\x1b"
+CTRL_B, CTRL_C, CTRL_D, ESCAPE = "\x02", "\x03", "\x04", "\x1b"
 ARMING = 0.35
 MENU_IS_GONE = re.compile(r"\x1b\[\d+A\r\x1b\[J")
 
@@ -53,6 +54,11 @@ class Person:
 
 def statuses(halo: Halo) -> list[str]:
     return [event.status.value for event in halo.log() if isinstance(event, ev.ToolCallEnded)]
+
+
+def is_running(pid: int) -> bool:
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return bool(state.strip()) and not state.startswith("Z")
 
 
 def is_settled(halo: Halo) -> bool:
@@ -95,6 +101,32 @@ def test_always_asks_no_second_time(halo: Halo) -> None:
     person = Person(halo, "run", "-m", halo.script(TOUCH, TOUCH, HI), "hi").sees(MENU).presses("a")
     assert person.sees("Hello.").is_gone_with() == 0
     assert statuses(halo) == ["completed", "completed"]
+
+
+def test_ctrl_b_lets_a_running_command_go_on_and_what_was_typed_meanwhile_stays(halo: Halo) -> None:
+    slow = {"call": [shell("echo $$ > pid; echo began; sleep 1000")]}
+    person = Person(halo, "-y", "-m", halo.script(slow, {**HI, "expect": "let it go on as job-1"}, HI), "hi")
+    person.sees("began").types("and again").types(CTRL_B).sees("let it go on as job-1", "Hello.", "and again")
+    assert is_running(pid := int((halo.folder / "pid").read_text()))
+    person.types("\r").sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert not is_running(pid)
+    assert [event.stopped for event in halo.log() if isinstance(event, ev.JobEnded)] == ["the task was closed"]
+
+
+def test_ctrl_b_does_nothing_when_no_command_runs(halo: Halo) -> None:
+    slow = {"text": "First paragraph.\n\n" + "And on. " * 40, "pace": 0.01}
+    person = Person(halo, "run", "-m", halo.script(slow), "hi").sees("First paragraph.").types(CTRL_B)
+    assert person.sees("done").is_gone_with() == 0
+
+
+def test_a_command_in_another_folder_says_so_before_it_is_allowed(halo: Halo) -> None:
+    (halo.folder / "sub").mkdir()
+    moves = {"call": [shell("cd sub"), shell("touch here")]}
+    person = Person(halo, "run", "-m", halo.script(moves, HI), "hi").sees("cd sub", MENU).presses("y")
+    person.sees("touch here", "runs in sub", MENU).presses("y")
+    assert person.sees("Hello.").is_gone_with() == 0
+    assert (halo.folder / "sub" / "here").exists()
 
 
 def test_a_no_asks_for_the_reason_and_the_model_hears_it(halo: Halo) -> None:

@@ -54,6 +54,15 @@ def test_after_a_long_wait_it_says_how_to_stop() -> None:
     assert status.words(80) == "waiting for the model · 21 s · Ctrl-C stops"
 
 
+def test_before_that_it_says_what_else_can_be_done() -> None:
+    clock = Clock()
+    status = line(clock)
+    status.set(Activity("running make", hint="press B"))
+    assert status.words(80) == "running make"
+    clock.now += 5
+    assert status.words(80) == "running make · 5 s · press B"
+
+
 def test_it_shows_the_end_of_what_is_being_said() -> None:
     status = line(Clock())
     status.set(Activity("writing", lambda: "x" * 100 + " the end\x1b[31m"))

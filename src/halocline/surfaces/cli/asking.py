@@ -101,7 +101,7 @@ def _options(event: ApprovalRequested, row: CallRow) -> dict[str, str]:
     if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
         options["a"] = f"always allow {cards.granted(event.grant)}"
     options["n"] = "no, and say why"
-    if event.kind is ToolKind.EXECUTE and "\n" not in _command(row):
+    if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command(row):
         options["e"] = "edit the command"
     if cards.is_cut(row):
         options["d"] = "show the whole diff"

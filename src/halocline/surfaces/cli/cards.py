@@ -12,7 +12,7 @@ from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.diff_view import diff_view, stat
 from halocline.surfaces.cli.look import line, marked, wrapped
 from halocline.surfaces.cli.safe_text import clean, reveal
-from halocline.surfaces.figures import ending, model_name, plural, retrying
+from halocline.surfaces.figures import ending, job_ending, model_name, plural, retrying
 
 OUTPUT_LINES = 12
 DIFF_LINES = 40
@@ -99,7 +99,8 @@ def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
     """What is to be decided: exactly what would happen, and which rule asks. Nothing hidden, nothing cut in a line."""
     approval = row.approval or r.Approval("", "")
     head = marked(_headline(reveal(approval.detail or row.title), approval.diffs), _MARKS.get(row.kind, "•"), "accent")
-    reason = marked(wrapped(reveal(approval.reason), "quiet"), "│", "quiet", "│")
+    where = f" · runs in {approval.place}" if approval.place else ""
+    reason = marked(wrapped(reveal(approval.reason + where), "quiet"), "│", "quiet", "│")
     return Group(head, reason, *_indented(diff_view(approval.diffs, WHOLE if whole else DIFF_LINES, whole_lines=True)))
 
 
@@ -169,6 +170,12 @@ def restored_card(row: r.RestoredRow) -> RenderableType:
 
 def retry_card(row: r.RetryRow) -> RenderableType:
     return marked(wrapped(clean(retrying(row)), "quiet"), "↻", "warn")
+
+
+def job_end_card(row: r.JobEndRow) -> RenderableType:
+    command = clean(row.command).split("\n", 1)[0]
+    good = row.exit_code == 0 and not row.stopped
+    return marked(line(f"{clean(job_ending(row))} · {command}", "quiet"), "◂", "good" if good else "warn")
 
 
 def notice_card(row: r.NoticeRow) -> RenderableType:

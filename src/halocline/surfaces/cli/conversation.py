@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +14,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
+from halocline.surfaces.cli.keys import LEFT_BY_KEY, LeaveKey
 from halocline.surfaces.cli.output import View
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -38,6 +40,7 @@ class Conversation:
         self._main = asyncio.current_task()
         self._deadline: asyncio.TimerHandle | None = None
         self._gave_up = False
+        self._leave_key = LeaveKey(sys.stdin.fileno()) if view.asks else None
 
     async def run(self, prompt: str, after: int) -> int:
         """Serve prompts and show every event after the given one. Gives the exit code."""
@@ -68,6 +71,10 @@ class Conversation:
                     await self._wait_for(self._decide(event))
                 case ev.QuestionAsked() if self._view.asks:
                     await self._wait_for(self._answer(event))
+                case ev.ToolCallStarted(name=name) if name == LEFT_BY_KEY:
+                    self._let_leave()
+                case ev.ToolCallEnded(name=name) if name == LEFT_BY_KEY:
+                    self._keep()
                 case ev.TurnEnded() if event.seq > opened:
                     self._running = self._interrupted = False
                     if not self._stays or not await self._submit(""):
@@ -123,6 +130,19 @@ class Conversation:
             return
         self._client.send(cmd.AnswerQuestion(task=self._task, request=event.request, answer=answer))
 
+    def _let_leave(self) -> None:
+        """A command runs: a key lets it go on without the agent."""
+        if self._leave_key is not None:
+            asyncio.get_running_loop().add_signal_handler(
+                signal.SIGQUIT, self._client.send, cmd.LeaveRunning(task=self._task)
+            )
+            self._leave_key.on()
+
+    def _keep(self) -> None:
+        if self._leave_key is not None:
+            self._leave_key.off()
+            asyncio.get_running_loop().remove_signal_handler(signal.SIGQUIT)
+
     @contextmanager
     def _signals(self) -> Iterator[None]:
         loop = asyncio.get_running_loop()
@@ -133,6 +153,7 @@ class Conversation:
         finally:
             for number in SIGNALS:
                 loop.remove_signal_handler(number)
+            self._keep()
             if self._deadline is not None:
                 self._deadline.cancel()
 

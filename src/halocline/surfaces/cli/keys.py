@@ -6,11 +6,45 @@ import termios
 import tty
 from contextlib import suppress
 from types import TracebackType
+from typing import Any
 
 ARM_AFTER = 0.3
 """Seconds after which keys count, so that what was typed before a question cannot answer it."""
 
 ESCAPE = "\x1b"
+
+
+LEAVE = "\x02"
+LEAVE_HINT = "Ctrl-B lets it go on without waiting"
+LEFT_BY_KEY = "execute_command"
+"""The tool whose running call the key ends."""
+
+
+class LeaveKey:
+    """While it is on, Ctrl-B in the terminal sends a SIGQUIT, as Ctrl-\\ does otherwise.
+
+    Nothing is read from the terminal, so what was typed ahead is there for the next prompt.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._saved: list[Any] | None = None
+
+    def on(self) -> None:
+        if self._saved is not None:
+            return
+        with suppress(termios.error):
+            self._saved = termios.tcgetattr(self._fd)
+            changed = [*self._saved[:6], [*self._saved[6]]]
+            changed[6][termios.VQUIT] = LEAVE.encode()
+            changed[3] |= termios.NOFLSH  # a signal would throw away what was typed before it
+            termios.tcsetattr(self._fd, termios.TCSANOW, changed)
+
+    def off(self) -> None:
+        saved, self._saved = self._saved, None
+        if saved is not None:
+            with suppress(termios.error):
+                termios.tcsetattr(self._fd, termios.TCSANOW, saved)
 
 
 class Keyboard:

@@ -28,7 +28,7 @@ class LineMode:
     def __init__(self, *, attended: bool) -> None:
         self.asks = attended
         width = None if sys.stdout.isatty() else PLAIN_WIDTH
-        self._screen = Screen(Console(highlight=False, width=width))
+        self._screen = Screen(Console(highlight=False, width=width), can_leave=attended)
         self._asker = Asker(self._screen) if attended else None
 
     async def __aenter__(self) -> Self:

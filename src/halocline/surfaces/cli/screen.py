@@ -14,6 +14,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.state import State
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli import cards
+from halocline.surfaces.cli.keys import LEAVE_HINT, LEFT_BY_KEY
 from halocline.surfaces.cli.look import Gutter
 from halocline.surfaces.cli.markdown_blocks import split
 from halocline.surfaces.cli.safe_text import clean
@@ -29,14 +30,15 @@ _MARGIN = Text("  ", end="")
 
 
 class Screen:
-    """Consumes events one by one. `details` shows whole thoughts, outputs and diffs.
+    """Consumes events one by one. `details` shows whole thoughts, outputs and diffs; `can_leave` tells of the key.
 
     `async with Screen(...)` lets the moving line move; without it, and on anything but a terminal, it is not drawn.
     """
 
-    def __init__(self, console: Console | None = None, *, details: bool = False) -> None:
+    def __init__(self, console: Console | None = None, *, details: bool = False, can_leave: bool = False) -> None:
         self._out = Scrollback(console or Console(highlight=False))
         self._details = details
+        self._can_leave = can_leave
         self._transcript = Transcript()
         self._printed = 0
         self._looks: list[r.CallRow] = []
@@ -171,6 +173,8 @@ class Screen:
                 self._print(cards.restored_card(row))
             case r.RetryRow():
                 self._print(cards.retry_card(row), "line")
+            case r.JobEndRow():
+                self._print(cards.job_end_card(row), "line")
             case r.NoticeRow():
                 self._print(cards.notice_card(row), "line")
             case r.ErrorRow():
@@ -238,7 +242,9 @@ class Screen:
             case ev.ToolCallStarted():
                 self._progress = ""
                 verb = "running " if event.kind is ev.ToolKind.EXECUTE else ""
-                self._out.status.set(Activity(verb + clean(event.title).split("\n", 1)[0], self._last_output))
+                title = clean(event.title).split("\n", 1)[0]
+                hint = LEAVE_HINT if self._can_leave and event.name == LEFT_BY_KEY else ""
+                self._out.status.set(Activity(verb + title, self._last_output, hint=hint))
             case ev.ApprovalRequested() | ev.QuestionAsked() | ev.TurnEnded():
                 self.status(None)
             case ev.ToolCallEnded() | ev.ApprovalResolved() | ev.QuestionAnswered() | ev.AssistantMessageCompleted():

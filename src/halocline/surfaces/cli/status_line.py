@@ -18,17 +18,22 @@ from halocline.surfaces.figures import elapsed
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 INTERVAL = 0.1
+HINT_AFTER = 4.0
 PATIENCE = 20.0
-"""Seconds after which the line says how to stop."""
+"""Seconds after which the line says what else can be done, and how to stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What is happening. `tail` is read anew for each drawing; `until` (monotonic seconds) makes a countdown."""
+    """What is happening. `tail` is read anew for each drawing; `until` (monotonic seconds) makes a countdown.
+
+    `hint` says what else can be done about it, once it takes long.
+    """
 
     text: str
     tail: Callable[[], str] = str
     until: float | None = None
+    hint: str = ""
 
 
 class StatusLine:
@@ -88,7 +93,8 @@ class StatusLine:
             return f"{activity.text} {elapsed(ceil(max(0.0, activity.until - now)))}"
         took = now - self._since
         text = f"{activity.text} · {elapsed(took)}" if took >= 1 else activity.text
-        return f"{text} · Ctrl-C stops" if took > PATIENCE else text
+        text += " · Ctrl-C stops" if took > PATIENCE else ""
+        return f"{text} · {activity.hint}" if activity.hint and took > HINT_AFTER else text
 
     def _tick(self) -> None:
         self._timer = None

@@ -1,0 +1,210 @@
+"""A process of its own, one for each task: it starts the task's commands and lets none of them get away.
+
+It is the parent of every command, and on Linux the one that adopts what a command leaves behind (a child subreaper), so
+a daemon that forked twice and called setsid is below it too. When its socket closes, because the task is over or halo
+was killed, it ends all that lives below. It is started by its path, imports nothing of Halocline and prints nothing.
+"""
+
+import array
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+REQUEST = struct.Struct("!IIB")
+"""Bytes of what follows (folder, arguments, environment, between NULs), how many arguments, whether for a terminal."""
+REPLY = struct.Struct("!Bii")
+"""One of the kinds below, a process, and the status of its exit or the error that prevented its start."""
+HELLO, STARTED, REFUSED, EXITED = range(4)
+STATE_FD = 99
+"""Where a command finds the file in which its shell leaves its folder and environment."""
+GRACE = 0.5
+_PATIENCE = 3.0
+_POLL = 0.01
+_SUBREAPER = 36
+_DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_CHANGED = (*_DEAF_TO, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
+"""Signals that this process, or Python, does not leave as a command expects them."""
+
+
+class Keeper:
+    """One end of the socket; at the other one is `hosts.processes`."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._groups: set[int] = set()
+
+    def serve(self) -> None:
+        """Until nothing will be asked any more. Raises OSError when halo is gone."""
+        exits = _told_of_exits()
+        poll = select.poll()
+        poll.register(self._sock, select.POLLIN)
+        poll.register(exits, select.POLLIN)
+        self._tell(HELLO)
+        while True:
+            ready = {fd for fd, _ in poll.poll()}
+            if exits in ready:
+                os.read(exits, 4096)
+                self._reap()
+            if self._sock.fileno() in ready and not self._start_next():
+                return
+
+    def end_all(self) -> None:
+        """Ask everything below to end, and kill what has not after a moment."""
+        self._signal_all(signal.SIGTERM)
+        deadline = time.monotonic() + GRACE
+        while self._is_needed() and time.monotonic() < deadline:
+            time.sleep(_POLL)
+        deadline += _PATIENCE  # some may belong to another user
+        while self._is_needed() and time.monotonic() < deadline:
+            self._signal_all(signal.SIGKILL)
+            time.sleep(_POLL)
+
+    def _start_next(self) -> bool:
+        fds = array.array("i")
+        head, controls, _, _ = self._sock.recvmsg(REQUEST.size, socket.CMSG_SPACE(2 * fds.itemsize))
+        if len(head) < REQUEST.size:
+            return False
+        for _, _, data in controls:
+            fds.frombytes(data)
+        for fd in fds:
+            os.set_inheritable(fd, False)
+        size, count, terminal = REQUEST.unpack(head)
+        folder, *words = self._exactly(size).split(b"\0")
+        try:
+            pid = self._launch(folder, words[:count], words[count:], fds, bool(terminal))
+        except OSError as error:
+            self._tell(REFUSED, 0, error.errno or 0)
+        else:
+            self._groups.add(pid)
+            self._tell(STARTED, pid)
+        finally:
+            for fd in fds:
+                os.close(fd)
+        return True
+
+    def _launch(
+        self, folder: bytes, arguments: list[bytes], environment: list[bytes], fds: "array.array[int]", terminal: bool
+    ) -> int:
+        """A session of its own, with folder, signals, input and output as a command expects them."""
+        pairs = (entry.partition(b"=") for entry in environment)
+        output, state = fds
+        # The first terminal that the leader of a session opens is the one that `/dev/tty` means.
+        input = os.ttyname(output) if terminal else os.devnull
+        os.chdir(folder)
+        try:
+            return os.posix_spawn(
+                arguments[0],
+                arguments,
+                {name: value for name, _, value in pairs},
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, input, os.O_RDWR, 0),
+                    (os.POSIX_SPAWN_DUP2, output, 1),
+                    (os.POSIX_SPAWN_DUP2, output, 2),
+                    (os.POSIX_SPAWN_DUP2, state, STATE_FD),
+                ],
+                setsid=True,
+                setsigdef=_CHANGED,
+            )
+        finally:
+            os.chdir("/")
+
+    def _reap(self) -> bool:
+        """Collect what has ended and tell of the commands among it. False when there is no child left."""
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = ended
+                if pid in self._groups:
+                    with suppress(OSError):
+                        self._tell(EXITED, pid, os.waitstatus_to_exitcode(status))
+                    if not _exists(pid):
+                        self._groups.discard(pid)
+            return True
+        return False
+
+    def _is_needed(self) -> bool:
+        return self._reap() or any(map(_exists, self._groups))
+
+    def _signal_all(self, number: signal.Signals) -> None:
+        for pid in _below(os.getpid()):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+        for group in self._groups:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, number)
+
+    def _tell(self, kind: int, pid: int = 0, value: int = 0) -> None:
+        self._sock.sendall(REPLY.pack(kind, pid, value))
+
+    def _exactly(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            chunk = self._sock.recv(min(size - len(data), 1 << 16))
+            if not chunk:
+                raise ConnectionError
+            data += chunk
+        return bytes(data)
+
+
+def _told_of_exits() -> int:
+    """A descriptor that can be read when a child has ended."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return reading
+
+
+def _exists(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _below(root: int) -> Iterator[int]:
+    """All descendants of a process, as /proc shows them; none on a system without it."""
+    children: dict[int, list[int]] = {}
+    for entry in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+        with suppress(OSError), open(f"/proc/{entry}/stat", "rb") as stat:
+            parent = int(stat.read().rpartition(b")")[2].split()[1])
+            children.setdefault(parent, []).append(int(entry))
+    family = children.get(root, [])
+    for pid in family:
+        family += children.get(pid, [])
+    return iter(family)
+
+
+def _adopt_orphans() -> None:
+    """Linux alone can do this; elsewhere only process groups hold commands together."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+
+
+def main() -> None:
+    for number in _DEAF_TO:
+        signal.signal(number, signal.SIG_IGN)
+    fd = int(sys.argv[1])
+    os.set_inheritable(fd, False)
+    _adopt_orphans()
+    with socket.socket(fileno=fd) as sock:
+        keeper = Keeper(sock)
+        with suppress(OSError):
+            keeper.serve()
+        keeper.end_all()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

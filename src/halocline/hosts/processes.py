@@ -1,0 +1,184 @@
+"""Starts commands through the keeper, a process that holds all of a task's processes together (`hosts.keeper`).
+
+The keeper is started with the first command. What it started ends with it, and it ends with the socket to it.
+"""
+
+import asyncio
+import errno
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from halocline.hosts.keeper import EXITED, HELLO, REFUSED, REPLY, REQUEST
+
+KILLED = -int(signal.SIGKILL)
+_SCRIPT = str(Path(__file__).with_name("keeper.py"))
+_LONGEST_END = 10.0
+
+Reply = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process that leads a session of its own. `exited` gives its exit code, negative for a signal."""
+
+    pid: int
+    exited: asyncio.Future[int]
+
+
+class Processes:
+    """The processes of one task. `environment` is the keeper's; each command is given its own."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._line: Line | None = None
+        self._running: dict[int, asyncio.Future[int]] = {}
+
+    async def ready(self) -> None:
+        """Let there be a keeper. Raises OSError when it cannot be started."""
+        if self._line is None:
+            self._line = Line(self._environment, self._exited, self._lost)
+        await asyncio.shield(self._line.stands)  # whoever waits may be cancelled
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        folder: str,
+        fds: tuple[int, int],
+        terminal: bool,
+    ) -> Process:
+        """Start a process in a session of its own; `fds` are its output, or its terminal, and the file for its state.
+
+        Raises:
+            OSError: it cannot be started.
+            ValueError: a NUL is in what it is given.
+        """
+        words = [folder, *arguments, *(f"{name}={value}" for name, value in environment.items())]
+        if any("\0" in word for word in words):
+            raise ValueError("embedded null byte")
+        if self._line is None:
+            raise BrokenPipeError
+        body = b"\0".join(map(os.fsencode, words))
+        kind, pid, value = self._line.ask(REQUEST.pack(len(body), len(arguments), terminal), fds, body)
+        if kind == REFUSED:
+            raise OSError(value, os.strerror(value))
+        self._running[pid] = asyncio.get_running_loop().create_future()
+        return Process(pid, self._running[pid])
+
+    async def close(self) -> None:
+        """End everything that was started and whatever came of it, and wait until it is gone."""
+        line, self._line = self._line, None
+        if line is not None:
+            await line.close()
+
+    def _exited(self, pid: int, code: int) -> None:
+        exited = self._running.pop(pid)
+        if not exited.done():
+            exited.set_result(code)
+
+    def _lost(self) -> None:
+        """Somebody killed the keeper: its commands are killed as well, as nobody would see their end."""
+        self._line = None
+        for pid in list(self._running):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+            self._exited(pid, KILLED)
+
+
+class Line:
+    """The keeper and the socket to it. `stands` is done once it listens."""
+
+    def __init__(
+        self, environment: Mapping[str, str], on_exit: Callable[[int, int], None], on_loss: Callable[[], None]
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.stands: asyncio.Future[None] = self._loop.create_future()
+        self._gone: asyncio.Future[None] = self._loop.create_future()
+        self._on_exit = on_exit
+        self._on_loss = on_loss
+        self._unread = b""
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            self._keeper = subprocess.Popen(
+                [sys.executable, "-I", "-S", _SCRIPT, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._socket.setblocking(False)
+        self._loop.add_reader(self._socket, self._hear)
+
+    def ask(self, head: bytes, fds: tuple[int, int], body: bytes) -> Reply:
+        """Ask for a start and wait for the answer, about a millisecond. Raises OSError when the keeper is gone."""
+        self._socket.setblocking(True)
+        try:
+            socket.send_fds(self._socket, [head], fds)
+            self._socket.sendall(body)
+            while (reply := self._next()) is None or reply[0] == EXITED:
+                if reply is None:
+                    self._receive()
+                else:
+                    self._on_exit(*reply[1:])
+        finally:
+            self._socket.setblocking(False)
+        self._loop.call_soon(self._dispatch)  # what came along with the answer
+        return reply
+
+    async def close(self) -> None:
+        """Let the keeper end all that it started, and wait until it is gone."""
+        self._on_loss = lambda: None
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+        await asyncio.wait([self._gone], timeout=_LONGEST_END)
+        self._let_go()
+
+    def _hear(self) -> None:
+        try:
+            self._receive()
+        except BlockingIOError:
+            return
+        except OSError:
+            self._let_go()
+            self._on_loss()
+        self._dispatch()
+
+    def _receive(self) -> None:
+        chunk = self._socket.recv(4096)
+        if not chunk:
+            raise BrokenPipeError(errno.EPIPE, "the process that starts commands is gone")
+        self._unread += chunk
+
+    def _next(self) -> Reply | None:
+        if len(self._unread) < REPLY.size:
+            return None
+        head, self._unread = self._unread[: REPLY.size], self._unread[REPLY.size :]
+        kind, pid, value = REPLY.unpack(head)
+        return kind, pid, value
+
+    def _dispatch(self) -> None:
+        while (reply := self._next()) is not None:
+            if reply[0] == EXITED:
+                self._on_exit(*reply[1:])
+            elif reply[0] == HELLO and not self.stands.done():
+                self.stands.set_result(None)
+
+    def _let_go(self) -> None:
+        if not self._gone.done():
+            self._gone.set_result(None)
+        if not self.stands.done():
+            self.stands.set_exception(BrokenPipeError(errno.EPIPE, "the process that starts commands did not begin"))
+        if self._socket.fileno() >= 0:
+            self._loop.remove_reader(self._socket)
+            self._socket.close()
+            self._keeper.kill()
+            self._keeper.wait()

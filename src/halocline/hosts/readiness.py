@@ -1,0 +1,106 @@
+"""Signs that a command that runs is ready, busy or stuck: its words, its ports, its use of the processor.
+
+Ports and processor are read from /proc; where there is none, nothing is known of them.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_READY = re.compile(
+    rb"(?i)\bready\b|\blistening\b|\bserving\b|\bstarted\b|\brunning (?:at|on)\b|\bavailable (?:at|on)\b"
+    rb"|\bwatching for\b|compiled successfully|\bfailed\b|\berror\b"
+    rb"|https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])"
+)
+"""Words after which nothing more of a start is waited for: it succeeded, or it failed."""
+_BUILDING = re.compile(rb"(?i)\b(?:compil|build|bundl|transpil|generat|install|download|starting|link)")
+_FULL_SCREEN = b"\x1b[?1049h"
+_LISTENS = "0A"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One process of a session: its state as /proc has it, and the clock ticks it used."""
+
+    pid: int
+    group: int
+    state: str
+    ticks: int
+
+
+def is_ready(newest: bytes) -> bool:
+    return bool(_READY.search(newest))
+
+
+def is_building(newest: bytes) -> bool:
+    return bool(_BUILDING.search(newest))
+
+
+def is_full_screen(chunk: bytes) -> bool:
+    """Whether a program switched to the terminal's other screen, as editors and pagers do."""
+    return _FULL_SCREEN in chunk
+
+
+def members(session: int, mark: bytes = b"") -> list[Member] | None:
+    """The living processes of a session, or of the group that its leader began; None where /proc does not tell.
+
+    With a mark, also those elsewhere that have it in their environment.
+    """
+    try:
+        entries = os.listdir("/proc")
+    except OSError:
+        return None
+    found = [member for entry in entries if entry.isdigit() and (member := _member(entry, session, mark))]
+    return [member for member in found if member.state not in "ZX"]
+
+
+def _member(entry: str, session: int, mark: bytes) -> Member | None:
+    # The name before the last parenthesis may itself hold blanks and parentheses.
+    fields = _proc(entry, "stat").rpartition(b")")[2].decode("ascii").split()
+    if not fields:
+        return None
+    if session not in (int(fields[2]), int(fields[3])) and not (mark and mark in _proc(entry, "environ")):
+        return None
+    return Member(int(entry), int(fields[2]), fields[0], int(fields[11]) + int(fields[12]))
+
+
+def _proc(entry: str, name: str) -> bytes:
+    """A file of a process; empty when it is gone or somebody else's."""
+    try:
+        return Path("/proc", entry, name).read_bytes()
+    except OSError:
+        return b""
+
+
+def used(processes: Iterable[Member]) -> int:
+    """Clock ticks that processes used so far."""
+    return sum(process.ticks for process in processes)
+
+
+def listening(session: int) -> tuple[int, ...]:
+    """The TCP ports on which a session's processes listen."""
+    sockets = {inode for member in members(session) or () for inode in _sockets(member.pid)}
+    if not sockets:
+        return ()
+    return tuple(sorted({port for port, inode in _open_ports() if inode in sockets}))
+
+
+def _sockets(pid: int) -> Iterator[str]:
+    with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as fds:
+        for fd in fds:
+            with suppress(OSError):
+                kind, _, inode = os.readlink(fd.path).partition(":[")
+                if kind == "socket":
+                    yield inode.rstrip("]")
+
+
+def _open_ports() -> Iterator[tuple[int, str]]:
+    for name in ("tcp", "tcp6"):
+        with suppress(OSError):
+            for line in Path("/proc/net", name).read_text().splitlines()[1:]:
+                fields = line.split()
+                if fields[3] == _LISTENS:
+                    yield int(fields[1].rpartition(":")[2], 16), fields[9]

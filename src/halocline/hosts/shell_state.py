@@ -1,0 +1,86 @@
+"""What one command leaves to the next: its folder and its exported variables, though each has a shell of its own.
+
+The shell writes both to a file without a name (`STATE_FD`) when it exits, by `exit`, by `set -e` or at its end. A shell
+that became another program, was killed or has an exit trap of the command's own writes nothing: nothing changes then.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from halocline.hosts.keeper import STATE_FD
+
+_LEAVE = (
+    "{ builtin set +xveu; builtin trap - DEBUG ERR; "
+    r'builtin printf "%s\0" "$PWD"; builtin export -p; builtin printf "\0"; } '
+    f"2>/dev/null >&{STATE_FD}"
+)
+_EXPORTED = re.compile(
+    rb"""^(?:declare\ -[a-zA-Z]*x[a-zA-Z]*|export)\ ([A-Za-z_]\w*)
+         =(?:"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)')$""",
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
+_QUOTED = re.compile(rb'\\([$`"\\\n])')
+_ANSI = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
+_LETTERS = {b"a": b"\a", b"b": b"\b", b"e": b"\x1b", b"E": b"\x1b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+_LETTERS |= {b"v": b"\v"}
+_THE_SHELLS_OWN = frozenset({"_", "SHLVL", "PWD"})
+_UNTOLD = frozenset({"OLDPWD"})
+
+
+@dataclass(frozen=True, slots=True)
+class ShellState:
+    """Where the next command starts (empty: in the workspace), and what it finds changed; None: taken away."""
+
+    folder: str = ""
+    variables: Mapping[str, str | None] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that differ. Their values are nobody's business but the shell's."""
+        return tuple(sorted(set(self.variables or ()) - _UNTOLD))
+
+    def over(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """The environment with the changes."""
+        merged = {**environment, **(self.variables or {})}
+        return {name: value for name, value in merged.items() if value is not None}
+
+
+def with_trailer(text: str) -> str:
+    """A script for bash that runs the text and then leaves its state. The text may be anything, even half a command."""
+    return f"trap {shlex.quote(_LEAVE)} EXIT; eval -- {shlex.quote(text)}"
+
+
+def left_in(file: int, workspace: str, environment: Mapping[str, str]) -> ShellState | None:
+    """The state that a shell left in its file; None when it left none."""
+    data = os.pread(file, os.fstat(file).st_size, 0)
+    folder, _, rest = data.partition(b"\0")
+    exported, ended, _ = rest.partition(b"\0")
+    if not ended:
+        return None
+    after = {name: value for name, value in _variables(exported).items() if name not in _THE_SHELLS_OWN}
+    changed: dict[str, str | None] = {name: value for name, value in after.items() if environment.get(name) != value}
+    changed |= {name: None for name in environment if name not in after and _is_the_shells(name)}
+    place = os.fsdecode(folder)
+    return ShellState("" if place == workspace else place, changed)
+
+
+def _is_the_shells(name: str) -> bool:
+    """Whether bash would have told of it; others it only hands on."""
+    return bool(_IDENTIFIER.match(name)) and name not in _THE_SHELLS_OWN
+
+
+def _variables(exported: bytes) -> dict[str, str]:
+    """What `export -p` says, in bash's two ways of quoting."""
+    found: dict[str, str] = {}
+    for name, plain, ansi in _EXPORTED.findall(exported):
+        found[name.decode()] = os.fsdecode(_ANSI.sub(_unescaped, ansi) if ansi else _QUOTED.sub(rb"\1", plain))
+    return found
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    octal, letter = match.groups()
+    return bytes([int(octal, 8)]) if octal else _LETTERS.get(letter, letter)

@@ -1,0 +1,25 @@
+"""What a task says of its jobs: their ends as they come, and to the model, before a request, what is new to it."""
+
+from collections.abc import Callable
+
+from halocline.ports.jobs import JobInfo, Jobs
+from halocline.protocol.events import Event, JobEnded, JobsReported
+
+
+def tell_of_ends(jobs: Jobs, emit: Callable[[Event], None]) -> None:
+    """Write down every end from now on."""
+
+    def ended(info: JobInfo) -> None:
+        emit(JobEnded(job=info.name, command=info.command, exit_code=info.exit_code, stopped=info.stopped))
+
+    jobs.begin(ended)
+
+
+def news_of(jobs: Jobs) -> tuple[JobsReported, ...]:
+    """What to tell the model now; nothing most of the time."""
+    news = jobs.news()
+    if not news:
+        return ()
+    from halocline.context.job_notes import job_news
+
+    return (JobsReported(content=(job_news(news),)),)

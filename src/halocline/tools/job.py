@@ -1,0 +1,98 @@
+"""job: the commands that go on. What is typed into one is a command like any other, and is judged as one."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from halocline.context.job_notes import status
+from halocline.ports.jobs import JobOutput, JobState
+from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import ToolKind
+from halocline.tools.schema import schema_of
+
+_KEYS = frozenset("\x03\x04\x1a\x1b\r\n\t ")
+"""Interrupt, end of input, suspend, escape, Enter and blanks: keys that say nothing to a shell."""
+_LONGEST_WAIT = 600.0
+NOTHING_NEW = "[no new output; {job} goes on. To wait for its end, set wait.]"
+"""Always the same words, so that asking again and again is seen as a loop."""
+
+
+class Action(StrEnum):
+    LIST = "list"
+    READ = "read"
+    WRITE = "write"
+    STOP = "stop"
+
+
+class Input(msgspec.Struct):
+    action: Annotated[Action, Meta(description="What to do.")]
+    job: Annotated[str, Meta(description="Its name; not for list.")] = ""
+    text: Annotated[
+        str, Meta(description="write: what to type, \\n for Enter, \\u0003 for Ctrl-C. Only for jobs with tty.")
+    ] = ""
+    wait: Annotated[float, Meta(description="read: seconds to wait for its end.")] = 0.0
+
+
+def summary(input: Input) -> Summary:
+    match input.action:
+        case Action.LIST:
+            return Summary(title="List jobs", kind=ToolKind.READ)
+        case Action.READ:
+            return Summary(title=f"Read {input.job}", kind=ToolKind.READ)
+        case Action.WRITE if set(input.text) - _KEYS:
+            return Summary(
+                title=f"{input.job} ← {input.text.rstrip()}", kind=ToolKind.EXECUTE, command=input.text, place=input.job
+            )
+        case Action.WRITE:
+            return Summary(title=f"{input.job} ← {_named(input.text)}", kind=ToolKind.OTHER)
+        case Action.STOP:
+            return Summary(title=f"Stop {input.job}", kind=ToolKind.OTHER)
+
+
+async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    jobs = ctx.shell.jobs
+    match input.action:
+        case Action.LIST:
+            lines = [f"{info.name}: {info.command}\n[{status(info)}]" for info in jobs.list()]
+            return ToolOutput.of("\n".join(lines) or "No jobs.")
+        case Action.READ:
+            output = await jobs.read(input.job, min(input.wait, _LONGEST_WAIT))
+            if not (output.text or input.wait or output.info.state is JobState.ENDED):
+                return ToolOutput.of(NOTHING_NEW.format(job=input.job))
+            return _said(output)
+        case Action.WRITE:
+            if not input.text:
+                raise ToolFailure("Nothing to type: text is empty.")
+            return _said(await jobs.write(input.job, input.text))
+        case Action.STOP:
+            await jobs.stop(input.job)
+            return _said(await jobs.read(input.job))
+
+
+def _said(output: JobOutput) -> ToolOutput:
+    text = output.text.rstrip("\n") or "[no new output]"
+    return ToolOutput.of(f"{text}\n[{output.info.name}: {status(output.info)}]")
+
+
+def _named(keys: str) -> str:
+    return "".join(
+        {"\x03": "^C", "\x04": "^D", "\x1a": "^Z", "\x1b": "Esc", "\n": "⏎", "\r": "⏎"}.get(key, key) for key in keys
+    )
+
+
+TOOL: Tool[Input] = Tool(
+    spec=ToolSpec(
+        "job",
+        "Commands that go on: list them, read what one printed since you last looked (with its state), write to its "
+        "terminal, stop it. They end with the task.",
+        schema_of(Input),
+    ),
+    kind=ToolKind.EXECUTE,
+    input=Input,
+    summary=summary,
+    run=run,
+    edits=True,
+)

@@ -1,0 +1,37 @@
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from halocline.hosts.shell import LocalShell
+from halocline.ports.host import ShellCommand, ShellResult
+
+
+class Runner:
+    """Runs commands in a folder; `heard` is what came while they ran."""
+
+    def __init__(self, shell: LocalShell, folder: Path) -> None:
+        self.shell = shell
+        self.folder = folder
+        self.heard: list[str] = []
+        self.spoke = asyncio.Event()
+
+    async def __call__(self, text: str, timeout: float | None = 20, budget: int = 30_000, **how: bool) -> ShellResult:
+        return await self.shell.run(ShellCommand(text, str(self.folder), timeout, budget, **how), self._hear)
+
+    def _hear(self, text: str) -> None:
+        self.heard.append(text)
+        self.spoke.set()
+
+
+@pytest.fixture
+async def shell(tmp_path: Path) -> AsyncIterator[LocalShell]:
+    shell = LocalShell(tmp_path / "outputs", hidden=frozenset({"SECRET_KEY"}))
+    yield shell
+    await shell.close()
+
+
+@pytest.fixture
+def run(shell: LocalShell, tmp_path: Path) -> Runner:
+    return Runner(shell, tmp_path)

@@ -1,0 +1,116 @@
+"""What passes from one command to the next, with the real bash."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halocline.hosts.keeper import STATE_FD
+from halocline.hosts.shell_state import ShellState, left_in, with_trailer
+
+BASE = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "GIVEN": "1", "not.an.identifier": "x"}
+
+
+def after(text: str, folder: str = "/", **variables: str) -> tuple[subprocess.CompletedProcess[str], ShellState | None]:
+    """Run a text as the shell does, and read what it left."""
+    environment = BASE | variables
+    with tempfile.TemporaryFile() as file:
+        script = f'exec {STATE_FD}>&{file.fileno()}; exec bash -c "$SCRIPT"'
+        ran = subprocess.run(
+            ["bash", "-c", script],
+            env=environment | {"SCRIPT": with_trailer(text)},
+            cwd=folder,
+            pass_fds=[file.fileno()],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        left = left_in(file.fileno(), folder, environment | {"SCRIPT": with_trailer(text)})
+    return ran, left
+
+
+def test_folder_and_exports_are_left():
+    _, left = after("cd /usr; export COLOUR=red; unset GIVEN; HIDDEN=1")
+    assert left is not None
+    assert left.folder == "/usr"
+    assert left.names == ("COLOUR", "GIVEN")
+    assert left.over({"GIVEN": "1", "OTHER": "2"}) == {"COLOUR": "red", "OTHER": "2", "OLDPWD": "/"}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("cd /usr; exit 3", 3),
+        ("set -e; cd /usr; false; cd /", 1),
+        ("set -eu; cd /usr; echo $NOT_SET", 1),
+        ("cd /usr\nif", 2),
+        ("cd /usr; set -o noclobber; set -o posix", 0),
+        ("trap 'echo debug >&2' DEBUG; cd /usr", 0),
+        ("trap 'exit 9' ERR; cd /usr; false", 9),
+        ("cd /usr; sleep 0 & wait", 0),
+        ("cd /usr; exec >/dev/null 2>&1", 0),
+        ("cd() { builtin cd /usr; }; cd /", 0),
+        ("cd /usr; (cd /; exit 4)", 4),
+        ("cd /usr; PATH=", 0),
+        ("cd /usr; -x", 127),
+    ],
+)
+def test_the_folder_is_left_however_the_command_ends(text: str, code: int):
+    ran, left = after(text)
+    assert ran.returncode == code
+    assert left is not None
+    assert left.folder == "/usr"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["cd /usr; exec true", "cd /usr; kill -KILL $$", "cd /usr; trap 'echo bye' EXIT", f"cd /usr; exec {STATE_FD}>&-"],
+)
+def test_a_command_that_takes_the_trailer_away_changes_nothing(text: str):
+    ran, left = after(text)
+    assert left is None
+    assert "99" not in ran.stderr
+
+
+def test_a_text_cannot_end_the_script_around_it():
+    ran, _ = after("echo 'open")
+    assert ran.returncode != 0
+    ran, _ = after("cat <<END\nbody")
+    assert ran.stdout == "body\n"
+
+
+def test_the_text_sees_no_arguments_and_its_own_lines():
+    ran, _ = after("echo $# $LINENO\nno-such-program")
+    assert ran.stdout == "0 1\n"
+    assert "line 2: no-such-program" in ran.stderr
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30),
+    st.sampled_from(["C", "C.UTF-8"]),
+)
+def test_any_value_comes_through(value: str, language: str):
+    _, left = after('export COPY="$VALUE"', VALUE=value, LANG=language)
+    assert left is not None
+    assert left.variables is not None
+    assert left.variables["COPY"] == value
+    assert left.names == ("COPY",)
+
+
+def test_what_bash_does_not_tell_of_is_not_taken_away():
+    _, left = after("true")
+    assert left is not None
+    assert left.names == ()
+    assert left.over(BASE)["not.an.identifier"] == "x"
+
+
+def test_a_file_without_a_whole_state_gives_none(tmp_path: Path):
+    (tmp_path / "state").write_bytes(b'/usr\0declare -x A="1"\n')
+    with open(tmp_path / "state", "rb") as file:
+        assert left_in(file.fileno(), "/", {}) is None
