@@ -82,3 +82,10 @@ async def test_a_large_file_is_not_parsed():
 
 async def test_a_file_made_to_keep_a_parser_busy_is_given_up():
     assert await TreeSitter().definitions("a.py", DEEP) is None
+
+
+async def test_a_parse_that_takes_too_long_is_given_up():
+    text = "x = 1\n" * 100_000
+    assert await TreeSitter(time_limit=0).definitions("a.py", text.encode()) is None
+    assert await TreeSitter(time_limit=0).problems("a.py", None, text + "(") == ()
+    assert await TreeSitter().problems("a.py", None, text + "(") != ()

@@ -33,9 +33,13 @@ _CALLABLE = frozenset({"function", "method", "constructor", "property"})
 
 
 class TreeSitter:
-    """Fulfils `ports.code.Code`. Grammars are loaded once; each parse has its own parser, in a thread."""
+    """Fulfils `ports.code.Code`. Grammars are loaded once; each parse has its own parser, in a thread.
 
-    def __init__(self) -> None:
+    `time_limit`, in seconds, is for one parse.
+    """
+
+    def __init__(self, time_limit: float = TIME_LIMIT) -> None:
+        self._time_limit = time_limit
         self._languages: dict[Grammar, Language | None] = {}
 
     def knows(self, name: str) -> bool:
@@ -72,7 +76,7 @@ class TreeSitter:
         """The tree; None when the language is not known or the file is too large or takes too long."""
         grammar = _grammar(name)
         language = self._language(grammar) if grammar and len(data) <= LARGEST else None
-        return None if language is None else parsed(language, data)
+        return None if language is None else parsed(language, data, self._time_limit)
 
     def _language(self, grammar: "Grammar") -> "Language | None":
         if grammar not in self._languages:
@@ -95,11 +99,11 @@ def _loaded(grammar: "Grammar") -> "Language | None":
         return None
 
 
-def parsed(language: "Language", data: bytes) -> "Node | None":
+def parsed(language: "Language", data: bytes, time_limit: float) -> "Node | None":
     """The root of the tree; None when it took longer than the time limit."""
     from tree_sitter import Parser
 
-    end, view = time.monotonic() + TIME_LIMIT, memoryview(data)
+    end, view = time.monotonic() + time_limit, memoryview(data)
     try:
         tree = Parser(language).parse(
             # A callback is asked for the source because only then the other one, which keeps the time, is heard.
