@@ -4,6 +4,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from halocline.hosts.code import TreeSitter
+from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
@@ -37,6 +39,9 @@ async def context(workspace: Path, tmp_path: Path) -> AsyncIterator[ToolContext]
         blobs=DiskBlobs(tmp_path / "blobs"),
         ask=nobody,
         progress=lambda text: None,
+        code=TreeSitter(),
+        documents=ChildDocuments(),
+        takes_images=lambda: True,
     )
     await shell.close()
 
@@ -45,7 +50,7 @@ async def context(workspace: Path, tmp_path: Path) -> AsyncIterator[ToolContext]
 def call(context: ToolContext) -> Call:
     """Runs a tool by its name with arguments as a model sends them."""
 
-    async def run(name: str, **arguments: object) -> ToolOutput:
+    async def run(name: str, /, **arguments: object) -> ToolOutput:
         tool = Tools().find(name)
         assert tool is not None
         return await tool.run(msgspec.convert(arguments, tool.input, strict=False), context)
@@ -57,7 +62,7 @@ def call(context: ToolContext) -> Call:
 def say(call: Call) -> Callable[..., Awaitable[str]]:
     """The same, giving only the text the model reads."""
 
-    async def run(name: str, **arguments: object) -> str:
+    async def run(name: str, /, **arguments: object) -> str:
         return "".join(part.text for part in (await call(name, **arguments)).content if hasattr(part, "text"))
 
     return run

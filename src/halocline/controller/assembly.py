@@ -16,7 +16,9 @@ from halocline.controller.key_choice import FoundKey, Keys
 from halocline.controller.model_choice import open_model, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
-from halocline.controller.vendor_choice import remark
+from halocline.controller.vendor_choice import remark, takes_images
+from halocline.hosts.code import TreeSitter
+from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
@@ -257,8 +259,16 @@ class Assembly:
         return Off()
 
     def _machine(self, folder: Path, state: State) -> Machine:
-        shell = LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1)
-        return Machine(LocalFiles(), shell, Ripgrep(), self.blobs)
+        return Machine(
+            files=LocalFiles(),
+            shell=LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1),
+            search=Ripgrep(),
+            blobs=self.blobs,
+            code=TreeSitter(),
+            documents=ChildDocuments(),
+            takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
+            syntax_errors=self.settings.syntax_errors,
+        )
 
     def _key_variables(self) -> frozenset[str]:
         """The variables that commands must not see: keys of our rows, of a person's own, of the catalogue's."""

@@ -7,6 +7,7 @@ the older one; where all are silent, its server is asked later (`providers.infor
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from msgspec.structs import asdict
 from msgspec.structs import replace as changed
@@ -65,6 +66,14 @@ def known(at: Endpoint, settings: Settings, catalogue: Catalogue) -> Endpoint:
 def model_info(vendor: Vendor, model: str, catalogue: Catalogue) -> ModelInfo:
     """What the catalogue says. Models on one's own machine are free, and not in it."""
     return FREE if vendor.local else catalogue.model(vendor.catalogue or vendor.name, model) or UNKNOWN
+
+
+def takes_images(name: str, settings: Settings, catalogue: Catalogue) -> bool:
+    """Whether pictures may be sent to a model. Where nobody knows, no: a refused request could never be taken back."""
+    if any(fnmatchcase(name, pattern) for pattern in settings.image_models):
+        return True
+    provider, _, model = name.partition("/")
+    return bool(model_info(find_vendor(provider, settings, catalogue), model, catalogue).images)
 
 
 def remark(name: str, settings: Settings, env: Mapping[str, str], catalogue: Catalogue) -> str:

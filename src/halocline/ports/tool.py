@@ -12,9 +12,11 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from halocline.ports.blobs import Blobs
+from halocline.ports.code import Code, SyntaxRule
+from halocline.ports.documents import Documents
 from halocline.ports.host import Files, Search, Shell
 from halocline.protocol.events import Diff, DurableEvent, Location, Todo, ToolKind
-from halocline.protocol.messages import ResultPart, Text, ToolCall
+from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
 from halocline.protocol.values import JsonObject, Value
 
 InputT = TypeVar("InputT", bound=msgspec.Struct)
@@ -99,7 +101,7 @@ class Asker(Protocol):
 
 
 class ToolContext(Value, frozen=True):
-    """What a running tool may use."""
+    """What a running tool may use. `messages` are what the model has before it, `takes_images` whether it sees."""
 
     call: str
     workspace: Path
@@ -109,6 +111,11 @@ class ToolContext(Value, frozen=True):
     blobs: Blobs
     ask: Asker
     progress: Callable[[str], None]
+    code: Code
+    documents: Documents
+    takes_images: Callable[[], bool] = lambda: False
+    syntax_errors: SyntaxRule = SyntaxRule.WARN
+    messages: tuple[Message, ...] = ()
     todos: tuple[Todo, ...] = ()
 
     def path(self, text: str) -> Path:

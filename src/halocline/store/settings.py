@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from halocline.ports.code import SyntaxRule
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.events import ApprovalMode
 from halocline.protocol.messages import Effort
@@ -94,6 +95,10 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             description="Models without tool calls of their own, as `provider/model` patterns; they write them as text."
         ),
     ] = ()
+    image_models: Annotated[
+        tuple[str, ...],
+        Says(description="Models that take pictures beyond those the catalogue knows, as `provider/model` patterns."),
+    ] = ()
     approval_mode: Annotated[
         ApprovalMode, Says(description="How much is done without asking: ask, accept-edits, auto or yolo.")
     ] = ApprovalMode.ASK
@@ -114,6 +119,10 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Tokens | None, Says(description="Tokens that a model may think for one reply; 0 for none. Wins over `effort`.")
     ] = None
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
+    syntax_errors: Annotated[
+        SyntaxRule,
+        Says(description="An edit that introduces a syntax error: warn (the model is told), refuse or off."),
+    ] = SyntaxRule.WARN
     connect_timeout: Annotated[Amount, Says(description="Seconds within which a connection must come about.")] = 10.0
     first_byte_timeout: Annotated[
         Amount | None,

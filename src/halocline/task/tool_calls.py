@@ -14,9 +14,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from halocline.context.budget import CEILING, within
 from halocline.policy.gate import Decision, Posture, Verdict, decide
 from halocline.ports.blobs import Blobs
 from halocline.ports.checkpoints import Checkpoints
+from halocline.ports.code import Code, SyntaxRule
+from halocline.ports.documents import Documents
 from halocline.ports.host import Files, Search, Shell
 from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
@@ -58,12 +61,16 @@ class NotAdmitted(Exception):
 
 
 class Machine(Value, frozen=True):
-    """What tools act on."""
+    """What tools act on. `takes_images` says it of a model that is named as `provider/model`."""
 
     files: Files
     shell: Shell
     search: Search
     blobs: Blobs
+    code: Code
+    documents: Documents
+    takes_images: Callable[[str], bool]
+    syntax_errors: SyntaxRule
 
 
 class Run(Value, frozen=True):
@@ -196,7 +203,7 @@ class ToolCalls:
         return replace(edited, notes=(changed, *notes))
 
     def _complete(self, run: Run, output: ToolOutput) -> None:
-        content: tuple[ResultPart, ...] = output.content
+        content: tuple[ResultPart, ...] = within(output.content, CEILING, self._machine.blobs.put)
         first = next((part.text for part in content if isinstance(part, Text)), "")
         content += (*(Note(said, "approval") for said in run.notes), *self._remark(run.call, first))
         self._emit(
@@ -246,6 +253,11 @@ class ToolCalls:
             blobs=self._machine.blobs,
             ask=self.ask,
             progress=partial(self._progress, call.id),
+            code=self._machine.code,
+            documents=self._machine.documents,
+            takes_images=partial(self._machine.takes_images, state.last_message.model or state.model),
+            syntax_errors=self._machine.syntax_errors,
+            messages=state.messages,
             todos=state.todos,
         )
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from halocline.edits.diff import unified
-from halocline.edits.text import BinaryContent, TextFile, decode, encode
+from halocline.edits.text import BinaryContent, TextFile, decode, encode, to_lf
+from halocline.ports.code import SyntaxRule
 from halocline.ports.host import FileChangedOutside
 from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
@@ -13,6 +14,7 @@ from halocline.protocol.values import Value
 from halocline.tools.places import explained, placed, shown
 
 LARGEST_EDIT = 20_000_000
+MOST_PROBLEMS = 5
 
 
 class Original(Value, frozen=True):
@@ -66,15 +68,46 @@ def _text(name: str, data: bytes) -> TextFile:
         ) from None
 
 
+async def approvable(change: Change, ctx: ToolContext) -> tuple[Diff, ...]:
+    """The diff for a person's approval. Raises ToolFailure where `commit` would refuse the change."""
+    if ctx.syntax_errors is SyntaxRule.REFUSE:
+        await _verified(change, ctx)
+    return (change.diff,)
+
+
+async def _verified(change: Change, ctx: ToolContext) -> str:
+    """What is said of syntax errors that the change introduces; empty when there are none to be seen.
+
+    Raises:
+        ToolFailure: there are, and the settings refuse such edits.
+    """
+    was = change.original
+    if ctx.syntax_errors is SyntaxRule.OFF:
+        return ""
+    before = None if was.data is None else was.file.view
+    problems = await ctx.code.problems(was.name, before, to_lf(change.file.text))
+    if not problems:
+        return ""
+    places = [f"{p.line} | {p.text}{f'  (missing {p.missing})' if p.missing else ''}" for p in problems[:MOST_PROBLEMS]]
+    if len(problems) > MOST_PROBLEMS:
+        places.append(f"and {len(problems) - MOST_PROBLEMS} more")
+    found = "\n".join(places)
+    if ctx.syntax_errors is SyntaxRule.REFUSE:
+        raise ToolFailure(f"{was.name} is unchanged: this edit would bring in syntax errors. Correct it.\n{found}")
+    return f"\nThis seems to bring in syntax errors; look at them and correct what is wrong:\n{found}"
+
+
 async def commit(change: Change, ctx: ToolContext) -> ToolOutput:
     """Write the change and say what happened.
 
     Raises:
-        ToolFailure: somebody changed the file meanwhile, or it cannot be written; it is as it was.
+        ToolFailure: somebody changed the file meanwhile, or it cannot be written, or it brings in syntax errors and
+            the settings refuse that; it is as it was.
     """
     was, data = change.original, encode(change.file)
     if data == was.data:
         return ToolOutput.of(f"{was.name} already has exactly this content; nothing was written.")
+    warning = await _verified(change, ctx)
     before = None if was.data is None else ctx.blobs.put(was.data)
     changed = FileChanged(path=was.name, before=before, after=ctx.blobs.put(data), cause=ctx.call)
     with explained(was.path, ctx):
@@ -82,4 +115,4 @@ async def commit(change: Change, ctx: ToolContext) -> ToolOutput:
             await ctx.files.write(was.path, data, was.data)
         except FileChangedOutside:
             raise ToolFailure(f"{was.name} was changed by somebody else just now. Read it again, then edit.") from None
-    return ToolOutput(content=(Text(change.report),), diffs=(change.diff,), events=(changed,))
+    return ToolOutput(content=(Text(change.report + warning),), diffs=(change.diff,), events=(changed,))

@@ -6,13 +6,13 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from halocline.context.budget import LISTING, fitting
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
 from halocline.tools.places import existing, explained, printable, shown
 from halocline.tools.schema import schema_of
 
-LIMIT = 200
 _FILES_SEEN = 10_000
 
 
@@ -33,10 +33,11 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         names, cut = await (_below if input.recursive else _inside)(path, ctx)
     if not names:
         return ToolOutput.of("[the folder is empty]")
-    lines = [printable(name) for name in names[:LIMIT]]
-    if len(names) > LIMIT:
+    fitted = fitting(map(printable, names), LISTING)
+    lines = list(fitted.lines)
+    if fitted.cut:
         total = f"over {len(names):,}" if cut else f"{len(names):,}"
-        lines.append(f"[{LIMIT} of {total} entries; list a folder below to see more]")
+        lines.append(f"[{len(lines)} of {total} entries; list a folder below to see more]")
     return ToolOutput.of("\n".join(lines))
 
 
@@ -56,7 +57,7 @@ async def _below(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "list_files",
-        f"List a folder: names, folders ending in `/`, at most {LIMIT}, nearest first. "
+        f"List a folder: names, folders ending in `/`, at most {LISTING.lines}, nearest first. "
         "To find where something is written use search_files.",
         schema_of(Input),
     ),

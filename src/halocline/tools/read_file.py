@@ -1,22 +1,34 @@
-"""read_file: text with line numbers, in windows that say how to read on."""
+"""read_file: text with line numbers, in windows that say how to read on; documents as their text, pictures as pictures.
 
+What must stay true: a text is left out as already read only when the very same text stands in what the model reads.
+"""
+
+from pathlib import PurePath
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
+from halocline.context.budget import FILE, Budget, fitting
 from halocline.edits.text import BinaryContent, TextFile, counted, decode, lines_of
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Location, ToolKind
+from halocline.protocol.messages import AssistantMessage, Image, Message, Text, ToolResult
 from halocline.tools.places import existing, explained, shown
 from halocline.tools.schema import schema_of
 
-WINDOW = 1_000
-LONGEST_TEXT = 400_000
-LONGEST_LINE = 2_000
 LARGEST_FILE = 20_000_000
+LARGEST_PICTURE = 3_750_000
+"""Bytes; in base64 that is 5 MB, the most that every vendor takes."""
+LONGEST_SIDE = 8_000
+SMALLER_SIDE = 1_568
+WORTH_LEAVING_OUT = 1_000
+"""Characters from which on a repeated text is replaced by a note."""
+ALREADY_READ = "[unchanged: read_file gave you this same text above. Ask once more to have it repeated.]"
+_BLOB = "sha256:"
 
 
 class Input(msgspec.Struct):
@@ -35,16 +47,19 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    if input.path.startswith(_BLOB):
+        return _windowed(_kept(input.path, ctx), input, ctx)
     path, info = await existing(input.path, ctx)
     name = shown(path, ctx)
     _require_readable(name, info)
     with explained(path, ctx):
         data = await ctx.files.read(path, LARGEST_FILE)
+    if kind := _document(name, data):
+        return _windowed(await _document_text(kind, name, data, ctx), input, ctx, f" of the text in {name}")
     try:
-        file = decode(data)
+        return _windowed(decode(data), input, ctx)
     except BinaryContent:
-        raise ToolFailure(f"{name} is a binary file of {len(data):,} bytes; it has no text to read.") from None
-    return ToolOutput.of(_window(file, input.start_line, input.end_line))
+        return await _not_text(name, data, ctx)
 
 
 def _require_readable(name: str, info: FileInfo) -> None:
@@ -59,15 +74,92 @@ def _require_readable(name: str, info: FileInfo) -> None:
         )
 
 
-def _window(file: TextFile, start: int | None, end: int | None) -> str:
+def _kept(reference: str, ctx: ToolContext) -> TextFile:
+    """A text that was too long to be shown, by the reference its result gave."""
+    try:
+        return decode(ctx.blobs.get(reference))
+    except (KeyError, BinaryContent):
+        raise ToolFailure(f"There is no text {reference}. Copy the reference exactly as the result gave it.") from None
+
+
+def _document(name: str, data: bytes) -> str:
+    """Which kind of document it is; empty when it is none. The name alone would take a text for one."""
+    kind = PurePath(name).suffix.lower()[1:].replace("xlsm", "xlsx").replace("docm", "docx")
+    if data.startswith(b"%PDF-"):
+        return "pdf"
+    packed = kind in ("docx", "xlsx") and data.startswith(b"PK")
+    return kind if packed or (kind == "ipynb" and data.strip()) else ""
+
+
+async def _document_text(kind: str, name: str, data: bytes, ctx: ToolContext) -> TextFile:
+    from halocline.ports.documents import DocumentKind  # a task that reads no document does without
+
+    try:
+        return TextFile(await ctx.documents.text(DocumentKind(kind), data))
+    except ToolFailure as failure:
+        raise ToolFailure(f"{name} is a document ({kind}). {failure.text}") from None
+
+
+async def _not_text(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
+    from halocline.context.pictures import picture_facts
+
+    facts = picture_facts(data)
+    if facts is None:
+        raise ToolFailure(f"{name} is a binary file of {len(data):,} bytes; it has no text to read.")
+    said = f"{name}: {facts.media_type}, {facts.width}×{facts.height} pixels, {len(data):,} bytes"
+    if not ctx.takes_images():
+        raise ToolFailure(f"{said}. It is a picture, and you cannot be shown pictures. Go on without seeing it.")
+    media_type = facts.media_type
+    if len(data) > LARGEST_PICTURE or max(facts.width, facts.height) > LONGEST_SIDE:
+        try:
+            made = await ctx.documents.smaller(data, SMALLER_SIDE, LARGEST_PICTURE)
+        except ToolFailure as failure:
+            raise ToolFailure(f"{said}. It is too large to be shown as it is. {failure.text}") from None
+        media_type, data = made.media_type, made.data
+        said += f"; made smaller, to {SMALLER_SIDE} pixels at most"
+    return ToolOutput((Text(f"[{said}]"), Image(media_type, ctx.blobs.put(data))))
+
+
+def _windowed(file: TextFile, input: Input, ctx: ToolContext, what: str = "") -> ToolOutput:
+    text = _window(file, input.start_line, input.end_line, what)
+    return ToolOutput.of(ALREADY_READ if _is_known(text, input.path, ctx.messages) else text)
+
+
+def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
+    """Whether the model has this text before it, and was not told so already: who asks again has lost it."""
+    if len(text) < WORTH_LEAVING_OUT:
+        return False
+    calls: set[str] = set()
+    known = False
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            calls = {call.id for call in message.tool_calls if _reads(call.arguments, call.name, path)}
+        elif isinstance(message, ToolResult) and message.call in calls and message.content:
+            first = message.content[0]
+            if known and first == Text(ALREADY_READ):
+                return False
+            known = known or first == Text(text)
+    return known
+
+
+def _reads(arguments: dict[str, object], name: str, path: str) -> bool:
+    return name == "read_file" and arguments.get("path") == path
+
+
+def _window(file: TextFile, start: int | None, end: int | None, what: str = "") -> str:
     """The lines asked for, labelled, then where they stand in the file."""
     lines = lines_of(file.view)
     if not lines:
         return "[the file is empty]"
     first, last = _bounds(start, end, len(lines))
-    labelled = _labelled(lines, first, last)
-    last = first + len(labelled) - 1
-    return "\n".join([*labelled, f"[{_footer(first, last, len(lines))}{_encoding(file)}]"])
+    shown_lines = fitting(lines[first - 1 : last], _budget(end), numbered_from=first).lines
+    last = first + len(shown_lines) - 1
+    return "\n".join([*shown_lines, f"[{_footer(first, last, len(lines))}{what}{_encoding(file)}]"])
+
+
+def _budget(end: int | None) -> Budget:
+    """A last line that was asked for bounds the lines by itself."""
+    return FILE if end is None else replace(FILE, lines=None)
 
 
 def _bounds(start: int | None, end: int | None, total: int) -> tuple[int, int]:
@@ -75,27 +167,7 @@ def _bounds(start: int | None, end: int | None, total: int) -> tuple[int, int]:
     if start is not None and end is not None and start > end:
         start, end = end, start
     first = min(max(start or 1, 1), total)
-    last = first + WINDOW - 1 if end is None else end
-    return first, min(max(last, first), total)
-
-
-def _labelled(lines: list[str], first: int, last: int) -> list[str]:
-    """Lines with their numbers, as many as fit; always at least one."""
-    labelled: list[str] = []
-    size = 0
-    for number in range(first, last + 1):
-        line = f"{number} | {_short(lines[number - 1])}"
-        size += len(line) + 1
-        if labelled and size > LONGEST_TEXT:
-            break
-        labelled.append(line)
-    return labelled
-
-
-def _short(line: str) -> str:
-    return (
-        line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} … [{len(line) - LONGEST_LINE:,} more characters]"
-    )
+    return first, min(max(end or total, first), total)
 
 
 def _footer(first: int, last: int, total: int) -> str:
@@ -111,8 +183,9 @@ def _encoding(file: TextFile) -> str:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "read_file",
-        f"Read a text file; lines come as `12 | text` (the label is not part of the file). Without end_line at most "
-        f"{WINDOW} lines; the last line says how to read on. Read a file before you edit it.",
+        "Read a file: text, picture, PDF, docx, xlsx, notebook. Lines come as `12 | text` (the label is not part of "
+        f"the file). Without end_line at most {FILE.lines} lines; the last line says how to read on. Read a "
+        "file before you edit it.",
         schema_of(Input),
     ),
     kind=ToolKind.READ,

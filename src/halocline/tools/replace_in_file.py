@@ -9,7 +9,7 @@ from halocline.edits.text import EditError, encode
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, Location, ToolKind
-from halocline.tools.changes import Change, commit, original
+from halocline.tools.changes import Change, approvable, commit, original
 from halocline.tools.places import existing
 from halocline.tools.schema import schema_of
 
@@ -39,7 +39,7 @@ def summary(input: Input) -> Summary:
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return ((await _plan(input, ctx)).diff,)
+    return await approvable(await _plan(input, ctx), ctx)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:

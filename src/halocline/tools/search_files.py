@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from halocline.context.budget import MATCHES, fitting
 from halocline.ports.host import Match, SearchQuery
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import ToolKind
@@ -15,7 +16,6 @@ from halocline.tools.places import existing, printable, shown
 from halocline.tools.schema import schema_of
 
 LIMIT = 300
-LONGEST_TEXT = 250_000
 
 
 class Input(msgspec.Struct):
@@ -34,8 +34,9 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     result = await ctx.search.search(SearchQuery(str(path), input.regex, input.file_pattern or "", limit=LIMIT))
     if not result.matches:
         return ToolOutput.of(f"[no match in {shown(path, ctx)}; ignored and hidden files are not searched]")
-    lines, all_fit = _fitting(_grouped(result.matches, ctx))
-    if result.cut or not all_fit:
+    fitted = fitting(_grouped(result.matches, ctx), MATCHES)
+    lines = list(fitted.lines)
+    if result.cut or fitted.cut:
         lines.append("[there are more matches; narrow the regex, path or file_pattern]")
     return ToolOutput.of("\n".join(lines))
 
@@ -50,18 +51,6 @@ def _grouped(matches: tuple[Match, ...], ctx: ToolContext) -> Iterator[str]:
                 yield "--"
             yield f"{match.line}{':' if match.is_match else '-'} {match.text}"
             previous = match.line
-
-
-def _fitting(lines: Iterator[str]) -> tuple[list[str], bool]:
-    """As many lines as the text may hold, and whether that is all."""
-    kept: list[str] = []
-    size = 0
-    for line in lines:
-        size += len(line) + 1
-        if size > LONGEST_TEXT:
-            return kept, False
-        kept.append(line)
-    return kept, True
 
 
 TOOL: Tool[Input] = Tool(

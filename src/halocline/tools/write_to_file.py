@@ -9,7 +9,7 @@ from msgspec import Meta
 from halocline.edits.text import NotEncodable, TextFile, counted, encode, lines_of, to_lf
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import Diff, Location, ToolKind
-from halocline.tools.changes import Change, Original, commit, original
+from halocline.tools.changes import Change, Original, approvable, commit, original
 from halocline.tools.schema import schema_of
 
 _MARKDOWN = frozenset({".md", ".mdx", ".markdown", ".mkd", ".rmd", ".qmd"})
@@ -30,7 +30,7 @@ def summary(input: Input) -> Summary:
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return ((await _plan(input, ctx)).diff,)
+    return await approvable(await _plan(input, ctx), ctx)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:

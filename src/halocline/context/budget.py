@@ -1,0 +1,86 @@
+"""The one authority on how much a tool gives the model to read: lines, characters, the length of a line.
+
+What must stay true: the sentence about what is left out is made last, from what is really shown, and what is left out
+can be had: from the file, or from a blob that `read_file` opens by its reference.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from halocline.protocol.messages import Image, Note, Text
+from halocline.protocol.values import Value
+
+
+class Budget(Value, frozen=True):
+    """The most of one text: its lines (None: any number), all characters, the characters of one line."""
+
+    lines: int | None
+    characters: int
+    line: int
+
+
+FILE = Budget(1_000, 400_000, 2_000)
+MATCHES = Budget(None, 250_000, 2_000)
+LISTING = Budget(200, 100_000, 1_000)
+DEFINITIONS = Budget(400, 40_000, 300)
+CEILING = 450_000
+"""Characters of one result, whatever the tool. Above every budget, so that it never cuts what a tool has counted."""
+
+
+class Fitted(Value, frozen=True):
+    """The lines that fit, each short enough; `cut` says that more would have come."""
+
+    lines: tuple[str, ...]
+    cut: bool
+
+
+def short(line: str, most: int) -> str:
+    """The line, or its beginning and how much is left out."""
+    return line if len(line) <= most else f"{line[:most]} … [{len(line) - most:,} more characters]"
+
+
+def fitting(lines: Iterable[str], budget: Budget, numbered_from: int | None = None) -> Fitted:
+    """As many lines from the first on as the budget holds; always at least one, when there is one.
+
+    A line's label, `12 | ` when they are numbered, counts for the whole but not for the line.
+    """
+    kept: list[str] = []
+    size = 0
+    for at, line in enumerate(lines, numbered_from or 0):
+        label = "" if numbered_from is None else f"{at} | "
+        line = label + short(line, budget.line)
+        size += len(line) + 1
+        if kept and (size > budget.characters or len(kept) == budget.lines):
+            return Fitted(tuple(kept), True)
+        kept.append(line)
+    return Fitted(tuple(kept), False)
+
+
+def bounded(text: str, most: int, keep: Callable[[bytes], str]) -> str:
+    """The text; of one that is too long the head and the tail, with the whole kept and named between them."""
+    if len(text) <= most:
+        return text
+    reference = keep(text.encode("utf-8", "replace"))
+    room = max(0, most - len(_gap(len(text), reference)))
+    head, tail = text[: room - room // 2], text[len(text) - room // 2 :]
+    return head + _gap(len(text) - room, reference) + tail
+
+
+def _gap(missing: int, reference: str) -> str:
+    return f"\n[… {missing:,} characters are left out here; read_file with path={reference} has the whole …]\n"
+
+
+Part = Text | Note | Image
+
+
+def within(parts: Sequence[Part], most: int, keep: Callable[[bytes], str]) -> tuple[Part, ...]:
+    """The parts of a result, their texts together at most `most` characters long and a little for each gap."""
+    total = sum(len(part.text) for part in parts if not isinstance(part, Image))
+    return tuple(parts) if total <= most else tuple(_shares(parts, most, total, keep))
+
+
+def _shares(parts: Sequence[Part], most: int, total: int, keep: Callable[[bytes], str]) -> Iterator[Part]:
+    for part in parts:
+        if isinstance(part, Text):
+            yield Text(bounded(part.text, len(part.text) * most // total, keep))
+        else:
+            yield part

@@ -1,0 +1,128 @@
+"""list_code_definition_names: what source code defines, by file, folder or name, bounded; ignore files are honoured."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from halocline.context.budget import DEFINITIONS, fitting
+from halocline.ports.code import Definition
+from halocline.ports.host import SearchQuery
+from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import ToolKind
+from halocline.tools.places import existing, explained, printable, shown
+from halocline.tools.schema import schema_of
+
+MOST_FILES = 50
+_FILES_SEEN = 5_000
+_FILES_SEARCHED = 300
+_MATCHES = 5_000
+_LARGEST = 1_000_000
+_SEPARATOR = re.compile(r"::|[.#/]")
+
+
+class Input(msgspec.Struct):
+    path: Annotated[str, Meta(description="File or folder.")] = "."
+    name: Annotated[str | None, Meta(description="Only definitions of this name, such as `Task.run`.")] = None
+
+
+def summary(input: Input) -> Summary:
+    what = f"Find the definition of {input.name} in" if input.name else "List definitions in"
+    return Summary(title=f"{what} {input.path}", kind=ToolKind.SEARCH, paths=(input.path,))
+
+
+async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    path, info = await existing(input.path, ctx)
+    if info.is_dir and path in (Path(path.anchor), Path.home()):
+        raise ToolFailure(f"{path} is too large to look through. Name a folder below it.")
+    if input.name:
+        return await _named(input.name, path, ctx)
+    return await (_in_folder if info.is_dir else _in_file)(path, ctx)
+
+
+async def _in_file(path: Path, ctx: ToolContext) -> ToolOutput:
+    found = await _definitions(path, ctx)
+    if found is None:
+        raise ToolFailure(
+            f"{shown(path, ctx)} cannot be parsed: its language is unknown, or it is over 1 MB. Use search_files."
+        )
+    return _said([_line(one) for one in found], "no definitions", "name narrows the list")
+
+
+async def _in_folder(path: Path, ctx: ToolContext) -> ToolOutput:
+    """The outermost definitions of the files that have any, the nearest files first."""
+    with explained(path, ctx):
+        files, more = await ctx.search.files(path, _FILES_SEEN)
+    known = [file for file in files if ctx.code.knows(file)]
+    lines: list[str] = []
+    for file in known[:MOST_FILES]:
+        found = [one for one in await _definitions(path / file, ctx) or () if not one.parent]
+        if found:
+            lines += [printable(file), *map(_line, found)]
+    if more or len(known) > MOST_FILES:
+        lines.append(f"[only the {MOST_FILES} nearest source files were read; name a folder below, or a name]")
+    return _said(lines, "no definitions in source files here", "list a folder below, or give a name")
+
+
+async def _named(name: str, path: Path, ctx: ToolContext) -> ToolOutput:
+    """Definitions of that name: the exact ones first, then those that only contain it."""
+    *owners, last = [part for part in _SEPARATOR.split(name) if part] or [name]
+    query = SearchQuery(str(path), "(?i)" + re.escape(last), context=0, limit=_MATCHES)
+    result = await ctx.search.search(query)
+    files = [file for file in dict.fromkeys(match.path for match in result.matches) if ctx.code.knows(file)]
+    ranked: list[tuple[int, int, str]] = []
+    for file in files[:_FILES_SEARCHED]:
+        for one in await _definitions(Path(file), ctx) or ():
+            if (rank := _rank(one, owners, last)) is not None:
+                where = f"{printable(shown(Path(file), ctx))}:{one.line}-{one.last_line}"
+                ranked.append((rank, len(ranked), f"{where} {one.kind} {_full(one)}"))
+    lines = [line for _, _, line in sorted(ranked)]
+    if result.cut or len(files) > _FILES_SEARCHED:
+        lines.append("[not every file that has this name was read; narrow path]")
+    return _said(lines, f"no definition of {name}; search_files finds its uses", "narrow path or name")
+
+
+def _rank(one: Definition, owners: list[str], last: str) -> int | None:
+    """0 for the very name; None when it does not fit."""
+    *around, own = [part for outer in (*one.parent, one.name) for part in _SEPARATOR.split(outer)]
+    if around[len(around) - len(owners) :] != owners:
+        return None
+    low, wanted = own.lower(), last.lower()
+    fits = (own == last, low == wanted, low.startswith(wanted), wanted in low)
+    return fits.index(True) if any(fits) else None
+
+
+async def _definitions(path: Path, ctx: ToolContext) -> tuple[Definition, ...] | None:
+    with explained(path, ctx):
+        return await ctx.code.definitions(path.name, await ctx.files.read(path, _LARGEST + 1))
+
+
+def _line(one: Definition) -> str:
+    return f"{one.line}-{one.last_line} {one.kind} {_full(one)}"
+
+
+def _full(one: Definition) -> str:
+    return ".".join((*one.parent, one.name))
+
+
+def _said(lines: list[str], nothing: str, more: str) -> ToolOutput:
+    fitted = fitting(lines, DEFINITIONS)
+    footer = (f"[{len(fitted.lines)} of {len(lines)} lines; {more}]",) if fitted.cut else ()
+    return ToolOutput.of("\n".join([*fitted.lines, *footer]) or f"[{nothing}]")
+
+
+TOOL: Tool[Input] = Tool(
+    spec=ToolSpec(
+        "list_code_definition_names",
+        "Classes, functions and methods with their lines: of a file, of a folder (outermost only), or by name anywhere "
+        "below path. Prefer it to search_files to find where something is defined.",
+        schema_of(Input),
+    ),
+    kind=ToolKind.SEARCH,
+    input=Input,
+    summary=summary,
+    run=run,
+)
