@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from halocline.edits.edit import Edit
 from halocline.edits.text import EditError, to_lf
 
 _MARKER = re.compile(r"(?:([-<]{3,}) SEARCH>?|(={3,})>?|([+>]{3,}) REPLACE>?)[ \t]*")
@@ -33,20 +34,6 @@ class MalformedBlocks(EditError):
         super().__init__(text, _ADVICE)
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One replacement, as lines without endings. `number` counts from 1."""
-
-    number: int
-    search: tuple[str, ...]
-    replace: tuple[str, ...]
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether there is nothing to search for."""
-        return not "".join(self.search).strip()
-
-
 class _Kind(Enum):
     START = 1
     DIVIDER = 2
@@ -62,7 +49,7 @@ class _Marker:
     size: int
 
 
-def parse(diff: str) -> list[Block]:
+def parse(diff: str) -> list[Edit]:
     """The blocks of a diff, in its order.
 
     Raises:
@@ -70,7 +57,7 @@ def parse(diff: str) -> list[Block]:
     """
     lines = to_lf(diff).split("\n")
     markers = [marker for i, line in enumerate(lines) if (marker := _marker(i, line))]
-    blocks: list[Block] = []
+    blocks: list[Edit] = []
     at = 0
     while (start := _next_start(lines, at)) is not None:
         block, at = _block(lines, markers, start, len(blocks) + 1)
@@ -96,12 +83,12 @@ def _next_start(lines: list[str], at: int) -> _Marker | None:
     return None
 
 
-def _block(lines: list[str], markers: list[_Marker], start: _Marker, number: int) -> tuple[Block, int]:
+def _block(lines: list[str], markers: list[_Marker], start: _Marker, number: int) -> tuple[Edit, int]:
     """The block that `start` opens, and the line after it."""
     inside = _until_next_start(markers, start)
     end = _end(lines, inside, start, number)
     divider = _divider([m for m in inside if m.kind is _Kind.DIVIDER and m.line < end], start, number)
-    return Block(number, tuple(lines[start.line + 1 : divider]), tuple(lines[divider + 1 : end])), end + 1
+    return Edit(number, tuple(lines[start.line + 1 : divider]), tuple(lines[divider + 1 : end])), end + 1
 
 
 def _until_next_start(markers: list[_Marker], start: _Marker) -> list[_Marker]:

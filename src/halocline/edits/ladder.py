@@ -1,0 +1,125 @@
+"""The ways to find an edit's lines, from strict to lenient. The first way that finds anything decides.
+
+A way gives every place that it finds; whether one of them is meant is for `locate` to say. Nothing is ever found by
+position alone.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from halocline.edits.anchors import anchored
+from halocline.edits.edit import Edit, Grain
+from halocline.edits.likeness import as_is, folded, folded_trimmed
+from halocline.edits.lines import MOST, Form, Lines
+
+Scope = tuple[int, int]
+"""Lines from the first up to the second, from 0."""
+
+
+class How(StrEnum):
+    """By which way an edit found its place."""
+
+    EXACT = "exact"
+    TRAILING = "ignoring whitespace at line ends"
+    INDENTED = "ignoring indentation"
+    LOOKALIKE = "ignoring look-alike characters"
+    LOOKALIKE_INDENTED = "ignoring look-alike characters and indentation"
+    ANCHORED = "by similar lines"
+    INSERTED = "at its place"
+    WHOLE_FILE = "whole file"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A place: characters `start` up to `end` of the view, without the last line's ending.
+
+    `lines` says which line of the file each searched line is (None: it has no equal); empty for a part of a line.
+    """
+
+    start: int
+    end: int
+    lines: tuple[int | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One rung. `moves` says that the replacement may have to be moved to another depth."""
+
+    how: How
+    find: Callable[[Lines, Edit, Scope], list[Found]]
+    moves: bool = False
+
+
+def whole(lines: Lines, first: int, count: int) -> Found:
+    """The place of some whole lines."""
+    return Found(lines.starts[first], lines.end(first + count - 1), tuple(range(first, first + count)))
+
+
+def _by(form: Form) -> Callable[[Lines, Edit, Scope], list[Found]]:
+    def find(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
+        found = lines.coded(form).places(edit.search, *scope)
+        return [whole(lines, first, len(edit.search)) for first in found]
+
+    return find
+
+
+def _part(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
+    """Exact text that begins or ends inside a line."""
+    if edit.grain is Grain.LINES or not all(map(lines.coded(as_is).holds, edit.search[1:-1])):
+        return []
+    text = "\n".join(edit.search)
+    may = _reads_as_lines if edit.grain is Grain.WORDS else _is_not_in_the_margin
+    spans = ((start, start + len(text)) for start in occurrences(lines.view, text))
+    return [Found(start, end) for start, end in spans if may(lines.view, start, end, edit)]
+
+
+def occurrences(view: str, text: str) -> Iterator[int]:
+    """Where a text stands, at most `MOST` times."""
+    at, count = view.find(text), 0
+    while at >= 0 and count < MOST:
+        yield at
+        at, count = view.find(text, at + 1), count + 1
+
+
+def _reads_as_lines(view: str, start: int, end: int, edit: Edit) -> bool:
+    """No word is cut, and a replacement of several lines does not begin right after a margin that nobody wrote."""
+    if _cuts_a_word(view, start) or _cuts_a_word(view, end):
+        return False
+    after_margin = start > 0 and view[start - 1] in " \t" and not _before(view, start).strip()
+    grows = len(edit.search) == 1 and len(edit.replace) > 1
+    return _is_not_in_the_margin(view, start, end, edit) and not (after_margin and grows)
+
+
+def _is_not_in_the_margin(view: str, start: int, end: int, edit: Edit) -> bool:
+    """Text that begins with blanks is not taken out of a deeper indentation: the next ways know how to move it."""
+    before = _before(view, start)
+    return not (before and not before.strip() and edit.search[0][:1].isspace())
+
+
+def _before(view: str, start: int) -> str:
+    return view[view.rfind("\n", 0, start) + 1 : start]
+
+
+def _cuts_a_word(view: str, at: int) -> bool:
+    return 0 < at < len(view) and bool(re.fullmatch(r"\w\w", view[at - 1 : at + 1]))
+
+
+def _similar(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
+    """Lines around that are the same, with a middle that is alike; nothing that the edit changes may differ."""
+    return [
+        Found(lines.starts[first], lines.end(last), mapping)
+        for first, last, mapping in anchored(lines.coded(folded_trimmed), edit, scope)
+    ]
+
+
+LADDER: Sequence[Way] = (
+    Way(How.EXACT, _by(as_is)),
+    Way(How.EXACT, _part),
+    Way(How.TRAILING, _by(str.rstrip)),
+    Way(How.INDENTED, _by(str.strip), moves=True),
+    Way(How.LOOKALIKE, _by(folded)),
+    Way(How.LOOKALIKE_INDENTED, _by(folded_trimmed), moves=True),
+    Way(How.ANCHORED, _similar, moves=True),
+)
