@@ -214,4 +214,4 @@ class Assembly:
 
     def _machine(self, folder: Path) -> Machine:
         keys = frozenset(name for vendor in VENDORS.values() for name in vendor.key_variables)
-        return Machine(LocalFiles(), LocalShell(folder / "outputs", keys), Ripgrep(), self.blobs)
+        return Machine(LocalFiles(self.home.edits), LocalShell(folder / "outputs", keys), Ripgrep(), self.blobs)

@@ -11,8 +11,10 @@ that looks like a marker stays content when it has another number of symbols tha
 """
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from enum import Enum
+from operator import attrgetter
 
 from halocline.edits.edit import Edit
 from halocline.edits.text import EditError, to_lf
@@ -93,11 +95,11 @@ def _block(lines: list[str], markers: list[_Marker], start: _Marker, number: int
 
 def _until_next_start(markers: list[_Marker], start: _Marker) -> list[_Marker]:
     inside = []
-    for marker in markers:
-        if marker.line > start.line:
-            inside.append(marker)
-            if marker.kind is _Kind.START and marker.size == start.size:
-                break
+    first = bisect_right(markers, start.line, key=attrgetter("line"))
+    for i in range(first, len(markers)):
+        inside.append(markers[i])
+        if markers[i].kind is _Kind.START and markers[i].size == start.size:
+            break
     return inside
 
 

@@ -96,7 +96,9 @@ class Locator:
     def _under_headers(self, edit: Edit, way: Way) -> list[Found]:
         if not edit.headers:
             return []
-        named = {one for scope in scopes(self.lines, edit.headers) for one in way.find(self.lines, edit, scope)}
+        # A hunk may begin with the header's own line.
+        within = [(low - 1, high) for low, high in scopes(self.lines, edit.headers)]
+        named = {one for scope in within for one in way.find(self.lines, edit, scope)}
         ahead = [one for one in named if one.start >= self._cursor]
         return ahead if len(named) != 1 and len(ahead) == 1 else list(named)
 

@@ -11,13 +11,17 @@ from halocline.edits.likeness import as_is, folded, folded_trimmed, indent_of
 from halocline.edits.lines import Lines
 
 Scope = tuple[int, int]
-_FORMS = (as_is, str.rstrip, str.strip, folded, folded_trimmed)
+_INDENTED = (as_is, str.rstrip, folded)
+_TRIMMED = (str.strip, folded_trimmed)
 _WORD = re.compile(r"\w+|[^\w\s]+")
 
 
 def header_lines(lines: Lines, header: str, scope: Scope) -> list[int]:
-    """Where a header stands, by the strictest way that finds it; a line that only begins with it is the last."""
-    for form in _FORMS:
+    """Where a header stands, by the strictest way that finds it; a line that only begins with it is the last.
+
+    One that is written without indentation says nothing about it.
+    """
+    for form in (*_INDENTED, *_TRIMMED) if header[:1].isspace() else _TRIMMED:
         if found := lines.coded(form).places([header], *scope):
             return found
     wanted = folded_trimmed(header)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.policy import commands
 from halocline.policy.paths import Place, Resolved, resolve
 from halocline.ports.tool import Summary
@@ -23,6 +25,9 @@ class Verdict(StrEnum):
     ALLOW = "allow"
     ASK = "ask"
     DENY = "deny"
+
+
+_STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
 
 
 class Decision(Value, frozen=True):
@@ -61,7 +66,16 @@ Rule = Callable[[Question], Decision | None]
 
 
 def decide(summary: Summary, posture: Posture) -> Decision:
-    """Judge one call."""
+    """Judge one call. Of several files each is judged by itself, and the strictest decision holds for all."""
+    if len(summary.paths) < 2:
+        return _decide(summary, posture)
+    decisions = [_decide(replace(summary, paths=(path,)), posture) for path in summary.paths]
+    strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
+    reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
+    return replace(strictest, reason="; ".join(reasons))
+
+
+def _decide(summary: Summary, posture: Posture) -> Decision:
     paths = tuple(resolve(path, posture.workspace, posture.home) for path in summary.paths)
     question = Question(summary, paths, _grant_for(summary, paths), posture)
     for rule in RULES:

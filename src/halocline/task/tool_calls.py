@@ -136,7 +136,7 @@ class ToolCalls:
     def _understand(self, call: ToolCall) -> Run:
         tool = self._toolset.find(call.name)
         if tool is None:
-            known = ", ".join(spec.name for spec in self._toolset.specs())
+            known = ", ".join(spec.name for spec in self._toolset.specs(self._state().model))
             raise ToolFailure(f"There is no tool {call.name!r}. The tools are: {known}.")
         if call.malformed:
             raise ToolFailure(self._not_executed(call))

@@ -70,7 +70,7 @@ TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "write_to_file",
         "Create a file, or overwrite one, with its complete content: nothing left out, no placeholders. "
-        "For changing part of a file use replace_in_file.",
+        "To change a part of a file, edit that part instead.",
         schema_of(Input),
     ),
     kind=ToolKind.EDIT,
