@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import count
+from itertools import count, pairwise
 
 from halocline.edits.edit import Edit, Grain
 from halocline.edits.text import EditError, to_lf
@@ -127,7 +127,7 @@ def _parts(body: list[Numbered]) -> Iterator[tuple[Numbered, list[Numbered]]]:
     stray = next(((at, text) for at, text in body[: begins[0] if begins else None] if text.strip()), None)
     if stray:
         raise MalformedPatch(f"Line {stray[0]} of the patch belongs to no file: {stray[1][:80]!r}.")
-    for begin, end in zip(begins, [*begins[1:], len(body)], strict=True):
+    for begin, end in pairwise([*begins, len(body)]):
         yield body[begin], body[begin + 1 : end]
 
 

@@ -101,12 +101,12 @@ def _carry_out(plan: Plan, writes: Sequence[FileWrite], folder: Path | None) -> 
             put_back = _put_back
             for target, entry in zip(targets, plan.entries, strict=True):
                 _switch(target, entry)
+            _finish(journal, plan)
         except BaseException:
             put_back(plan)
             if journal:
                 journal.unlink(missing_ok=True)
             raise
-        _finish(journal, plan)
 
 
 def _note(journal: Path | None, line: bytes) -> None:
@@ -142,13 +142,12 @@ def _switch(target: Target, entry: Entry) -> None:
 
 
 def _finish(journal: Path | None, plan: Plan) -> None:
-    """From the renaming on, the change is made; what is left is tidying up."""
-    done = journal.with_suffix(_DONE) if journal else None
-    if journal and done:
-        journal.replace(done)
-    _tidy(plan)
-    if done:
-        done.unlink()
+    """The change is made; what is left is tidying up, and if that fails the next change or start does it."""
+    done = journal.replace(journal.with_suffix(_DONE)) if journal else None
+    with suppress(OSError):
+        _tidy(plan)
+        if done:
+            done.unlink()
 
 
 def _mend(folder: Path) -> list[str]:
