@@ -43,12 +43,20 @@ class _Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Marker:
+class Marker:
     """`line` counts from 0; `size` is the number of symbols."""
 
     kind: _Kind
     line: int
     size: int
+
+    @property
+    def opens(self) -> bool:
+        return self.kind is _Kind.START
+
+    @property
+    def closes(self) -> bool:
+        return self.kind is _Kind.END
 
 
 def parse(diff: str) -> list[Edit]:
@@ -58,7 +66,7 @@ def parse(diff: str) -> list[Edit]:
         MalformedBlocks: there is no block, or a marker is missing, doubled or in the wrong place.
     """
     lines = to_lf(diff).split("\n")
-    markers = [marker for i, line in enumerate(lines) if (marker := _marker(i, line))]
+    markers = [marker for i, line in enumerate(lines) if (marker := marker_in(line, i))]
     blocks: list[Edit] = []
     at = 0
     while (start := _next_start(lines, at)) is not None:
@@ -69,23 +77,24 @@ def parse(diff: str) -> list[Edit]:
     return blocks
 
 
-def _marker(i: int, line: str) -> _Marker | None:
+def marker_in(line: str, i: int) -> Marker | None:
+    """The marker that a line is, if it is one."""
     found = _MARKER.fullmatch(line)
-    return _Marker(_Kind(found.lastindex), i, len(found[found.lastindex])) if found and found.lastindex else None
+    return Marker(_Kind(found.lastindex), i, len(found[found.lastindex])) if found and found.lastindex else None
 
 
-def _next_start(lines: list[str], at: int) -> _Marker | None:
+def _next_start(lines: list[str], at: int) -> Marker | None:
     """The marker that opens the next block; only blank lines and code fences may stand before it."""
     for i in range(at, len(lines)):
-        marker = _marker(i, lines[i])
-        if marker and marker.kind is _Kind.START:
+        marker = marker_in(lines[i], i)
+        if marker and marker.opens:
             return marker
         if lines[i].strip() and not lines[i].startswith("```"):
             raise MalformedBlocks(f"Line {i + 1} of the diff stands outside of any block: {lines[i][:80]!r}.")
     return None
 
 
-def _block(lines: list[str], markers: list[_Marker], start: _Marker, number: int) -> tuple[Edit, int]:
+def _block(lines: list[str], markers: list[Marker], start: Marker, number: int) -> tuple[Edit, int]:
     """The block that `start` opens, and the line after it."""
     inside = _until_next_start(markers, start)
     end = _end(lines, inside, start, number)
@@ -93,7 +102,7 @@ def _block(lines: list[str], markers: list[_Marker], start: _Marker, number: int
     return Edit(number, tuple(lines[start.line + 1 : divider]), tuple(lines[divider + 1 : end])), end + 1
 
 
-def _until_next_start(markers: list[_Marker], start: _Marker) -> list[_Marker]:
+def _until_next_start(markers: list[Marker], start: Marker) -> list[Marker]:
     inside = []
     first = bisect_right(markers, start.line, key=attrgetter("line"))
     for i in range(first, len(markers)):
@@ -103,7 +112,7 @@ def _until_next_start(markers: list[_Marker], start: _Marker) -> list[_Marker]:
     return inside
 
 
-def _end(lines: list[str], inside: list[_Marker], start: _Marker, number: int) -> int:
+def _end(lines: list[str], inside: list[Marker], start: Marker, number: int) -> int:
     """The line of the REPLACE marker; the end of the diff when the very last one was left out."""
     ends = [m for m in inside if m.kind is _Kind.END]
     if ends:
@@ -116,7 +125,7 @@ def _end(lines: list[str], inside: list[_Marker], start: _Marker, number: int) -
     return last
 
 
-def _divider(dividers: list[_Marker], start: _Marker, number: int) -> int:
+def _divider(dividers: list[Marker], start: Marker, number: int) -> int:
     same = [m for m in dividers if m.size == start.size] or dividers
     match same:
         case [one]:

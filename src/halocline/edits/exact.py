@@ -15,7 +15,7 @@ def parse(old: str, new: str, *, everywhere: bool = False) -> list[Edit]:
     old, new = to_lf(old), to_lf(new)
     if old == new:
         raise NothingToReplace("The old and the new text are the same.", "Send the text as it shall be.")
-    if old.endswith("\n") and (new.endswith("\n") or not new):
+    if old[-1:] in ("", "\n") and new[-1:] in ("", "\n"):
         old, new = old[:-1], new[:-1]
     search = tuple(old.split("\n")) if old else ()
     replace = tuple(new.split("\n")) if new else ()

@@ -65,14 +65,34 @@ def _by(form: Form) -> Callable[[Lines, Edit, Scope], list[Found]]:
     return find
 
 
-def _part(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
-    """Exact text that begins or ends inside a line."""
-    if edit.grain is Grain.LINES or not all(map(lines.coded(as_is).holds, edit.search[1:-1])):
+def _texts(lines: Lines, edit: Edit) -> list[Found]:
+    """Where the searched text stands as it is, wherever lines begin and end."""
+    if not all(map(lines.coded(as_is).holds, edit.search[1:-1])):
         return []
     text = "\n".join(edit.search)
-    may = _reads_as_lines if edit.grain is Grain.WORDS else _is_not_in_the_margin
-    spans = ((start, start + len(text)) for start in occurrences(lines.view, text))
-    return [Found(start, end) for start, end in spans if may(lines.view, start, end, edit)]
+    found = [Found(start, start + len(text)) for start in occurrences(lines.view, text)]
+    return [one for one in found if _is_not_in_the_margin(lines.view, one, edit)]
+
+
+def _literal(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
+    """Any text, for an edit that is written in characters and not in lines."""
+    return _texts(lines, edit) if edit.grain is Grain.CHARACTERS else []
+
+
+def _but_for_the_margin(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
+    """Several whole lines, of which only the first lost its indentation, or the last the blanks at its end."""
+    if edit.grain is not Grain.WORDS or len(edit.search) < 2:
+        return []
+    return [
+        one for one in _texts(lines, edit) if not _before(lines.view, one).strip() + _after(lines.view, one).strip()
+    ]
+
+
+def _part(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
+    """A part of a line that cuts no word; if no whole line was found, it is what was meant."""
+    if edit.grain is not Grain.WORDS or not edit.search[0].strip() or not edit.search[-1].strip():
+        return []
+    return [one for one in _texts(lines, edit) if _reads_as_lines(lines.view, one, edit)]
 
 
 def occurrences(view: str, text: str) -> Iterator[int]:
@@ -83,23 +103,27 @@ def occurrences(view: str, text: str) -> Iterator[int]:
         at, count = view.find(text, at + 1), count + 1
 
 
-def _reads_as_lines(view: str, start: int, end: int, edit: Edit) -> bool:
+def _reads_as_lines(view: str, found: Found, edit: Edit) -> bool:
     """No word is cut, and a replacement of several lines does not begin right after a margin that nobody wrote."""
-    if _cuts_a_word(view, start) or _cuts_a_word(view, end):
-        return False
-    after_margin = start > 0 and view[start - 1] in " \t" and not _before(view, start).strip()
+    before = _before(view, found)
     grows = len(edit.search) == 1 and len(edit.replace) > 1
-    return _is_not_in_the_margin(view, start, end, edit) and not (after_margin and grows)
+    after_margin = before != "" and not before.strip()
+    return not (_cuts_a_word(view, found.start) or _cuts_a_word(view, found.end) or (after_margin and grows))
 
 
-def _is_not_in_the_margin(view: str, start: int, end: int, edit: Edit) -> bool:
-    """Text that begins with blanks is not taken out of a deeper indentation: the next ways know how to move it."""
-    before = _before(view, start)
+def _is_not_in_the_margin(view: str, found: Found, edit: Edit) -> bool:
+    """Text that begins with blanks is not taken out of a deeper indentation: another way knows how to move it."""
+    before = _before(view, found)
     return not (before and not before.strip() and edit.search[0][:1].isspace())
 
 
-def _before(view: str, start: int) -> str:
-    return view[view.rfind("\n", 0, start) + 1 : start]
+def _before(view: str, found: Found) -> str:
+    return view[view.rfind("\n", 0, found.start) + 1 : found.start]
+
+
+def _after(view: str, found: Found) -> str:
+    end = view.find("\n", found.end)
+    return view[found.end : end if end >= 0 else len(view)]
 
 
 def _cuts_a_word(view: str, at: int) -> bool:
@@ -116,10 +140,12 @@ def _similar(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
 
 LADDER: Sequence[Way] = (
     Way(How.EXACT, _by(as_is)),
-    Way(How.EXACT, _part),
+    Way(How.EXACT, _literal),
+    Way(How.EXACT, _but_for_the_margin),
     Way(How.TRAILING, _by(str.rstrip)),
     Way(How.INDENTED, _by(str.strip), moves=True),
     Way(How.LOOKALIKE, _by(folded)),
     Way(How.LOOKALIKE_INDENTED, _by(folded_trimmed), moves=True),
+    Way(How.EXACT, _part),
     Way(How.ANCHORED, _similar, moves=True),
 )

@@ -6,6 +6,7 @@ after the previous edit. Else it is an error that lists them.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from halocline.edits.alignment import steps
 from halocline.edits.edit import Edit, Grain
@@ -137,20 +138,21 @@ def _inserted(lines: Lines, edit: Edit) -> Place:
     if edit.search or len(starts) != 1:
         return Miss(edit, f"it has no line to go by, and its `@@` lines fit {len(starts)} places; add lines around")
     at = lines.count if edit.at_end else starts[0]
-    splice = _splice(lines, at, at, edit.replace)
+    splice = _splice(lines.view, lines.starts, at, at, edit.replace)
     return Placement(edit, splice.start, splice.end, How.INSERTED, (splice,))
 
 
 def _placed(lines: Lines, edit: Edit, way: Way, found: Found) -> Place:
-    if not found.lines:
-        splice = Splice(found.start, found.end, "\n".join(edit.replace))
-        return Placement(edit, found.start, found.end, way.how, (splice,))
+    starts, mapping, replace = lines.starts, found.lines, edit.replace
+    if not mapping:
+        starts = list(accumulate((len(line) + 1 for line in edit.search), initial=found.start))
+        mapping, replace = tuple(range(len(edit.search))), edit.replace or ("",)
     try:
-        replace = _at_depth(lines, edit, found) if way.moves else edit.replace
+        replace = _at_depth(lines, edit, found) if way.moves else replace
     except Uneven as why:
         return Miss(edit, f"its lines are there, but {why}", found.lines)
-    spans = [(_region(found.lines, a, b), replace[c:d]) for _, a, b, c, d in steps(edit.search, edit.replace)]
-    splices = [_splice(lines, *region, new) for region, new in spans if region is not None]
+    spans = [(_region(mapping, a, b), replace[c:d]) for _, a, b, c, d in steps(edit.search, edit.replace or replace)]
+    splices = [_splice(lines.view, starts, *region, new) for region, new in spans if region is not None]
     if len(splices) < len(spans):
         return Miss(edit, "similar lines are there, but not next to what it changes", found.lines)
     return Placement(edit, found.start, found.end, way.how, tuple(splices))
@@ -176,15 +178,15 @@ def _region(mapping: Sequence[int | None], a: int, b: int) -> tuple[int, int] | 
     return (at, at) if before is None or before + 1 == at else None
 
 
-def _splice(lines: Lines, first: int, end: int, new: Sequence[str]) -> Splice:
-    """Lines `first` up to `end` become `new`, their unchanged beginning and end left out."""
-    view, size = lines.view, len(lines)
+def _splice(view: str, starts: Sequence[int], first: int, end: int, new: Sequence[str]) -> Splice:
+    """Lines `first` up to `end` become `new`, without what stays at both ends. `starts` ends after the last line."""
+    size = len(starts) - 1
     if end < size:
-        start, stop, text = lines.starts[first], lines.starts[end], "".join(f"{line}\n" for line in new)
+        start, stop, text = starts[first], starts[end], "".join(f"{line}\n" for line in new)
     elif first < size:
-        start, stop, text = lines.starts[first], len(view), "\n".join(new)
+        start, stop, text = starts[first], starts[size] - 1, "\n".join(new)
     else:
-        start, stop, text = len(view), len(view), "".join(f"\n{line}" for line in new)
+        start, stop, text = starts[size] - 1, starts[size] - 1, "".join(f"\n{line}" for line in new)
     old = view[start:stop]
     before = common_length(old, text)
     after = common_length(old[before:][::-1], text[before:][::-1])

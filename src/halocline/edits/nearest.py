@@ -48,7 +48,7 @@ def _differences(lines: Lines, search: Sequence[str], first: int) -> str:
 
 def _best_window(lines: Lines, search: Sequence[str]) -> int:
     """The line, from 0, where most of the searched lines stand together; by likeness when none stands anywhere."""
-    there = lines.coded(folded_trimmed).lines[: min(_SEARCHED, lines.count)]
+    there = lines.coded(folded_trimmed).lines[:_SEARCHED]
     wanted = [folded_trimmed(line) for line in search]
     counts = Counter(line for line in wanted if line)
     if not counts:

@@ -36,7 +36,7 @@ def apply(file: TextFile, edits: Sequence[Edit]) -> tuple[TextFile, list[Applied
     """
     locator = Locator(file.view)
     placements = settled(locator, [place for edit in edits for place in locator.places(edit)])
-    return rebuilt(file, placements), _report(locator, placements)
+    return rebuilt(file, placements), report(locator, placements)
 
 
 def settled(locator: Locator, places: Sequence[Place]) -> list[Placement]:
@@ -46,12 +46,22 @@ def settled(locator: Locator, places: Sequence[Place]) -> list[Placement]:
         UnplacedEdits: one is missing, or two overlap.
     """
     places = list(_without_repeats(places))
-    placements = sorted((p for p in places if isinstance(p, Placement)), key=lambda p: (p.start, p.end))
-    clashes = _clashes(placements)
+    clashes = _clashes(places)
     found = [clashes.get(id(place), place) for place in places]
     if any(isinstance(place, Miss) for place in found):
         raise UnplacedEdits(_status(locator, found), _ADVICE)
-    return placements
+    return _in_order(places)
+
+
+def undisturbed(places: Sequence[Place]) -> list[Placement]:
+    """The places in the file's order, without those that disturb each other."""
+    places = list(_without_repeats(places))
+    clashes = _clashes(places)
+    return _in_order([place for place in places if id(place) not in clashes])
+
+
+def _in_order(places: Sequence[Place]) -> list[Placement]:
+    return sorted((p for p in places if isinstance(p, Placement)), key=lambda p: (p.start, p.end))
 
 
 def _without_repeats(places: Sequence[Place]) -> Iterable[Place]:
@@ -66,11 +76,11 @@ def _without_repeats(places: Sequence[Place]) -> Iterable[Place]:
         yield place
 
 
-def _clashes(placements: Sequence[Placement]) -> dict[int, Miss]:
+def _clashes(places: Sequence[Place]) -> dict[int, Miss]:
     """For each place that another one disturbs, a miss instead. Both may only share lines that neither changes."""
     clashes: dict[int, Miss] = {}
     reaching: Placement | None = None
-    for place in placements:
+    for place in _in_order(places):
         if reaching is not None and _disturb(reaching, place):
             for one, other in ((reaching, place), (place, reaching)):
                 why = f"it overlaps {other.edit.name} {other.edit.number}; make one of the two"
@@ -114,7 +124,8 @@ def rebuilt(file: TextFile, placements: Sequence[Placement]) -> TextFile:
     return TextFile("".join([*pieces, file.text[at:]]), file.encoding, file.bom)
 
 
-def _report(locator: Locator, placements: Sequence[Placement]) -> list[Applied]:
+def report(locator: Locator, placements: Sequence[Placement]) -> list[Applied]:
+    """Which lines of the new file each edit became, by number; the placements are in the file's order."""
     applied: dict[int, Applied] = {}
     shift = 0
     for place in placements:
