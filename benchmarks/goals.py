@@ -32,4 +32,5 @@ GOALS = (
     Goal("stored", Measure.VALUE, 1.5),
     Goal("delta_cpu", Measure.RATIO, 2),
     Goal("exit", Measure.VALUE, 30),
+    Goal("edits", Measure.VALUE, 1000),
 )

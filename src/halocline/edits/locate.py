@@ -75,7 +75,7 @@ class Locator:
                 chosen = self._chosen(edit, way, found)
                 yield from (_placed(self.lines, edit, way, one) for one in chosen)
                 if not chosen:
-                    yield Miss(edit, _ambiguous(self.lines, found))
+                    yield Miss(edit, _ambiguous(self.lines, edit, found))
                 return
         yield Miss(edit, _absent(self.lines, edit))
 
@@ -193,12 +193,11 @@ def _splice(view: str, starts: Sequence[int], first: int, end: int, new: Sequenc
     return Splice(start + before, stop - after, text[before : len(text) - after])
 
 
-def _ambiguous(lines: Lines, found: Sequence[Found]) -> str:
-    where = ", ".join(str(lines.number(one.start)) for one in found[:_LISTED])
+def _ambiguous(lines: Lines, edit: Edit, found: Sequence[Found]) -> str:
+    where = ", ".join(str(lines.number(one.start)) for one in found[:_LISTED]) + ", …" * (len(found) > _LISTED)
     count = "many" if len(found) >= MOST else len(found)
-    return (
-        f"its search text is there {count} times (lines {where}{', …' * (len(found) > _LISTED)}); add lines around it"
-    )
+    more = ", or name its class or function after `@@`" if edit.grain is Grain.LINES else ""
+    return f"its search text is there {count} times (lines {where}); add lines around it{more}"
 
 
 def _absent(lines: Lines, edit: Edit) -> str:

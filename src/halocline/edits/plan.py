@@ -1,6 +1,6 @@
 """Edits on one file: locate all of them, then apply all or none, and report each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from halocline.edits.edit import Edit, UnplacedEdits
@@ -9,7 +9,7 @@ from halocline.edits.nearest import explained
 from halocline.edits.text import Offsets, TextFile
 
 _ADVICE = "Read the part you mean, then send fewer, smaller edits with whole lines copied exactly."
-_EXPLAINED = 5
+_EXPLAINED, _LOOKED_FOR, _TOLD = 5, 20, 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,20 @@ def apply(file: TextFile, edits: Sequence[Edit]) -> tuple[TextFile, list[Applied
         UnplacedEdits: an edit was not found, found more than once, or overlaps another.
     """
     locator = Locator(file.view)
-    placements = settled(locator, [place for edit in edits for place in locator.places(edit)])
+    placements = settled(locator, list(_until_too_many_miss(locator, edits)))
     return rebuilt(file, placements), report(locator, placements)
+
+
+def _until_too_many_miss(locator: Locator, edits: Sequence[Edit]) -> Iterator[Place]:
+    """Where the edits belong. After many misses nothing will be applied, so the rest is not looked for."""
+    missed = 0
+    for edit in edits:
+        if missed >= _LOOKED_FOR:
+            yield Miss(edit, "it was not looked for, as so many before it failed")
+            continue
+        places = locator.places(edit)
+        missed += any(isinstance(place, Miss) for place in places)
+        yield from places
 
 
 def settled(locator: Locator, places: Sequence[Place]) -> list[Placement]:
@@ -103,16 +115,19 @@ def _meet(start: int, end: int, place: Placement) -> bool:
 
 
 def _status(locator: Locator, found: Sequence[Place]) -> str:
-    said, missed = [], 0
-    for place in found:
-        if isinstance(place, Placement):
-            line = locator.lines.number(place.start)
-            said.append(f"{place.edit.title} would match at line {line} ({place.how}).")
-            continue
-        missed += 1
-        more = explained(locator.lines, place) if missed <= _EXPLAINED else ""
-        said.append(f"{place.edit.title} failed: {place.why}.{more}")
-    return "\n".join(said)
+    """How each edit fared, the failed ones first; a very long list is cut."""
+    failed = [place for place in found if isinstance(place, Miss)]
+    fine = [place for place in found if isinstance(place, Placement)]
+    said = [
+        f"{miss.edit.title} failed: {miss.why}.{explained(locator.lines, miss) if number < _EXPLAINED else ''}"
+        for number, miss in enumerate(failed[:_TOLD])
+    ]
+    said += [
+        f"{place.edit.title} would match at line {locator.lines.number(place.start)} ({place.how})."
+        for place in fine[: _TOLD - len(said)]
+    ]
+    rest = len(found) - len(said)
+    return "\n".join([*said, f"… and {rest} more, {len(failed)} failed in all."] if rest else said)
 
 
 def rebuilt(file: TextFile, placements: Sequence[Placement]) -> TextFile:

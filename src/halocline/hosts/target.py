@@ -8,20 +8,21 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from errno import EACCES, EINVAL, ELOOP
 from pathlib import Path
 
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 
 
-@dataclass(frozen=True, slots=True)
 class Target:
     """`folder` is a descriptor; `path` is for messages."""
 
-    path: Path
-    folder: int
-    name: str
+    __slots__ = ("folder", "name", "path")
+
+    def __init__(self, path: Path, folder: int) -> None:
+        self.path = path
+        self.folder = folder
+        self.name = path.name
 
     def look(self) -> os.stat_result | None:
         """What is there. Raises OSError unless it is a regular file or nothing."""
@@ -106,7 +107,7 @@ def held(path: Path, *, making_folders: bool = False) -> Iterator[Target]:
     """The file that a resolved path names. Raises OSError when its folder is not there or reached through a link."""
     folder = _opened(path.parent, making_folders)
     try:
-        yield Target(path, folder, path.name)
+        yield Target(path, folder)
     finally:
         os.close(folder)
 
