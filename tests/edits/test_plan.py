@@ -128,6 +128,14 @@ def test_the_report_names_the_lines_of_the_new_file_and_the_way():
     assert str(report[2]) == "block 3: deleted before line 4 (exact)"
 
 
+def test_a_diff_that_misses_everywhere_is_refused_soon_and_in_few_words():
+    with pytest.raises(UnplacedEdits) as failed:
+        edited("a\nb\n", *(block(f"no {i}", "x") for i in range(200)), block("a", "A"))
+    assert "Block 25 failed: it was not looked for" in failed.value.text
+    assert failed.value.text.endswith("… and 171 more, 201 failed in all.")
+    assert len(failed.value.text) < 4_000
+
+
 LINE = st.text(alphabet="ab \t=é", max_size=4)
 ENDING = st.sampled_from(["\n", "\r\n"])
 MIXED = st.lists(st.tuples(LINE, ENDING), max_size=12).map(lambda lines: "".join(a + b for a, b in lines))
