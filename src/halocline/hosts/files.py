@@ -40,9 +40,9 @@ class LocalFiles:
         await asyncio.to_thread(change, self._journals, writes)
 
     async def mend(self) -> list[str]:
-        if self._journals is None or not self._journals.is_dir():
+        if self._journals is None or not self._journals.is_dir() or os.listdir(self._journals) in ([], ["lock"]):
             return []
-        from halocline.hosts.transaction import mend
+        from halocline.hosts.transaction import mend  # every start comes here, and few find anything
 
         return await asyncio.to_thread(mend, self._journals)
 
