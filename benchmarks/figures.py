@@ -192,6 +192,7 @@ STATISTICS: tuple[tuple[str, str, Statistic], ...] = (
     ("cpu_s3", "CPU, 200 steps, ms", _median(_cpu, "S3")),
     ("delta_cpu", "CPU for 1,000 text deltas, ms", _difference(_cpu)),
     ("delta_wall", "time for 1,000 text deltas, ms", _difference(_wall)),
+    ("edits", "1,000 blocks on a file of 1 MB, with the process, ms", _median(_wall, "edits")),
     ("prompt", "system prompt and tool schemas, tokens", _median(_prompt, "S1")),
     ("prompt_system", "of these the system prompt, tokens", _median(_system, "S1")),
     ("prompt_tools", "of these the tool schemas, tokens", _median(_tools, "S1")),

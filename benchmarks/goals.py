@@ -41,4 +41,5 @@ GOALS = (
     Goal("command_overhead", Measure.VALUE, 10, aim=2),
     Goal("flood", Measure.VALUE, 5),
     Goal("flood_memory", Measure.VALUE, 100),
+    Goal("edits", Measure.VALUE, 1000),
 )

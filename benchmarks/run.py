@@ -29,6 +29,7 @@ PARTS = {
     "calls": ("S5",),
     "parsing": (),
     "commands": (),
+    "edits": ("edits",),
 }
 _ROUNDS, _QUICK_ROUNDS = 9, 3
 
@@ -41,7 +42,13 @@ class Job:
     scenario: str
 
     def run(self) -> Run:
-        return self.arena.bare() if self.scenario == "bare" else self.arena.play(self.scenario)
+        match self.scenario:
+            case "bare":
+                return self.arena.bare()
+            case "edits":
+                return self.arena.edit()
+            case scenario:
+                return self.arena.play(scenario)
 
 
 def plan(both: Sequence[Arena], parts: Sequence[str], rounds: int) -> Iterator[Job]:

@@ -122,6 +122,12 @@ class Arena:
         outcome, _, failures = self._measure(self.contestant.bare)
         return Run(self.contestant.name, "bare", outcome, outcome.rest / outcome.wall, problems=failures)
 
+    def edit(self) -> Run:
+        """Apply 1,000 blocks to a file of 1 MB."""
+        command = [sys.executable, str(ROOT / "benchmarks" / "edits.py"), self.contestant.name]
+        outcome, _, failures = self._measure(command)
+        return Run(self.contestant.name, "edits", outcome, outcome.rest / outcome.wall, problems=failures)
+
     def _measure(self, command: list[str]) -> tuple[Outcome, str, list[str]]:
         """How the command went, its standard output, and what it said when it failed."""
         with TemporaryFile() as output, TemporaryFile() as errors:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from halocline.hosts.files import LocalFiles
-from halocline.ports.host import FileChangedOutside, Files
+from halocline.ports.host import FileChangedOutside, Files, FileWrite
 from halocline.testing.memory_host import MemoryFiles
 
 
@@ -97,3 +97,34 @@ async def test_a_missing_file_or_folder_is_an_os_error(files: Files, tmp_path: P
         await files.read(tmp_path / "a", 10)
     with pytest.raises(FileNotFoundError):
         await files.list(tmp_path / "a")
+
+
+async def test_several_files_are_written_removed_and_made_together(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "a", b"old", None)
+    await files.write(tmp_path / "b", b"gone", None)
+    writes = [
+        FileWrite(tmp_path / "a", b"new", b"old"),
+        FileWrite(tmp_path / "b", None, b"gone"),
+        FileWrite(tmp_path / "c" / "d", b"made", None, like=tmp_path / "b"),
+    ]
+    await files.write_all(writes)
+    assert await files.list(tmp_path) == [("a", False), ("c", True)]
+    assert await files.read(tmp_path / "a", 10) == b"new"
+    assert await files.read(tmp_path / "c" / "d", 10) == b"made"
+    assert await files.mend() == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [("b", b"x", b"other"), ("b", None, b"other"), ("b", b"x", None), ("c", None, b"gone"), ("c", b"x", b"gone")],
+)
+async def test_one_file_that_is_not_as_expected_leaves_all_as_they_were(files: Files, tmp_path: Path, wrong):
+    await files.write(tmp_path / "a", b"old", None)
+    await files.write(tmp_path / "b", b"mine", None)
+    before = [await files.info(tmp_path / name) for name in "ab"]
+    name, data, expected = wrong
+    with pytest.raises(FileChangedOutside):
+        await files.write_all([FileWrite(tmp_path / "a", b"new", b"old"), FileWrite(tmp_path / name, data, expected)])
+    assert await files.list(tmp_path) == [("a", False), ("b", False)]
+    assert await files.read(tmp_path / "a", 10) == b"old"
+    assert [await files.info(tmp_path / name) for name in "ab"] == before

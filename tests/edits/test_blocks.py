@@ -1,8 +1,9 @@
 import pytest
 
-from halocline.edits.blocks import Block, MalformedBlocks, parse
+from halocline.edits.blocks import MalformedBlocks, parse
+from halocline.edits.edit import Edit
 
-ONE = Block(1, ("old",), ("new",))
+ONE = Edit(1, ("old",), ("new",))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def test_several_blocks_are_numbered_in_order():
         "------- SEARCH\na\n=======\nb\n+++++++ REPLACE\n\n"
         "<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n------- SEARCH\n\n=======\n"
     )
-    assert parse(diff) == [Block(1, ("a",), ("b",)), Block(2, (), ()), Block(3, ("",), ())]
+    assert parse(diff) == [Edit(1, ("a",), ("b",)), Edit(2, (), ()), Edit(3, ("",), ())]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ def test_several_blocks_are_numbered_in_order():
 )
 def test_marker_like_lines_of_another_length_are_content(search: tuple[str, ...], replace: tuple[str, ...]):
     diff = "\n".join(["------- SEARCH", *search, "=======", *replace, "+++++++ REPLACE"])
-    assert parse(diff) == [Block(1, search, replace)]
+    assert parse(diff) == [Edit(1, search, replace)]
 
 
 @pytest.mark.parametrize(

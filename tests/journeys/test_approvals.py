@@ -179,3 +179,46 @@ async def test_steering_reaches_the_model_before_its_next_request(journey):
 
     await journey.run(Turn(calls=(TOUCH,)), Turn(text="ok", expect="use tabs"), answer=answer)
     assert "SteeringReceived" in journey.kinds
+
+
+PATCH = """*** Begin Patch
+*** Update File: a.txt
+@@
+-one
++two
+*** Add File: ../outside.txt
++x
+*** End Patch"""
+
+
+async def test_a_patch_is_asked_about_once_with_every_file_shown_and_the_reason_of_the_strictest(journey):
+    journey.write("a.txt", "one\n")
+    calls = Turn(calls=(Call("apply_patch", {"input": PATCH}),))
+    edits = TaskOptions(approval_mode=ev.ApprovalMode.ACCEPT_EDITS, attended=True)
+    await journey.run(calls, DONE, options=edits, answer=decide(ev.Choice.ALLOW_ONCE))
+    (asked,) = journey.of(ev.ApprovalRequested)
+    assert asked.title == "Edit a.txt, add ../outside.txt"
+    assert "outside the workspace" in asked.reason
+    assert [(diff.added, diff.removed) for diff in asked.diffs] == [(1, 1), (1, 0)]
+    assert (journey.workspace / "a.txt").read_text() == "two\n"
+    assert (journey.workspace.parent / "outside.txt").read_text() == "x\n"
+
+
+async def test_a_path_that_leads_elsewhere_once_it_was_approved_is_not_written(journey):
+    (journey.workspace / "safe").mkdir()
+    (journey.workspace.parent / "other").mkdir()
+
+    def answer(event):
+        if isinstance(event, ev.ApprovalRequested):
+            (journey.workspace / "safe").rmdir()
+            (journey.workspace / "safe").symlink_to(journey.workspace.parent / "other")
+            return decide(ev.Choice.ALLOW_ONCE)(event)
+        return None
+
+    call = Call("write_to_file", {"path": "safe/a.txt", "content": "x\n"})
+    await journey.run(Turn(calls=(call,)), DONE, options=ASK, answer=answer)
+    assert journey.ends[0][1] == "failed"
+    assert "leads elsewhere" in journey.results[0]
+    assert list((journey.workspace.parent / "other").iterdir()) == []
+    (journey.workspace / "safe").unlink()
+    (journey.workspace / "safe").mkdir()

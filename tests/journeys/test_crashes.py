@@ -1,4 +1,5 @@
 import asyncio
+import hashlib
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.journeys.soundness import assert_sound
 
@@ -148,3 +150,26 @@ async def test_the_command_line_continues_a_killed_task_without_being_told_which
     assert killed.log.read_bytes().startswith(b"".join(line + b"\n" for line in killed.written))
     assert whole_lines(shown)[-1].startswith(b'{"type":"result"')
     assert_sound(journey.logged)
+
+
+async def test_a_patch_that_was_cut_short_is_taken_back_before_the_task_goes_on(journey, script, tmp_path):
+    await asyncio.to_thread(kill_at, journey, script, tmp_path, 9)
+    old, journals = journey.write("patched.txt", "new\n"), journey.home.edits
+    (journey.workspace / ".halo-1.old").write_text("old\n")
+    journals.mkdir()
+    entry = {
+        "path": str(old),
+        "new": ".halo-1.tmp",
+        "old": ".halo-1.old",
+        "before": digest("old\n"),
+        "after": digest("new\n"),
+    }
+    (journals / "1.journal").write_bytes(msgspec.json.encode({"entries": [entry]}) + b"\nstaged\n")
+    await carry_on(journey, script)
+    assert old.read_text() == "old\n"
+    assert [path.name for path in journals.iterdir()] == ["lock"]
+    assert not (journey.workspace / ".halo-1.old").exists()
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()

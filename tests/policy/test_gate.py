@@ -155,3 +155,35 @@ def test_auto_mode_does_not_nag_about_ordinary_work(workspace, command):
 def test_every_decision_names_its_rule_and_reason(workspace):
     decision = decide(read("/etc/passwd"), posture(workspace))
     assert (decision.rule, decision.reason) == ("outside", "/etc/passwd is outside the workspace")
+
+
+@pytest.mark.parametrize(
+    ("paths", "verdict", "reason"),
+    [
+        (("src/a.py", "src/b.py"), "allow", "accept-edits mode allows edits"),
+        (("src/a.py", "../x", ".env"), "ask", "outside the workspace; .env may hold secrets"),
+        (("../x", "../home/settings.toml", "src/a.py"), "deny", "own files"),
+    ],
+)
+def test_each_file_of_a_call_is_judged_and_the_strictest_decision_holds(workspace, paths, verdict, reason):
+    decision = decide(edit(*paths), posture(workspace, EDITS))
+    assert decision.verdict == verdict
+    assert reason in decision.reason
+
+
+def test_leave_for_one_file_is_no_leave_for_another_in_the_same_call(workspace):
+    granted = decide(edit("../x"), posture(workspace)).grant
+    judged = posture(workspace, EDITS, grants=frozenset({granted}))
+    assert decide(edit("../x"), judged).verdict is Verdict.ALLOW
+    assert decide(edit("../x", "../y"), judged).verdict is Verdict.ASK
+
+
+def test_leave_to_edit_is_no_leave_to_delete(workspace):
+    granted = decide(edit("src/a.py"), posture(workspace)).grant
+    delete = Summary("delete", ToolKind.DELETE, ("src/a.py",))
+    assert decide(delete, posture(workspace, grants=frozenset({granted}))).verdict is Verdict.ASK
+
+
+def test_a_decision_says_where_the_paths_led(workspace):
+    (workspace / "link").symlink_to("src")
+    assert decide(edit("link/a.py"), posture(workspace)).places == (str(workspace / "src" / "a.py"),)

@@ -32,9 +32,33 @@ def test_a_tool_is_found_by_its_name_only():
     assert tools.find("Read_File") is None
 
 
-def test_all_specs_together_stay_within_1500_tokens():
-    specs = [{"name": s.name, "description": s.description, "input_schema": s.schema} for s in Tools().specs()]
+@pytest.mark.parametrize("model", ["anthropic/claude-sonnet-5-5", "openai/gpt-5.6"])
+def test_all_specs_together_stay_within_1500_tokens(model: str):
+    specs = [{"name": s.name, "description": s.description, "input_schema": s.schema} for s in Tools().specs(model)]
     assert len(json.dumps(specs, separators=(",", ":"), ensure_ascii=False)) / 4 <= 1_500
+
+
+@pytest.mark.parametrize(
+    ("model", "editor"),
+    [
+        ("anthropic/claude-sonnet-5-5", "replace_in_file"),
+        ("gemini/gemini-3.8-flash", "replace_in_file"),
+        ("groq/openai/gpt-oss-120b", "replace_in_file"),
+        ("openai/gpt-4o", "replace_in_file"),
+        ("openai/bench", "replace_in_file"),
+        ("", "replace_in_file"),
+        ("openai/gpt-4.1-mini", "apply_patch"),
+        ("openai/gpt-5.6", "apply_patch"),
+        ("openai/gpt-6-astra", "apply_patch"),
+        ("openai/gpt-10", "apply_patch"),
+        ("openai/o3", "apply_patch"),
+        ("openai/o4-mini", "apply_patch"),
+        ("openrouter/openai/gpt-5", "apply_patch"),
+    ],
+)
+def test_each_model_is_offered_the_one_way_to_edit_that_it_knows(model: str, editor: str):
+    names = [spec.name for spec in Tools().specs(model)]
+    assert [name for name in names if name in ("replace_in_file", "apply_patch")] == [editor]
 
 
 @pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)

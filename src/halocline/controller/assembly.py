@@ -260,7 +260,7 @@ class Assembly:
 
     def _machine(self, folder: Path, state: State) -> Machine:
         return Machine(
-            files=LocalFiles(),
+            files=LocalFiles(self.home.edits),
             shell=LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1),
             search=Ripgrep(),
             blobs=self.blobs,

@@ -34,6 +34,7 @@ from halocline.protocol.events import (
     Mode,
     ModeChanged,
     ModelChanged,
+    Noticed,
     PolicyChanged,
     ShellMoved,
     TaskStarted,
@@ -286,7 +287,7 @@ class Controller:
 
     def _serve(self, name: str, task: Task, models: Mapping[Mode, str]) -> str:
         self._program_log.attach()
-        serving = asyncio.create_task(task.run(), name=f"task {name}")
+        serving = asyncio.create_task(_mended_then_run(task), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
         self._open[name] = OpenTask(task, serving, models)
         return name
@@ -300,6 +301,13 @@ class Controller:
         if name not in self._open:
             raise TaskNotFound(f"Task {name} is not open here.", "Resume it first.")
         return self._open[name].task
+
+
+async def _mended_then_run(task: Task) -> None:
+    """Nothing of the task runs before what a killed process left half done was put back."""
+    for said in await task.machine.files.mend():
+        task.emit(Noticed(said))
+    await task.run()
 
 
 def _switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:

@@ -93,8 +93,8 @@ class RecordedTools:
         preview = self._answers.preview if tool.preview else None
         return replace(tool, run=self._answers.run, preview=preview)
 
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return self._tools.specs()
+    def specs(self, model: str) -> tuple[ToolSpec, ...]:
+        return self._tools.specs(model)
 
     def batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
         return self._tools.batches(calls)

@@ -11,9 +11,12 @@ that looks like a marker stays content when it has another number of symbols tha
 """
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from enum import Enum
+from operator import attrgetter
 
+from halocline.edits.edit import Edit
 from halocline.edits.text import EditError, to_lf
 
 _MARKER = re.compile(r"(?:([-<]{3,}) SEARCH>?|(={3,})>?|([+>]{3,}) REPLACE>?)[ \t]*")
@@ -33,20 +36,6 @@ class MalformedBlocks(EditError):
         super().__init__(text, _ADVICE)
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One replacement, as lines without endings. `number` counts from 1."""
-
-    number: int
-    search: tuple[str, ...]
-    replace: tuple[str, ...]
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether there is nothing to search for."""
-        return not "".join(self.search).strip()
-
-
 class _Kind(Enum):
     START = 1
     DIVIDER = 2
@@ -54,23 +43,31 @@ class _Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Marker:
+class Marker:
     """`line` counts from 0; `size` is the number of symbols."""
 
     kind: _Kind
     line: int
     size: int
 
+    @property
+    def opens(self) -> bool:
+        return self.kind is _Kind.START
 
-def parse(diff: str) -> list[Block]:
+    @property
+    def closes(self) -> bool:
+        return self.kind is _Kind.END
+
+
+def parse(diff: str) -> list[Edit]:
     """The blocks of a diff, in its order.
 
     Raises:
         MalformedBlocks: there is no block, or a marker is missing, doubled or in the wrong place.
     """
     lines = to_lf(diff).split("\n")
-    markers = [marker for i, line in enumerate(lines) if (marker := _marker(i, line))]
-    blocks: list[Block] = []
+    markers = [marker for i, line in enumerate(lines) if (marker := marker_in(line, i))]
+    blocks: list[Edit] = []
     at = 0
     while (start := _next_start(lines, at)) is not None:
         block, at = _block(lines, markers, start, len(blocks) + 1)
@@ -80,41 +77,42 @@ def parse(diff: str) -> list[Block]:
     return blocks
 
 
-def _marker(i: int, line: str) -> _Marker | None:
+def marker_in(line: str, i: int) -> Marker | None:
+    """The marker that a line is, if it is one."""
     found = _MARKER.fullmatch(line)
-    return _Marker(_Kind(found.lastindex), i, len(found[found.lastindex])) if found and found.lastindex else None
+    return Marker(_Kind(found.lastindex), i, len(found[found.lastindex])) if found and found.lastindex else None
 
 
-def _next_start(lines: list[str], at: int) -> _Marker | None:
+def _next_start(lines: list[str], at: int) -> Marker | None:
     """The marker that opens the next block; only blank lines and code fences may stand before it."""
     for i in range(at, len(lines)):
-        marker = _marker(i, lines[i])
-        if marker and marker.kind is _Kind.START:
+        marker = marker_in(lines[i], i)
+        if marker and marker.opens:
             return marker
         if lines[i].strip() and not lines[i].startswith("```"):
             raise MalformedBlocks(f"Line {i + 1} of the diff stands outside of any block: {lines[i][:80]!r}.")
     return None
 
 
-def _block(lines: list[str], markers: list[_Marker], start: _Marker, number: int) -> tuple[Block, int]:
+def _block(lines: list[str], markers: list[Marker], start: Marker, number: int) -> tuple[Edit, int]:
     """The block that `start` opens, and the line after it."""
     inside = _until_next_start(markers, start)
     end = _end(lines, inside, start, number)
     divider = _divider([m for m in inside if m.kind is _Kind.DIVIDER and m.line < end], start, number)
-    return Block(number, tuple(lines[start.line + 1 : divider]), tuple(lines[divider + 1 : end])), end + 1
+    return Edit(number, tuple(lines[start.line + 1 : divider]), tuple(lines[divider + 1 : end])), end + 1
 
 
-def _until_next_start(markers: list[_Marker], start: _Marker) -> list[_Marker]:
+def _until_next_start(markers: list[Marker], start: Marker) -> list[Marker]:
     inside = []
-    for marker in markers:
-        if marker.line > start.line:
-            inside.append(marker)
-            if marker.kind is _Kind.START and marker.size == start.size:
-                break
+    first = bisect_right(markers, start.line, key=attrgetter("line"))
+    for i in range(first, len(markers)):
+        inside.append(markers[i])
+        if markers[i].kind is _Kind.START and markers[i].size == start.size:
+            break
     return inside
 
 
-def _end(lines: list[str], inside: list[_Marker], start: _Marker, number: int) -> int:
+def _end(lines: list[str], inside: list[Marker], start: Marker, number: int) -> int:
     """The line of the REPLACE marker; the end of the diff when the very last one was left out."""
     ends = [m for m in inside if m.kind is _Kind.END]
     if ends:
@@ -127,7 +125,7 @@ def _end(lines: list[str], inside: list[_Marker], start: _Marker, number: int) -
     return last
 
 
-def _divider(dividers: list[_Marker], start: _Marker, number: int) -> int:
+def _divider(dividers: list[Marker], start: Marker, number: int) -> int:
     same = [m for m in dividers if m.size == start.size] or dividers
     match same:
         case [one]:

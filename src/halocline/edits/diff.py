@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator
 
-from halocline.edits.text import common_length
+from halocline.edits.alignment import Opcode, opcodes
 from halocline.protocol.events import Diff
 
-Opcode = tuple[str, int, int, int, int]
-
 _CONTEXT = 3
-_ALIGNED = 3_000
 
 
 def unified(path: str, before: str | None, after: str | None, limit: int = 30_000) -> Diff:
@@ -16,7 +13,7 @@ def unified(path: str, before: str | None, after: str | None, limit: int = 30_00
     old, new = _keep_ends(before or ""), _keep_ends(after or "")
     body: list[str] = []
     added = removed = 0
-    for hunk in _hunks(_opcodes(old, new)):
+    for hunk in _hunks(opcodes(old, new)):
         for line in _hunk_lines(hunk, old, new):
             added += line.startswith("+")
             removed += line.startswith("-")
@@ -33,24 +30,6 @@ def _keep_ends(text: str) -> list[str]:
     lines = [f"{line}\n" for line in text.replace("\r\n", "\n").split("\n")]
     last = lines.pop()[:-1]
     return [*lines, f"{last}\n\\ No newline at end of file\n"] if last else lines
-
-
-def _opcodes(old: list[str], new: list[str]) -> list[Opcode]:
-    """The steps from old to new. Equal beginnings and ends are set apart first, so the costly part sees little."""
-    top = common_length(old, new)
-    bottom = common_length(old[top:][::-1], new[top:][::-1])
-    a, b = len(old) - bottom, len(new) - bottom
-    middle = [("replace", top, a, top, b)] if a > top or b > top else []
-    if 1 < a - top <= _ALIGNED and 1 < b - top <= _ALIGNED:
-        middle = _aligned(old[top:a], new[top:b], top)
-    return [("equal", 0, top, 0, top), *middle, ("equal", a, len(old), b, len(new))]
-
-
-def _aligned(old: list[str], new: list[str], top: int) -> list[Opcode]:
-    from difflib import SequenceMatcher  # heavy, and most edits never come here
-
-    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return [(tag, a + top, b + top, c + top, d + top) for tag, a, b, c, d in codes]
 
 
 def _hunks(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:

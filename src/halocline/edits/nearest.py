@@ -1,52 +1,72 @@
-"""Where in a file a text that is not there was probably meant: for the message of a failed edit."""
+"""What a failed edit was probably meant for, and in what those lines differ from what was written."""
 
 from collections import Counter
+from collections.abc import Sequence
 
-from halocline.edits.blocks import Block
-from halocline.edits.text import lines_of
+from halocline.edits.edit import Edit
+from halocline.edits.likeness import as_is, difference, folded_trimmed
+from halocline.edits.lines import Lines
+from halocline.edits.locate import Miss
 
-_SHOWN = 12
-_SEARCHED = 20_000
+_SHOWN, _TOLD = 12, 3
+_SEARCHED, _COMPARED = 20_000, 5_000
 _LINE = 200
 
 
-def line_number(view: str, position: int) -> int:
-    """The line, from 1, that holds a position."""
-    return view.count("\n", 0, position) + 1
-
-
-def numbered(lines: list[str], first: int) -> str:
+def numbered(lines: Sequence[str], first: int) -> str:
     """Lines with their numbers, as read_file labels them."""
     return "\n".join(f"{number} | {line[:_LINE]}" for number, line in enumerate(lines, first))
 
 
-def nearest_region(view: str, block: Block) -> str:
-    """A sentence with the numbered lines that look most like the block's SEARCH part; empty when nothing does."""
-    if block.is_blank:
+def explained(lines: Lines, miss: Miss) -> str:
+    """More sentences for a miss: the numbered lines that were probably meant and what differs there, or nothing."""
+    edit = miss.edit
+    if edit.is_blank or "times (" in miss.why or "overlaps" in miss.why:
         return ""
-    replacement = "\n".join(block.replace)
-    if replacement.strip() and (at := view.find(replacement)) >= 0:
-        return f" Its REPLACE text is already there, at line {line_number(view, at)}: was it applied before?"
-    lines = lines_of(view)[:_SEARCHED]
-    at = _best_window(lines, block.search)
-    if at < 0:
+    if (at := _already_there(lines, edit)) is not None:
+        return f" Its replacement is already there, at line {at + 1}: was it applied before?"
+    first = next((line for line in miss.lines if line is not None), -1)
+    first = first if first >= 0 else _best_window(lines, edit.search)
+    if first < 0:
         return ""
-    shown = lines[at : at + min(len(block.search), _SHOWN)]
-    return f" The nearest lines are:\n{numbered(shown, at + 1)}"
+    shown = lines.texts[first : min(first + min(len(edit.search), _SHOWN), lines.count)]
+    return f" The nearest lines are:\n{numbered(shown, first + 1)}{_differences(lines, edit.search, first)}"
 
 
-def _best_window(lines: list[str], search: tuple[str, ...]) -> int:
+def _already_there(lines: Lines, edit: Edit) -> int | None:
+    if not "".join(edit.replace).strip():
+        return None
+    return next(iter(lines.coded(as_is).places(edit.replace)), None)
+
+
+def _differences(lines: Lines, search: Sequence[str], first: int) -> str:
+    """The first lines that differ, each with how."""
+    pairs = zip(range(first, min(first + len(search), lines.count)), search, strict=False)
+    told = [f"\nLine {at + 1}: {why}." for at, line in pairs if (why := difference(lines.texts[at], line))]
+    return "".join(told[:_TOLD]) + (f"\nAnd {len(told) - _TOLD} more lines differ." if len(told) > _TOLD else "")
+
+
+def _best_window(lines: Lines, search: Sequence[str]) -> int:
     """The line, from 0, where most of the searched lines stand together; by likeness when none stands anywhere."""
-    wanted = Counter(line.strip() for line in search if line.strip())
-    stripped = [line.strip() for line in lines]
-    if not any(line in wanted for line in stripped):
-        return _most_alike(stripped, max(wanted, key=len))
-    scores = _window_scores(stripped, wanted, len(search))
-    best = max(range(len(scores)), key=lambda i: (scores[i], -i))
-    return best
+    there = lines.coded(folded_trimmed).lines[:_SEARCHED]
+    wanted = [folded_trimmed(line) for line in search]
+    counts = Counter(line for line in wanted if line)
+    if not counts:
+        return -1
+    if not any(line in counts for line in there):
+        longest = max(counts, key=len)
+        at = _most_alike(there, longest)
+        return max(0, at - wanted.index(longest)) if at >= 0 else -1
+    scores = _window_scores(there, counts, len(search))
+    best = max(scores)
+    ties = [i for i, score in enumerate(scores) if score == best]
+    return max(
+        ties[:_SEARCHED],
+        key=lambda i: (sum(a == b for a, b in zip(there[i : i + len(wanted)], wanted, strict=False)), -i),
+    )
 
 
-def _window_scores(lines: list[str], wanted: Counter[str], size: int) -> list[int]:
+def _window_scores(lines: Sequence[str], wanted: Counter[str], size: int) -> list[int]:
     """For every window of `size` lines, how many of the wanted lines it holds."""
     held: Counter[str] = Counter()
     score, scores = 0, []
@@ -62,8 +82,9 @@ def _window_scores(lines: list[str], wanted: Counter[str], size: int) -> list[in
     return scores or [0]
 
 
-def _most_alike(lines: list[str], wanted: str) -> int:
+def _most_alike(lines: Sequence[str], wanted: str) -> int:
     from difflib import get_close_matches  # heavy, and only needed when an edit fails
 
-    close = get_close_matches(wanted, set(lines[:5_000]), n=1, cutoff=0.6)
-    return lines.index(close[0]) if close else -1
+    compared = lines[:_COMPARED]
+    close = get_close_matches(wanted, set(compared), n=1, cutoff=0.6)
+    return compared.index(close[0]) if close else -1

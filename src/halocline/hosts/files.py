@@ -3,18 +3,24 @@
 import asyncio
 import os
 import stat
-from contextlib import suppress
-from errno import EACCES, EINVAL
+from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.ports.host import FileChangedOutside, FileInfo
+from halocline.hosts.target import held, require_regular
+from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite
 
 _CHUNK = 1 << 18
 _SMALL = 1 << 16
 
 
 class LocalFiles:
-    """Fulfils `ports.host.Files`. A look and a small file are not worth a thread, which costs many times more."""
+    """Fulfils `ports.host.Files`. A look and a small file are not worth a thread, which costs many times more.
+
+    `journals` is the folder that makes `write_all` safe from being killed.
+    """
+
+    def __init__(self, journals: Path | None = None) -> None:
+        self._journals = journals
 
     async def info(self, path: Path) -> FileInfo | None:
         return _info(path)
@@ -27,6 +33,18 @@ class LocalFiles:
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
         await asyncio.to_thread(_write, path, data, expected)
+
+    async def write_all(self, writes: Sequence[FileWrite]) -> None:
+        from halocline.hosts.transaction import change  # most tasks never change several files at once
+
+        await asyncio.to_thread(change, self._journals, writes)
+
+    async def mend(self) -> list[str]:
+        if self._journals is None or not self._journals.is_dir() or os.listdir(self._journals) in ([], ["lock"]):
+            return []
+        from halocline.hosts.transaction import mend  # every start comes here, and few find anything
+
+        return await asyncio.to_thread(mend, self._journals)
 
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         return await asyncio.to_thread(_list, path)
@@ -49,7 +67,7 @@ def _read(path: Path, limit: int) -> bytes:
     # O_NONBLOCK: opening a pipe that nobody writes to would hang for ever.
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with open(fd, "rb", buffering=0) as file:
-        _require_regular(os.fstat(fd), path)
+        require_regular(os.fstat(fd), path)
         chunks: list[bytes] = []
         while limit > 0 and (chunk := file.read(min(limit, _CHUNK))):
             chunks.append(chunk)
@@ -57,61 +75,16 @@ def _read(path: Path, limit: int) -> bytes:
         return b"".join(chunks)
 
 
-def _require_regular(found: os.stat_result, path: Path) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise OSError(EINVAL, "not a regular file (a folder, device, pipe or socket)", str(path))
-
-
 def _write(path: Path, data: bytes, expected: bytes | None) -> None:
-    target = Path(os.path.realpath(path))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    replaced = _replaceable(target)
-    temporary = target.with_name(f".halo-{os.urandom(6).hex()}.tmp")
-    # No fsync: a killed process loses nothing that was renamed; only a machine that dies could, and each would cost ms.
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        with open(fd, "wb", buffering=0) as file:
-            _write_all(fd, data)
-            _take_over(file.fileno(), replaced)
-        if _content(target) != expected:
-            raise FileChangedOutside(str(path))
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _replaceable(target: Path) -> os.stat_result | None:
-    """What is there now. Renaming would get round a file's own write protection, so that is asked for here."""
-    try:
-        found = target.stat()
-    except FileNotFoundError:
-        return None
-    _require_regular(found, target)
-    if not os.access(target, os.W_OK):
-        raise PermissionError(EACCES, "write-protected", str(target))
-    return found
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-
-
-def _take_over(fd: int, replaced: os.stat_result | None) -> None:
-    """Give the new file the owner and mode of the one it replaces; without the right to, the owner changes."""
-    if replaced is None:
-        return
-    mine = os.fstat(fd)
-    if (mine.st_uid, mine.st_gid) != (replaced.st_uid, replaced.st_gid):
-        with suppress(PermissionError):
-            os.fchown(fd, replaced.st_uid, replaced.st_gid)
-    os.fchmod(fd, stat.S_IMODE(replaced.st_mode))
-
-
-def _content(target: Path) -> bytes | None:
-    try:
-        return target.read_bytes()
-    except FileNotFoundError:
-        return None
+    with held(Path(os.path.realpath(path)), making_folders=True) as target:
+        replaced = target.writable()
+        temporary = f".halo-{os.urandom(6).hex()}.tmp"
+        # No fsync: a killed process loses nothing that was renamed; only a machine that dies could, at the cost of ms.
+        try:
+            target.stage(temporary, data, replaced)
+            if target.content() != expected:
+                raise FileChangedOutside(str(path))
+            target.replace(temporary)
+        except BaseException:
+            target.drop(temporary)
+            raise

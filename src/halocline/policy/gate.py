@@ -8,6 +8,8 @@ from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.policy import commands
 from halocline.policy.paths import Place, Resolved, resolve
 from halocline.ports.tool import Summary
@@ -25,13 +27,20 @@ class Verdict(StrEnum):
     DENY = "deny"
 
 
+_STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
+
+
 class Decision(Value, frozen=True):
-    """`rule` names what decided; `reason` says it to a person; `grant` is what *always* would cover."""
+    """`rule` names what decided; `reason` says it to a person; `grant` is what *always* would cover.
+
+    `places` is where the call's paths led when it was judged.
+    """
 
     verdict: Verdict
     rule: str
     reason: str
     grant: Grant | None = None
+    places: tuple[str, ...] = ()
 
 
 class Posture(Value, frozen=True):
@@ -61,8 +70,16 @@ Rule = Callable[[Question], Decision | None]
 
 
 def decide(summary: Summary, posture: Posture) -> Decision:
-    """Judge one call."""
+    """Judge one call. Of several files each is judged by itself, and the strictest decision holds for all."""
     paths = tuple(resolve(path, posture.workspace, posture.home) for path in summary.paths)
+    each = [paths] if len(paths) < 2 else [(path,) for path in paths]
+    decisions = [_decide(summary, judged, posture) for judged in each]
+    strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
+    reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
+    return replace(strictest, reason="; ".join(reasons), places=tuple(path.path for path in paths))
+
+
+def _decide(summary: Summary, paths: tuple[Resolved, ...], posture: Posture) -> Decision:
     question = Question(summary, paths, _grant_for(summary, paths), posture)
     for rule in RULES:
         if decision := rule(question):

@@ -1,6 +1,6 @@
 """The doors to the machine the tools act on: files, commands, search."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
@@ -23,6 +23,18 @@ class FileChangedOutside(Exception):
     """The file no longer holds what the writer read."""
 
 
+class FileWrite(Value, frozen=True):
+    """What one file shall be. `data` None removes it; `expected` is the content that must be there now (None: nothing).
+
+    `like` is a file whose permissions a new one takes.
+    """
+
+    path: Path
+    data: bytes | None
+    expected: bytes | None
+    like: Path | None = None
+
+
 class Files(Protocol):
     """Files of the host. Failures are `OSError`s, translated by the tools."""
 
@@ -41,6 +53,18 @@ class Files(Protocol):
         Raises:
             FileChangedOutside: the content is not what was expected.
         """
+
+    async def write_all(self, writes: Sequence[FileWrite]) -> None:
+        """Make several files what they shall be, all or none: a failure leaves every one as it was.
+
+        A link is not removed. When the process dies on the way, `mend` puts back what was done.
+
+        Raises:
+            FileChangedOutside: the content of one is not what was expected.
+        """
+
+    async def mend(self) -> list[str]:
+        """Put back what processes that died within `write_all` left half done. Says it, one sentence for each."""
 
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         """Names directly in a folder, sorted, each with whether it is a folder."""

@@ -147,7 +147,8 @@ class Toolset(Protocol):
 
     def find(self, name: str) -> AnyTool | None: ...
 
-    def specs(self) -> tuple[ToolSpec, ...]: ...
+    def specs(self, model: str) -> tuple[ToolSpec, ...]:
+        """What a model is offered. `find` knows the other tools as well."""
 
     def batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
         """Neighbouring calls that may run together; a call that edits is always alone. Order is kept."""

@@ -47,6 +47,11 @@ class Home(Value, frozen=True):
         return self.root / "checkpoints"
 
     @property
+    def edits(self) -> Path:
+        """Journals of changes of several files that are being made."""
+        return self.root / "edits"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 

@@ -46,6 +46,7 @@ NOBODY = (
     "Do not try to get around it. Do what you can without it, or finish and say what is left."
 )
 DECLINED = "The person declined this call; it was not run and nothing changed."
+MOVED = "Not done: a path of this call leads elsewhere than when it was judged. Nothing was changed; send it again."
 SKIPPED = "Skipped, because the person declined an earlier call of this message."
 
 _log = logging.getLogger("halocline")
@@ -74,13 +75,17 @@ class Machine(Value, frozen=True):
 
 
 class Run(Value, frozen=True):
-    """A call that passed every gate. `notes` are a person's words on the approval, for the model."""
+    """A call that passed every gate. `notes` are a person's words on the approval, for the model.
+
+    `places` is where its paths led when that was judged.
+    """
 
     call: ToolCall
     tool: AnyTool
     input: Any
     summary: Summary
     notes: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
 
 class ToolCalls:
@@ -130,6 +135,7 @@ class ToolCalls:
         try:
             if run.tool.edits:
                 await asyncio.gather(self._checkpoints.barrier(), self._log.sync())
+                self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(call))
         except ToolFailure as failure:
             self._end(call, ev.CallStatus.FAILED, failure.text)
@@ -140,10 +146,15 @@ class ToolCalls:
         else:
             self._complete(run, output)
 
+    def _require_same_places(self, run: Run) -> None:
+        """A link may have been put in the way while a person was thinking."""
+        if decide(run.summary, self._posture()).places != run.places:
+            raise ToolFailure(MOVED)
+
     def _understand(self, call: ToolCall, model: str) -> Run:
         tool = self._toolset.find(call.name)
         if tool is None:
-            known = ", ".join(spec.name for spec in self._toolset.specs())
+            known = ", ".join(spec.name for spec in self._toolset.specs(self._state().model))
             raise ToolFailure(f"There is no tool {call.name!r}. The tools are: {known}.")
         if call.malformed:
             raise ToolFailure(self._not_executed(call))
@@ -170,6 +181,7 @@ class ToolCalls:
 
     async def _admit(self, run: Run) -> Run:
         decision = self._judge(run)
+        run = replace(run, places=decision.places)
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
 
     def _judge(self, run: Run) -> Decision:
@@ -198,7 +210,7 @@ class ToolCalls:
         if arguments is None:
             return replace(run, notes=notes)
         edited = self._understand(replace(run.call, arguments=arguments), model="")
-        self._judge(edited)
+        edited = replace(edited, places=self._judge(edited).places)
         changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
         return replace(edited, notes=(changed, *notes))
 

@@ -1,11 +1,11 @@
 """A host without a machine: files that live in memory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from errno import EINVAL, ENOENT, ENOTDIR
 from itertools import count
 from pathlib import Path
 
-from halocline.ports.host import FileChangedOutside, FileInfo
+from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite
 
 
 class MemoryFiles:
@@ -37,6 +37,23 @@ class MemoryFiles:
             raise FileChangedOutside(str(path))
         self.contents[path] = data
         self._modified[path] = next(self._clock)
+
+    async def write_all(self, writes: Sequence[FileWrite]) -> None:
+        before, modified = dict(self.contents), dict(self._modified)
+        try:
+            for write in writes:
+                if write.data is not None:
+                    await self.write(write.path, write.data, write.expected)
+                elif self.contents.get(write.path) != write.expected:
+                    raise FileChangedOutside(str(write.path))
+                else:
+                    self.contents.pop(write.path, None)
+        except BaseException:
+            self.contents, self._modified = before, modified
+            raise
+
+    async def mend(self) -> list[str]:
+        return []
 
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         if not self._is_folder(path):

@@ -1,11 +1,12 @@
-"""A change of one file: read, planned as text, shown as a diff, written only over what was read."""
+"""A change of files: read, planned as text, shown as a diff, written only over what was read, all or none."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.edits.diff import unified
 from halocline.edits.text import BinaryContent, TextFile, decode, encode, to_lf
 from halocline.ports.code import SyntaxRule
-from halocline.ports.host import FileChangedOutside
+from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, FileChanged
@@ -27,16 +28,41 @@ class Original(Value, frozen=True):
 
 
 class Change(Value, frozen=True):
-    """A planned edit: `report` is what the model reads once it is written."""
+    """A planned edit: `report` is what the model reads once it is written. `file` is None for one that is removed.
+
+    `moved_from` is the file whose place it takes.
+    """
 
     original: Original
-    file: TextFile
+    file: TextFile | None
     report: str
+    moved_from: Original | None = None
 
     @property
     def diff(self) -> Diff:
-        before = None if self.original.data is None else self.original.file.text
-        return unified(self.original.name, before, self.file.text)
+        was = self.moved_from or self.original
+        before = None if was.data is None else was.file.text
+        return unified(self.original.name, before, None if self.file is None else self.file.text)
+
+    @property
+    def data(self) -> bytes | None:
+        """What the file shall hold. Raises NotEncodable."""
+        return None if self.file is None else encode(self.file)
+
+    @property
+    def writes(self) -> tuple[FileWrite, ...]:
+        """What has to be done on disk."""
+        was, moved = self.original, self.moved_from
+        write = FileWrite(was.path, self.data, was.data, like=moved.path if moved else None)
+        return (write,) if moved is None else (write, FileWrite(moved.path, None, moved.data))
+
+    def events(self, ctx: ToolContext) -> tuple[FileChanged, ...]:
+        """The facts, once it is done; both versions are kept."""
+        names = {one.path: one.name for one in (self.original, self.moved_from) if one}
+        return tuple(
+            FileChanged(path=names[w.path], before=_kept(w.expected, ctx), after=_kept(w.data, ctx), cause=ctx.call)
+            for w in self.writes
+        )
 
 
 async def original(text: str, ctx: ToolContext) -> Original:
@@ -68,11 +94,12 @@ def _text(name: str, data: bytes) -> TextFile:
         ) from None
 
 
-async def approvable(change: Change, ctx: ToolContext) -> tuple[Diff, ...]:
-    """The diff for a person's approval. Raises ToolFailure where `commit` would refuse the change."""
+async def approvable(changes: Sequence[Change], ctx: ToolContext) -> tuple[Diff, ...]:
+    """The diffs for a person's approval. Raises ToolFailure where writing them would be refused."""
     if ctx.syntax_errors is SyntaxRule.REFUSE:
-        await _verified(change, ctx)
-    return (change.diff,)
+        for change in changes:
+            await _verified(change, ctx)
+    return tuple(change.diff for change in changes)
 
 
 async def _verified(change: Change, ctx: ToolContext) -> str:
@@ -81,11 +108,11 @@ async def _verified(change: Change, ctx: ToolContext) -> str:
     Raises:
         ToolFailure: there are, and the settings refuse such edits.
     """
-    was = change.original
-    if ctx.syntax_errors is SyntaxRule.OFF:
+    was = change.moved_from or change.original
+    if ctx.syntax_errors is SyntaxRule.OFF or change.file is None:
         return ""
     before = None if was.data is None else was.file.view
-    problems = await ctx.code.problems(was.name, before, to_lf(change.file.text))
+    problems = await ctx.code.problems(change.original.name, before, to_lf(change.file.text))
     if not problems:
         return ""
     places = [f"{p.line} | {p.text}{f'  (missing {p.missing})' if p.missing else ''}" for p in problems[:MOST_PROBLEMS]]
@@ -97,6 +124,32 @@ async def _verified(change: Change, ctx: ToolContext) -> str:
     return f"\nThis seems to bring in syntax errors; look at them and correct what is wrong:\n{found}"
 
 
+def _kept(data: bytes | None, ctx: ToolContext) -> str | None:
+    return None if data is None else ctx.blobs.put(data)
+
+
+async def commit_all(changes: Sequence[Change], ctx: ToolContext) -> ToolOutput:
+    """Write several changes, all or none, and say what happened.
+
+    Raises:
+        ToolFailure: somebody changed a file meanwhile, or one cannot be written; all are as they were.
+    """
+    warnings = [await _verified(change, ctx) for change in changes]
+    events = tuple(event for change in changes for event in change.events(ctx))
+    try:
+        await ctx.files.write_all([write for change in changes for write in change.writes])
+    except FileChangedOutside as error:
+        name = shown(Path(str(error)), ctx)
+        raise ToolFailure(
+            f"{name} was changed by somebody else just now. No file was changed. Read it again, then edit."
+        ) from None
+    except OSError as error:
+        name = shown(Path(str(error.filename)), ctx) if error.filename else "A file"
+        raise ToolFailure(f"{name} cannot be written: {error.strerror}. No file was changed.") from error
+    report = "\n".join(f"{change.report}{warning}" for change, warning in zip(changes, warnings, strict=True))
+    return ToolOutput(content=(Text(report),), diffs=tuple(change.diff for change in changes), events=events)
+
+
 async def commit(change: Change, ctx: ToolContext) -> ToolOutput:
     """Write the change and say what happened.
 
@@ -104,15 +157,16 @@ async def commit(change: Change, ctx: ToolContext) -> ToolOutput:
         ToolFailure: somebody changed the file meanwhile, or it cannot be written, or it brings in syntax errors and
             the settings refuse that; it is as it was.
     """
-    was, data = change.original, encode(change.file)
+    was, data = change.original, change.data
+    if data is None or change.moved_from:
+        return await commit_all([change], ctx)
     if data == was.data:
         return ToolOutput.of(f"{was.name} already has exactly this content; nothing was written.")
     warning = await _verified(change, ctx)
-    before = None if was.data is None else ctx.blobs.put(was.data)
-    changed = FileChanged(path=was.name, before=before, after=ctx.blobs.put(data), cause=ctx.call)
+    events = change.events(ctx)
     with explained(was.path, ctx):
         try:
             await ctx.files.write(was.path, data, was.data)
         except FileChangedOutside:
             raise ToolFailure(f"{was.name} was changed by somebody else just now. Read it again, then edit.") from None
-    return ToolOutput(content=(Text(change.report + warning),), diffs=(change.diff,), events=(changed,))
+    return ToolOutput(content=(Text(change.report + warning),), diffs=(change.diff,), events=events)

@@ -39,7 +39,7 @@ def summary(input: Input) -> Summary:
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return await approvable(await _plan(input, ctx), ctx)
+    return await approvable([await _plan(input, ctx)], ctx)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
@@ -47,11 +47,12 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 async def _plan(input: Input, ctx: ToolContext) -> Change:
-    from halocline.edits.search_replace import apply  # the first request of a task must not wait for it
+    from halocline.edits.blocks import parse  # the first request of a task must not wait for it
+    from halocline.edits.plan import apply
 
     was = await original(input.path, ctx)
     try:
-        file, applied = apply(was.file, input.diff)
+        file, applied = apply(was.file, parse(input.diff))
         encode(file)
     except EditError as error:
         if was.data is None:

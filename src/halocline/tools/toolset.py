@@ -1,10 +1,12 @@
-"""Which tools are in force, and which calls may run together."""
+"""Which tools are in force, which of them a model is offered, and which calls may run together."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from halocline.ports.tool import AnyTool, ToolSpec
 from halocline.protocol.messages import ToolCall
 from halocline.tools import (
+    apply_patch,
     ask_followup_question,
     attempt_completion,
     execute_command,
@@ -24,6 +26,7 @@ ALL: tuple[AnyTool, ...] = (
     search_files.TOOL,
     list_code_definition_names.TOOL,
     replace_in_file.TOOL,
+    apply_patch.TOOL,
     write_to_file.TOOL,
     execute_command.TOOL,
     job.TOOL,
@@ -32,19 +35,23 @@ ALL: tuple[AnyTool, ...] = (
     attempt_completion.TOOL,
 )
 
+PATCHES = r"(.*/)?(gpt-(4\.1|[5-9]|\d\d)|o[34](?!\w)|codex)"
+"""Models that were trained on the format of apply_patch; OpenAI's, whoever serves them."""
+OFFERED = {"apply_patch": PATCHES, "replace_in_file": rf"(?!{PATCHES})"}
+"""Which models are offered a tool that not every model is: each has one way to edit a part of a file."""
+
 
 class Tools:
     """Fulfils `ports.tool.Toolset` with the tools given, in their order."""
 
     def __init__(self, tools: Iterable[AnyTool] = ALL) -> None:
         self._tools = {tool.name: tool for tool in tools}
-        self._specs = tuple(tool.spec for tool in self._tools.values())
 
     def find(self, name: str) -> AnyTool | None:
         return self._tools.get(name)
 
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return self._specs
+    def specs(self, model: str) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in self._tools.values() if re.match(OFFERED.get(tool.name, ""), model))
 
     def batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
         batches: list[list[ToolCall]] = []

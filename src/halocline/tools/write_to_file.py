@@ -30,7 +30,7 @@ def summary(input: Input) -> Summary:
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return await approvable(await _plan(input, ctx), ctx)
+    return await approvable([await _plan(input, ctx)], ctx)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
@@ -70,7 +70,7 @@ TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "write_to_file",
         "Create a file, or overwrite one, with its complete content: nothing left out, no placeholders. "
-        "For changing part of a file use replace_in_file.",
+        "To change a part of a file, edit that part instead.",
         schema_of(Input),
     ),
     kind=ToolKind.EDIT,

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halocline.edits.search_replace import Applied, How, UnplacedBlocks, apply
+from halocline.edits.blocks import parse
+from halocline.edits.edit import UnplacedEdits
+from halocline.edits.plan import Applied, apply
 from halocline.edits.text import EditError, TextFile, decode, encode
 
 
@@ -18,8 +20,12 @@ def _lines(text: str) -> list[str]:
     return text.split("\n") if text else []
 
 
+def applied(file: TextFile, diff: str):
+    return apply(file, parse(diff))
+
+
 def edited(text: str, *blocks: str) -> str:
-    return apply(TextFile(text), "".join(blocks))[0].text
+    return applied(TextFile(text), "".join(blocks))[0].text
 
 
 @pytest.mark.parametrize(
@@ -35,7 +41,7 @@ def edited(text: str, *blocks: str) -> str:
         ("max = 10\n", "= 10", "= 20", "max = 20\n"),
         ("f(a, b)\n", "a, b", "b", "f(b)\n"),
         ("\tif x:\n\t\treturn 1\n", "if x:\n    return 1", "\tif y:\n\t\treturn 2", "\tif y:\n\t\treturn 2\n"),
-        ("  a  \n  b\n", "a\nb", "c", "c\n"),
+        ("  a  \n  b\n", "a\nb", "c", "  c\n"),
         ("x\n" * 3 + "y\n", "x\ny", "z", "x\nx\nz\n"),
         ("no newline at the end", "no newline at the end", "still none", "still none"),
         ("a\n=======\nb\n", "a", "c", "c\n=======\nb\n"),
@@ -65,7 +71,7 @@ def test_a_block_replaces_what_it_found_and_nothing_else(before: str, search: st
     ],
 )
 def test_encoding_mark_and_endings_survive(before: bytes, search: str, replace: str, after: bytes):
-    assert encode(apply(decode(before), block(search, replace))[0]) == after
+    assert encode(applied(decode(before), block(search, replace))[0]) == after
 
 
 def test_a_diff_written_with_crlf_edits_a_file_with_lf():
@@ -98,28 +104,36 @@ def test_an_empty_search_fills_an_empty_file(before: str):
         ("  x\n\tx\n", [block("x ", "z")], r"there 2 times \(lines 1, 2\)"),
         ("a\nb\nc\n", [block("a\nb", "1"), block("b\nc", "2")], "Block 1 failed: it overlaps block 2"),
         ("a\nb\n", [block("a", "A"), block("zzz", "")], "Block 1 would match at line 1"),
-        ("a\nb\n", [block("a", "A"), block("zzz", "")], "Block 2 failed: its SEARCH text is not in the file"),
+        ("a\nb\n", [block("a", "A"), block("zzz", "")], "Block 2 failed: its search text is not in the file"),
         ("def f():\n    return 1\n", [block("def f():\n    return 2", "x")], r"nearest lines are:\n1 \| def f\(\):"),
         ("import os\nvalue = compute(1)\n", [block("value = compute(2)", "x")], r"2 \| value = compute\(1\)"),
         ("new\n", [block("old", "new")], "already there, at line 1"),
     ],
 )
 def test_a_block_without_a_certain_place_is_an_error_that_helps(before: str, blocks: list[str], message: str):
-    with pytest.raises(UnplacedBlocks, match=message):
+    with pytest.raises(UnplacedEdits, match=message):
         edited(before, *blocks)
 
 
 def test_the_report_names_the_lines_of_the_new_file_and_the_way():
     text = "a\nb\nc\n    d\ne\n"
-    _, report = apply(TextFile(text), block("e", "E") + block("a", "1\n2\n3") + block("b", "") + block("d ", "D"))
+    _, report = applied(TextFile(text), block("e", "E") + block("a", "1\n2\n3") + block("b", "") + block("d ", "D"))
     assert report == [
-        Applied(1, How.EXACT, 6, 6),
-        Applied(2, How.EXACT, 1, 3),
-        Applied(3, How.EXACT, 4, 3),
-        Applied(4, How.TRIMMED, 5, 5),
+        Applied("block 1", 6, 6, "exact"),
+        Applied("block 2", 1, 3, "exact"),
+        Applied("block 3", 4, 3, "exact"),
+        Applied("block 4", 5, 5, "ignoring indentation"),
     ]
     assert str(report[1]) == "block 2: lines 1-3 (exact)"
     assert str(report[2]) == "block 3: deleted before line 4 (exact)"
+
+
+def test_a_diff_that_misses_everywhere_is_refused_soon_and_in_few_words():
+    with pytest.raises(UnplacedEdits) as failed:
+        edited("a\nb\n", *(block(f"no {i}", "x") for i in range(200)), block("a", "A"))
+    assert "Block 25 failed: it was not looked for" in failed.value.text
+    assert failed.value.text.endswith("… and 171 more, 201 failed in all.")
+    assert len(failed.value.text) < 4_000
 
 
 LINE = st.text(alphabet="ab \t=é", max_size=4)
@@ -131,7 +145,7 @@ MIXED = st.lists(st.tuples(LINE, ENDING), max_size=12).map(lambda lines: "".join
 def test_bytes_around_the_edit_are_untouched(before: str, after: str, replacement: list[str], has_bom: bool):
     bom = codecs.BOM_UTF8 if has_bom else b""
     data = bom + f"{before}<unique>\n{after}".encode()
-    result = encode(apply(decode(data), block("<unique>", "\n".join(replacement)))[0])
+    result = encode(applied(decode(data), block("<unique>", "\n".join(replacement)))[0])
     assert result.startswith(bom + before.encode())
     assert result.endswith(after.encode())
 
@@ -140,5 +154,5 @@ def test_bytes_around_the_edit_are_untouched(before: str, after: str, replacemen
 def test_an_edit_gives_a_new_file_or_an_error_and_never_changes_the_old_one(text: str, pairs: list[tuple[str, str]]):
     file = TextFile(text)
     with suppress(EditError):
-        apply(file, "".join(block(search, replace) for search, replace in pairs))
+        applied(file, "".join(block(search, replace) for search, replace in pairs))
     assert file == TextFile(text)

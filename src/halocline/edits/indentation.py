@@ -1,0 +1,136 @@
+"""A replacement written at another depth than the file's lines: moved there, if it is certain how.
+
+The model's SEARCH tells how its indentation relates to the file's. All its lines must tell the same, and the
+replacement must speak the model's indentation or the file's without doubt. Anything else is `Uneven`.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import gcd
+
+from halocline.edits.likeness import indent_of
+
+Pair = tuple[str, str]
+Move = Callable[[str], str | None]
+"""From the model's indentation to the file's; None when there is none for it."""
+_UNITS = (2, 3, 4, 8)
+
+
+class Uneven(Exception):
+    """It is not certain which indentation is meant; the text says why."""
+
+
+def moved(search: Sequence[str], found: Sequence[str], replace: Sequence[str]) -> tuple[str, ...]:
+    """The replacement at the depth of the lines that were found for `search`. Raises Uneven."""
+    pairs = [(indent_of(one), indent_of(other)) for one, other in zip(search, found, strict=True) if one.strip()]
+    indents = [indent_of(line) for line in replace if line.strip()]
+    if not indents or all(mine == theirs for mine, theirs in pairs) or _is_at_home(search, pairs, replace, indents):
+        return tuple(replace)
+    _require_certain(pairs, indents)
+    move = _move(pairs, indents)
+    if move is None:
+        raise Uneven("their indentation is not moved evenly")
+    return tuple(_at(move, line) for line in replace)
+
+
+def _at(move: Move, line: str) -> str:
+    if not line.strip():
+        return line
+    indent = move(indent_of(line))
+    if indent is None:
+        raise Uneven(f"the replacement's line `{line.strip()[:60]}` would have to begin left of the margin")
+    return indent + line.lstrip()
+
+
+def _is_at_home(search: Sequence[str], pairs: list[Pair], replace: Sequence[str], indents: list[str]) -> bool:
+    """Whether the replacement already has the file's indentation, though SEARCH has not."""
+    mine, theirs = "".join(one for one, _ in pairs), "".join(other for _, other in pairs)
+    given = "".join(indents)
+    if given and mine and not set(given) & set(mine) and set(given) <= set(theirs):
+        return True
+    base = min(map(len, indents))
+    if base != min(len(other) for _, other in pairs) or base <= min(len(one) for one, _ in pairs):
+        return False
+    homes = dict(zip([line.strip() for line in search if line.strip()], [other for _, other in pairs], strict=True))
+    shared = [line for line in replace if line.strip() in homes]
+    return bool(shared) and all(indent_of(line) == homes[line.strip()] for line in shared)
+
+
+def _require_certain(pairs: list[Pair], indents: list[str]) -> None:
+    """Raises Uneven when the replacement may have been written for either place."""
+    mine, theirs = (min((pair[side] for pair in pairs), key=len) for side in (0, 1))
+    base = min(indents, key=len)
+    if base != mine and base == theirs:
+        raise Uneven("the replacement has the file's indentation, or is meant to be deeper than SEARCH")
+    rest = [len(indent) for indent in indents[1:]]
+    if len(pairs) == 1 and not mine and not indents[0] and rest and min(rest) >= len(theirs):
+        raise Uneven("SEARCH leaves the indentation out, and the replacement's other lines may have it or not")
+
+
+def _move(pairs: list[Pair], indents: list[str]) -> Move | None:
+    given = "".join([one for one, _ in pairs] + indents)
+    theirs = "".join(other for _, other in pairs)
+    if "\t" in theirs and " " not in theirs and " " in given and "\t" not in given:
+        return _to_tabs(pairs, indents)
+    if " " in theirs and "\t" not in theirs and "\t" in given and " " not in given:
+        return _to_spaces(pairs)
+    return _deeper(pairs) or _shallower(pairs)
+
+
+def _deeper(pairs: list[Pair]) -> Move | None:
+    mine, theirs = pairs[0]
+    added = theirs.removesuffix(mine)
+    if all(added + one == other for one, other in pairs):
+        return lambda indent: added + indent
+    return None
+
+
+def _shallower(pairs: list[Pair]) -> Move | None:
+    mine, theirs = pairs[0]
+    removed = mine.removesuffix(theirs)
+    if all(removed + other == one for one, other in pairs):
+        return lambda indent: indent.removeprefix(removed) if indent.startswith(removed) else None
+    return None
+
+
+def _to_tabs(pairs: list[Pair], indents: list[str]) -> Move | None:
+    sizes = [len(one) for one, _ in pairs] + [len(indent) for indent in indents]
+    unit = gcd(*sizes)
+    best = _tabs(pairs, unit)
+    if best is None:
+        return None
+    # A smaller unit may explain the same lines without moving them; then both must give the same.
+    others = [other for size in _UNITS if not unit % size and (other := _tabs(pairs, size)) and other[1] == 0]
+    outcomes = {tuple(map(move, indents)) for move, _ in (best, *others)}
+    return best[0] if len(outcomes) == 1 else None
+
+
+def _tabs(pairs: list[Pair], unit: int) -> tuple[Move, int] | None:
+    """Spaces to tabs, and by how many tabs the place is deeper."""
+    depths = {len(other) - len(one) // unit for one, other in pairs}
+    if len(depths) != 1:
+        return None
+    (deeper,) = depths
+
+    def move(indent: str) -> str | None:
+        depth = len(indent) // unit + deeper
+        return "\t" * depth if depth >= 0 else None
+
+    return move, deeper
+
+
+def _to_spaces(pairs: list[Pair]) -> Move | None:
+    by_depth = sorted({(len(one), len(other)) for one, other in pairs})
+    steps = {(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(by_depth) if b[0] != a[0]}
+    if len({depth for depth, _ in by_depth}) != len(by_depth) or len(steps) > 1:
+        return None
+    depth, size = by_depth[0]
+    unit = int(steps.pop()) if steps else size // depth if depth and not size % depth else 0
+    if unit not in _UNITS:
+        return None
+
+    def move(indent: str) -> str | None:
+        length = size + (len(indent) - depth) * unit
+        return " " * length if length >= 0 else None
+
+    return move

@@ -1,0 +1,96 @@
+"""When two lines are as good as the same, and in which words they differ.
+
+Folding is for comparing only: what a file holds is never written folded.
+"""
+
+import re
+
+_SINGLE, _DOUBLE = "'‘’‚‛′‵`´", '"“”„‟″‶«»'
+_DASHES = "-‐‑‒–—―−﹘﹣－"
+_NOTHING = "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0e\ufe0f"
+_FOLDS = {
+    **dict.fromkeys(map(ord, _SINGLE), "'"),
+    **dict.fromkeys(map(ord, _DOUBLE), '"'),
+    **dict.fromkeys(map(ord, _DASHES), "-"),
+    **dict.fromkeys(map(ord, _NOTHING), None),
+    ord("…"): "...",
+}
+_BLANKS = re.compile(r"[^\S\n]")
+_SHOWN = 120
+
+
+def as_is(line: str) -> str:
+    """The line itself."""
+    return line
+
+
+def folded(line: str) -> str:
+    """The line without what eyes do not tell apart: kinds of quotes, dashes, blanks and composed accents."""
+    if line.isascii() and "`" not in line:
+        return line.rstrip()
+    import unicodedata  # only needed for a line that is not plain
+
+    plain = unicodedata.normalize("NFKC", line.translate(_FOLDS))
+    indent = len(line) - len(line.lstrip("\t "))
+    return line[:indent] + _BLANKS.sub(" ", plain[indent:]).rstrip()
+
+
+def folded_trimmed(line: str) -> str:
+    """The same, without outer whitespace."""
+    return folded(line).strip()
+
+
+def indent_of(line: str) -> str:
+    """The whitespace a line begins with."""
+    return line[: len(line) - len(line.lstrip())]
+
+
+def difference(found: str, wanted: str) -> str:
+    """In which way a line of the file differs from the one that was written, for a sentence; empty when it does not."""
+    if found == wanted:
+        return ""
+    if found.rstrip() == wanted.rstrip():
+        return _at_the_end(found, wanted)
+    if found.strip() == wanted.strip():
+        return f"it begins with {_named(indent_of(found))} where you wrote {_named(indent_of(wanted))}"
+    if folded_trimmed(found) == folded_trimmed(wanted):
+        return _lookalikes(found.strip(), wanted.strip())
+    return f"it is `{_cut(found.strip(), wanted.strip())}`, you wrote `{_cut(wanted.strip(), found.strip())}`"
+
+
+def _at_the_end(found: str, wanted: str) -> str:
+    return "it has " + " where you wrote ".join(
+        f"{_named(line[len(line.rstrip()) :])} at its end" for line in (found, wanted)
+    )
+
+
+def _named(blanks: str) -> str:
+    """`2 tabs and 4 spaces`."""
+    runs = [
+        f"{len(run[0])} {_word(run[0][0])}{'' if len(run[0]) == 1 else 's'}" for run in re.finditer(r"(.)\1*", blanks)
+    ]
+    return " and ".join(runs) or "nothing"
+
+
+def _word(blank: str) -> str:
+    return {" ": "space", "\t": "tab"}.get(blank, f"U+{ord(blank):04X}")
+
+
+def _lookalikes(found: str, wanted: str) -> str:
+    at = next((i for i, (a, b) in enumerate(zip(found, wanted, strict=False)) if a != b), min(len(found), len(wanted)))
+    return f"it has {_character(found[at : at + 1])} where you wrote {_character(wanted[at : at + 1])}"
+
+
+def _character(char: str) -> str:
+    if not char:
+        return "nothing"
+    return f"`{char}`" if char.isascii() else f"`{char}` (U+{ord(char):04X})"
+
+
+def _cut(line: str, other: str) -> str:
+    """The line, or of a long one the part where it begins to differ."""
+    if len(line) <= _SHOWN:
+        return line
+    at = next((i for i, (a, b) in enumerate(zip(line, other, strict=False)) if a != b), 0)
+    begin = max(0, min(at - _SHOWN // 3, len(line) - _SHOWN))
+    return ("…" if begin else "") + line[begin : begin + _SHOWN] + ("…" if begin + _SHOWN < len(line) else "")

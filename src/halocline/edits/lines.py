@@ -1,0 +1,80 @@
+"""A text cut into lines once, so that any number of edits find their places without reading it again.
+
+For each form in which lines are compared (as they are, trimmed, folded) every different line gets one character; the
+file is then a string of these characters, and a block of lines is found in it as a word is found in a text.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+from halocline.edits.text import LF
+
+Form = Callable[[str], str]
+MOST = 100
+"""So many places are enough to say that there are many."""
+_LAST = 0x10FFFF
+
+
+class Lines:
+    """The lines of a view. The last one is empty when the view ends in a newline."""
+
+    def __init__(self, view: str) -> None:
+        self.view = view
+        self.texts = view.split(LF)
+        self.starts = list(accumulate((len(text) + 1 for text in self.texts), initial=0))
+        self._coded: dict[Form, Coded] = {}
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def count(self) -> int:
+        """How many lines a person counts: a final newline adds none."""
+        return len(self.texts) - (self.texts[-1] == "")
+
+    def number(self, position: int) -> int:
+        """The line, from 1, that holds a position."""
+        return min(bisect_right(self.starts, position), len(self.texts))
+
+    def end(self, line: int) -> int:
+        """Where a line (from 0) ends, before its ending."""
+        return self.starts[line + 1] - 1
+
+    def coded(self, form: Form) -> "Coded":
+        """The lines in a form; made when first asked for."""
+        if form not in self._coded:
+            self._coded[form] = Coded(self.texts, form)
+        return self._coded[form]
+
+
+class Coded:
+    """Lines in one form, searchable as a whole."""
+
+    def __init__(self, texts: Sequence[str], form: Form) -> None:
+        self.lines = [form(text) for text in texts]
+        self.form = form
+        codes: dict[str, str] = {}
+        for line in self.lines:
+            if line not in codes:
+                codes[line] = chr(min(len(codes), _LAST))
+        self._codes = codes
+        self._text = "".join([codes[line] for line in self.lines])
+
+    def places(self, search: Sequence[str], low: int = 0, high: int | None = None) -> list[int]:
+        """The lines, from 0, at which `search` begins, within `low` up to `high`; at most `MOST`."""
+        wanted = [self.form(line) for line in search]
+        if any(line not in self._codes for line in wanted):
+            return []
+        needle = "".join([self._codes[line] for line in wanted])
+        found: list[int] = []
+        at = self._text.find(needle, low, high)
+        while at >= 0 and len(found) < MOST:
+            if self.lines[at : at + len(wanted)] == wanted:  # beyond the last code different lines share one
+                found.append(at)
+            at = self._text.find(needle, at + 1, high)
+        return found
+
+    def holds(self, line: str) -> bool:
+        """Whether a line in this form is there at all."""
+        return self.form(line) in self._codes

@@ -1,0 +1,206 @@
+"""apply_patch: the envelope that GPT models are trained on, parsed. Lenient where the meaning is plain.
+
+*** Begin Patch
+*** Update File: path          (or `*** Add File: path` with + lines, or `*** Delete File: path`)
+*** Move to: other path
+@@ class Name
+ a line that stays
+-a line that goes
++a line that comes
+*** End of File
+*** End Patch
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import count, pairwise
+
+from halocline.edits.edit import Edit, Grain
+from halocline.edits.text import EditError, to_lf
+
+_BEGIN, _END, _EOF = "*** Begin Patch", "*** End Patch", "*** End of File"
+_SECTION = re.compile(r"\*\*\* (Add|Update|Delete) File: *(.*\S)\s*")
+_MOVE = re.compile(r"\*\*\* Move to: *(.*\S)\s*")
+_HEADER = re.compile(r"@@+(?: ?-\d+(?:,\d+)? \+\d+(?:,\d+)? @@+)?(.*)")
+_WRAPPER = re.compile(
+    r"\s*(?:```\w*|%%bash.*|#!.*|(?:bash|sh) -\w*c.*|.*\bapply_patch\b.*|.*<<-? ?['\"]?\w+['\"]?.*)?\s*"
+)
+_WRAPPER_END = re.compile(r"\s*(?:```|\w+|['\")]+)?\s*")
+_ADVICE = (
+    "Send the whole patch again: `*** Begin Patch`, file sections, `*** End Patch`. In an update every line begins "
+    "with a space (stays), `-` (goes) or `+` (comes)."
+)
+
+
+class MalformedPatch(EditError):
+    """The text is no whole patch."""
+
+    code = "malformed_patch"
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, _ADVICE)
+
+
+class Action(StrEnum):
+    """What becomes of a file."""
+
+    ADD = "add"
+    UPDATE = "update"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One file of a patch. `lines` are a new file's content; `move_to` is empty when the file keeps its name."""
+
+    action: Action
+    path: str
+    move_to: str = ""
+    lines: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every path that it touches."""
+        return (self.path, self.move_to) if self.move_to else (self.path,)
+
+
+Numbered = tuple[int, str]
+"""A line of the patch with its number, from 1."""
+
+
+def parse(text: str) -> list[Section]:
+    """The files of a patch, in its order.
+
+    Raises:
+        MalformedPatch: an envelope line is missing, a line fits nowhere, or a file comes twice.
+    """
+    sections = [_section(*part) for part in _parts(_body(list(enumerate(to_lf(text).split("\n"), 1))))]
+    if not sections:
+        raise MalformedPatch("The patch changes no file.")
+    paths = [path for section in sections for path in section.paths]
+    if twice := [path for path in paths if paths.count(path) > 1]:
+        raise MalformedPatch(f"The patch names {twice[0]} twice. Put all changes of a file into one section.")
+    return sections
+
+
+def _body(lines: list[Numbered]) -> list[Numbered]:
+    """What stands between the envelope's lines, without what a shell would have taken off."""
+    marks = [text.strip() for _, text in lines]
+    begin = marks.index(_BEGIN) if _BEGIN in marks else None
+    end = len(marks) - 1 - marks[::-1].index(_END) if _END in marks else None
+    match begin, end:
+        case None, None:
+            return _unwrapped(lines)
+        case int(), int() if begin < end:
+            before, after = lines[:begin], lines[end + 1 :]
+            _require(all(_WRAPPER.fullmatch(text) for _, text in before), before, "stands before the patch")
+            _require(all(_WRAPPER_END.fullmatch(text) for _, text in after), after, "stands after the patch")
+            return lines[begin + 1 : end]
+        case _:
+            missing = _END if end is None else _BEGIN
+            raise MalformedPatch(f"The patch has no line `{missing}` in its place; it may have been cut off.")
+
+
+def _require(condition: bool, lines: Sequence[Numbered], where: str) -> None:
+    if not condition:
+        raise MalformedPatch(f"Text {where}: {next(text for _, text in lines if text.strip())[:80]!r}.")
+
+
+def _unwrapped(lines: list[Numbered]) -> list[Numbered]:
+    """The same for a patch without an envelope; it must begin with a file."""
+    first = next((i for i, (_, text) in enumerate(lines) if _SECTION.fullmatch(text)), None)
+    if first is None or not all(_WRAPPER.fullmatch(text) for _, text in lines[:first]):
+        raise MalformedPatch(f"There is no patch: a patch begins with `{_BEGIN}`.")
+    wrapped = any("<<" in text or "```" in text for _, text in lines[:first])
+    last = len(lines)
+    while wrapped and last and _WRAPPER_END.fullmatch(lines[last - 1][1]):
+        last -= 1
+    return lines[first:last]
+
+
+def _parts(body: list[Numbered]) -> Iterator[tuple[Numbered, list[Numbered]]]:
+    """Each file's first line, and the lines that belong to it."""
+    begins = [i for i, (_, text) in enumerate(body) if _SECTION.fullmatch(text)]
+    stray = next(((at, text) for at, text in body[: begins[0] if begins else None] if text.strip()), None)
+    if stray:
+        raise MalformedPatch(f"Line {stray[0]} of the patch belongs to no file: {stray[1][:80]!r}.")
+    for begin, end in pairwise([*begins, len(body)]):
+        yield body[begin], body[begin + 1 : end]
+
+
+def _section(first: Numbered, lines: list[Numbered]) -> Section:
+    found = _SECTION.fullmatch(first[1])
+    assert found is not None
+    action, path = Action(found[1].lower()), found[2]
+    match action:
+        case Action.ADD:
+            return Section(action, path, lines=tuple(_added(_without_blank_end(lines))))
+        case Action.DELETE:
+            _require(not any(text.strip() for _, text in lines), lines, f"belongs to no file, after `{first[1]}`")
+            return Section(action, path)
+        case Action.UPDATE:
+            return _update(path, lines)
+
+
+def _added(lines: list[Numbered]) -> Iterator[str]:
+    for number, text in lines:
+        if text and not text.startswith("+"):
+            raise MalformedPatch(f"Line {number} of the patch is in a new file and has no `+`: {text[:80]!r}.")
+        yield text[1:]
+
+
+def _update(path: str, lines: list[Numbered]) -> Section:
+    move_to = ""
+    if lines and (moved := _MOVE.fullmatch(lines[0][1])):
+        move_to, lines = moved[1], lines[1:]
+    numbers = count(1)
+    edits = tuple(replace(hunk, number=next(numbers)) for hunk in hunks(lines))
+    if not edits and not move_to:
+        raise MalformedPatch(f"The section for {path} changes nothing.")
+    return Section(Action.UPDATE, path, "" if move_to == path else move_to, edits=edits)
+
+
+def hunks(lines: Sequence[Numbered]) -> Iterator[Edit]:
+    """The hunks of one file, all with the number 1. Headers that follow each other lead to one place."""
+    headers: list[str] = []
+    body: list[Numbered] = []
+    for number, text in lines:
+        if text.rstrip() == _EOF:
+            yield _hunk(headers, body, at_end=True)
+            headers, body = [], []
+        elif found := _HEADER.fullmatch(text):
+            if body and any(line for _, line in body):
+                yield _hunk(headers, body)
+                headers = []
+            body = []
+            header = found[1].removeprefix(" ").rstrip().removesuffix("@@").rstrip()
+            headers += [header] if header else []
+        elif text[:1] in ("", " ", "+", "-", "\\"):
+            body.append((number, text))
+        else:
+            raise MalformedPatch(f"Line {number} of the patch begins with neither space, `-` nor `+`: {text[:80]!r}.")
+    if any(line for _, line in body):
+        yield _hunk(headers, body)
+    elif headers:
+        raise MalformedPatch(f"The patch ends after `@@ {headers[-1]}`, with no line that changes.")
+
+
+def _hunk(headers: list[str], body: list[Numbered], *, at_end: bool = False) -> Edit:
+    lines = [text for _, text in _without_blank_end(body) if not text.startswith("\\")]
+    search = tuple(line[1:] for line in lines if not line.startswith("+"))
+    replacement = tuple(line[1:] for line in lines if not line.startswith("-"))
+    if search == replacement:
+        where = f"Line {body[0][0]}" if body else _EOF
+        raise MalformedPatch(f"The hunk at {where} of the patch changes nothing: it has no `-` and no `+` line.")
+    return Edit(1, search, replacement, "hunk", Grain.LINES, tuple(headers), at_end)
+
+
+def _without_blank_end(lines: list[Numbered]) -> list[Numbered]:
+    """Without the empty lines that only set the next part off; an empty line that is meant has its sign."""
+    last = len(lines)
+    while last and not lines[last - 1][1]:
+        last -= 1
+    return lines[:last]

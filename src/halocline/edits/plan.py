@@ -1,0 +1,157 @@
+"""Edits on one file: locate all of them, then apply all or none, and report each."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from halocline.edits.edit import Edit, UnplacedEdits
+from halocline.edits.locate import Locator, Miss, Place, Placement, Splice
+from halocline.edits.nearest import explained
+from halocline.edits.text import Offsets, TextFile
+
+_ADVICE = "Read the part you mean, then send fewer, smaller edits with whole lines copied exactly."
+_EXPLAINED, _LOOKED_FOR, _TOLD = 5, 20, 30
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What one edit became: lines `first` to `last` of the new file, from 1; `last < first` when it only deleted."""
+
+    name: str
+    first: int
+    last: int
+    how: str
+    places: int = 1
+
+    def __str__(self) -> str:
+        where = f"lines {self.first}-{self.last}" if self.last >= self.first else f"deleted before line {self.first}"
+        more = f" and {self.places - 1} more places" if self.places > 1 else ""
+        return f"{self.name}: {where}{more} ({self.how})"
+
+
+def apply(file: TextFile, edits: Sequence[Edit]) -> tuple[TextFile, list[Applied]]:
+    """The file with every edit applied, and where each went.
+
+    Raises:
+        UnplacedEdits: an edit was not found, found more than once, or overlaps another.
+    """
+    locator = Locator(file.view)
+    placements = settled(locator, list(_until_too_many_miss(locator, edits)))
+    return rebuilt(file, placements), report(locator, placements)
+
+
+def _until_too_many_miss(locator: Locator, edits: Sequence[Edit]) -> Iterator[Place]:
+    """Where the edits belong. After many misses nothing will be applied, so the rest is not looked for."""
+    missed = 0
+    for edit in edits:
+        if missed >= _LOOKED_FOR:
+            yield Miss(edit, "it was not looked for, as so many before it failed")
+            continue
+        places = locator.places(edit)
+        missed += any(isinstance(place, Miss) for place in places)
+        yield from places
+
+
+def settled(locator: Locator, places: Sequence[Place]) -> list[Placement]:
+    """The places in the file's order.
+
+    Raises:
+        UnplacedEdits: one is missing, or two overlap.
+    """
+    places = list(_without_repeats(places))
+    clashes = _clashes(places)
+    found = [clashes.get(id(place), place) for place in places]
+    if any(isinstance(place, Miss) for place in found):
+        raise UnplacedEdits(_status(locator, found), _ADVICE)
+    return _in_order(places)
+
+
+def undisturbed(places: Sequence[Place]) -> list[Placement]:
+    """The places in the file's order, without those that disturb each other."""
+    places = list(_without_repeats(places))
+    clashes = _clashes(places)
+    return _in_order([place for place in places if id(place) not in clashes])
+
+
+def _in_order(places: Sequence[Place]) -> list[Placement]:
+    return sorted((p for p in places if isinstance(p, Placement)), key=lambda p: (p.start, p.end))
+
+
+def _without_repeats(places: Sequence[Place]) -> Iterable[Place]:
+    """An edit written twice for the same place counts once."""
+    seen: set[tuple[int, int, tuple[Splice, ...]]] = set()
+    for place in places:
+        if isinstance(place, Placement):
+            same = (place.start, place.end, place.splices)
+            if same in seen:
+                continue
+            seen.add(same)
+        yield place
+
+
+def _clashes(places: Sequence[Place]) -> dict[int, Miss]:
+    """For each place that another one disturbs, a miss instead. Both may only share lines that neither changes."""
+    clashes: dict[int, Miss] = {}
+    reaching: Placement | None = None
+    for place in _in_order(places):
+        if reaching is not None and _disturb(reaching, place):
+            for one, other in ((reaching, place), (place, reaching)):
+                why = f"it overlaps {other.edit.name} {other.edit.number}; make one of the two"
+                clashes.setdefault(id(one), Miss(one.edit, why))
+        if reaching is None or place.end >= reaching.end:
+            reaching = place
+    return clashes
+
+
+def _disturb(one: Placement, other: Placement) -> bool:
+    if one.start == other.start and one.end == other.end:
+        return True
+    return any(_meet(s.start, s.end, other) for s in one.splices) or any(
+        _meet(s.start, s.end, one) for s in other.splices
+    )
+
+
+def _meet(start: int, end: int, place: Placement) -> bool:
+    return start == place.start or (start < place.end and place.start < end) or place.start < start < place.end
+
+
+def _status(locator: Locator, found: Sequence[Place]) -> str:
+    """How each edit fared, the failed ones first; a very long list is cut."""
+    failed = [place for place in found if isinstance(place, Miss)]
+    fine = [place for place in found if isinstance(place, Placement)]
+    said = [
+        f"{miss.edit.title} failed: {miss.why}.{explained(locator.lines, miss) if number < _EXPLAINED else ''}"
+        for number, miss in enumerate(failed[:_TOLD])
+    ]
+    said += [
+        f"{place.edit.title} would match at line {locator.lines.number(place.start)} ({place.how})."
+        for place in fine[: _TOLD - len(said)]
+    ]
+    rest = len(found) - len(said)
+    return "\n".join([*said, f"… and {rest} more, {len(failed)} failed in all."] if rest else said)
+
+
+def rebuilt(file: TextFile, placements: Sequence[Placement]) -> TextFile:
+    """The file's own text with each changed part replaced; everything else keeps its bytes."""
+    offsets, pieces, at = Offsets(file.text), [], 0
+    for splice in sorted((s for place in placements for s in place.splices), key=lambda s: (s.start, s.end)):
+        pieces += [file.text[at : offsets.original(splice.start)], splice.text.replace("\n", file.eol)]
+        at = offsets.original(splice.end)
+    return TextFile("".join([*pieces, file.text[at:]]), file.encoding, file.bom)
+
+
+def report(locator: Locator, placements: Sequence[Placement]) -> list[Applied]:
+    """Which lines of the new file each edit became, by number; the placements are in the file's order."""
+    applied: dict[int, Applied] = {}
+    shift = 0
+    for place in placements:
+        lines, edit = locator.lines, place.edit
+        first = lines.number(place.start) + shift
+        grown = sum(s.text.count("\n") - lines.view.count("\n", s.start, s.end) for s in place.splices)
+        last = lines.number(place.end) + shift + grown if edit.replace else first - 1
+        shift += grown
+        if edit.number in applied:
+            known = applied[edit.number]
+            applied[edit.number] = Applied(known.name, known.first, known.last, known.how, known.places + 1)
+        else:
+            applied[edit.number] = Applied(f"{edit.name} {edit.number}", first, last, place.how)
+    return [applied[number] for number in sorted(applied)]

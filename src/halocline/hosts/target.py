@@ -1,0 +1,158 @@
+"""One file that is to be written, held by its folder: nobody can swap a folder for a link between looking and writing.
+
+A path is resolved once. Its folder is then opened component by component without following links, and everything is
+done relative to that descriptor.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from errno import EACCES, EINVAL, ELOOP
+from pathlib import Path
+
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+
+
+class Target:
+    """`folder` is a descriptor; `path` is for messages."""
+
+    __slots__ = ("folder", "name", "path")
+
+    def __init__(self, path: Path, folder: int) -> None:
+        self.path = path
+        self.folder = folder
+        self.name = path.name
+
+    def look(self) -> os.stat_result | None:
+        """What is there. Raises OSError unless it is a regular file or nothing."""
+        try:
+            found = os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        if stat.S_ISLNK(found.st_mode):
+            raise OSError(ELOOP, "a symbolic link is in the way", str(self.path))
+        require_regular(found, self.path)
+        return found
+
+    def writable(self) -> os.stat_result | None:
+        """The same; renaming would get round a file's own write protection, so that is asked for here."""
+        found = self.look()
+        if found is not None and not os.access(self.name, os.W_OK, dir_fd=self.folder):
+            raise PermissionError(EACCES, "write-protected", str(self.path))
+        return found
+
+    def content(self, name: str = "") -> bytes | None:
+        """The bytes that are there now; None for nothing."""
+        try:
+            fd = os.open(
+                name or self.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder
+            )
+        except FileNotFoundError:
+            return None
+        with open(fd, "rb") as file:
+            require_regular(os.fstat(fd), self.path)
+            return file.read()
+
+    def stage(self, name: str, data: bytes, like: os.stat_result | None, *, sync: bool = False) -> None:
+        """Write a new file beside it, with the owner and mode of another one."""
+        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=self.folder)
+        with open(fd, "wb", buffering=0):
+            write_whole(fd, data)
+            _take_over(fd, like)
+            if sync:
+                os.fsync(fd)
+
+    def keep(self, name: str, *, sync: bool = False) -> None:
+        """Give what is there a second name beside it; where links are not known, a copy."""
+        try:
+            os.link(self.name, name, src_dir_fd=self.folder, dst_dir_fd=self.folder, follow_symlinks=False)
+        except OSError:
+            found = self.look()
+            assert found is not None
+            self.stage(name, self.content() or b"", found, sync=sync)
+            os.utime(name, ns=(found.st_atime_ns, found.st_mtime_ns), dir_fd=self.folder)
+
+    def replace(self, name: str) -> None:
+        """Put a file from beside in its place, in one step."""
+        os.replace(name, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
+
+    def is_same(self, name: str) -> bool:
+        """Whether a file beside it is the very same file."""
+        try:
+            one, other = (os.stat(each, dir_fd=self.folder, follow_symlinks=False) for each in (name, self.name))
+        except FileNotFoundError:
+            return False
+        return os.path.samestat(one, other)
+
+    def appear(self, name: str) -> None:
+        """The same where nothing may be: raises FileExistsError instead of replacing."""
+        try:
+            os.link(name, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder, follow_symlinks=False)
+        except FileExistsError:
+            raise
+        except OSError:
+            self.replace(name)
+        else:
+            self.drop(name)
+
+    def drop(self, name: str = "") -> None:
+        """Remove it, or a file beside it, if it is there."""
+        with suppress(FileNotFoundError):
+            os.unlink(name or self.name, dir_fd=self.folder)
+
+
+@contextmanager
+def held(path: Path, *, making_folders: bool = False) -> Iterator[Target]:
+    """The file that a resolved path names. Raises OSError when its folder is not there or reached through a link."""
+    folder = _opened(path.parent, making_folders)
+    try:
+        yield Target(path, folder)
+    finally:
+        os.close(folder)
+
+
+def _opened(folder: Path, making: bool) -> int:
+    fd = os.open(folder.anchor, _FOLDER)
+    for part in folder.parts[1:]:
+        try:
+            inner = _inner(fd, part, making)
+        finally:
+            os.close(fd)
+        fd = inner
+    return fd
+
+
+def _inner(fd: int, part: str, making: bool) -> int:
+    try:
+        return os.open(part, _FOLDER, dir_fd=fd)
+    except FileNotFoundError:
+        if not making:
+            raise
+    with suppress(FileExistsError):
+        os.mkdir(part, dir_fd=fd)
+    return os.open(part, _FOLDER, dir_fd=fd)
+
+
+def require_regular(found: os.stat_result, path: Path) -> None:
+    """Raises OSError for a folder, device, pipe or socket."""
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(EINVAL, "not a regular file (a folder, device, pipe or socket)", str(path))
+
+
+def write_whole(fd: int, data: bytes) -> None:
+    """All bytes, however many the system takes at once."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _take_over(fd: int, like: os.stat_result | None) -> None:
+    """Give the new file the owner and mode of the one it replaces; without the right to, the owner changes."""
+    if like is None:
+        return
+    mine = os.fstat(fd)
+    if (mine.st_uid, mine.st_gid) != (like.st_uid, like.st_gid):
+        with suppress(PermissionError):
+            os.fchown(fd, like.st_uid, like.st_gid)
+    os.fchmod(fd, stat.S_IMODE(like.st_mode))

@@ -1,0 +1,236 @@
+"""Several files, all or none, even when the process is killed between two of them.
+
+Everything new is written beside its place and every old file keeps a second name, as a journal says that was written
+first. Then the names are changed. Renaming the journal makes the change; one that is still there belongs to a process
+that died, and what it did is put back: the task's log does not know of it either, so both agree. What somebody changed
+since then is left alone, and the rest with it.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from errno import EINVAL
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from halocline.hosts.target import Target, held, write_whole
+from halocline.ports.host import FileChangedOutside, FileWrite
+from halocline.protocol.values import Value
+
+_OPEN, _DONE, _STAGED = ".journal", ".done", b"staged\n"
+_NOTHING = ""
+
+
+class Entry(Value, frozen=True):
+    """One file of a change: its resolved path, the names beside it, and hashes of before and after (empty: no file)."""
+
+    path: str
+    new: str
+    old: str
+    before: str
+    after: str
+
+
+class Plan(Value, frozen=True):
+    """All files of a change, and the folders that it has to make, outermost first."""
+
+    entries: tuple[Entry, ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+def change(folder: Path | None, writes: Sequence[FileWrite]) -> None:
+    """Make all files what they shall be, or none. Without a folder for the journal a killed process may leave a part.
+
+    Raises:
+        FileChangedOutside: one does not hold what was expected.
+    """
+    entries = tuple(map(_entry, writes))
+    if twice := [entry.path for entry in entries if sum(other.path == entry.path for other in entries) > 1]:
+        raise OSError(EINVAL, "named twice in one change", twice[0])
+    plan = Plan(entries, tuple(_missing_folders(entries)))
+    if folder is None:
+        _carry_out(plan, writes, None)
+        return
+    with _locked(folder):
+        _mend(folder)
+        _carry_out(plan, writes, folder)
+
+
+def mend(folder: Path | None) -> list[str]:
+    """Put back what processes that died left half done; a sentence for each."""
+    if folder is None or not _left(folder):
+        return []
+    with _locked(folder):
+        return _mend(folder)
+
+
+def _entry(write: FileWrite) -> Entry:
+    tag = os.urandom(6).hex()
+    path = os.path.realpath(write.path)
+    if write.data is None and os.path.islink(write.path):
+        path = os.path.join(os.path.realpath(write.path.parent), write.path.name)  # which `look` refuses
+    new, old = (f".halo-{tag}.{kind}" for kind in ("tmp", "old"))
+    return Entry(path, new, old, _hash(write.expected), _hash(write.data))
+
+
+def _hash(data: bytes | None) -> str:
+    return _NOTHING if data is None else sha256(data).hexdigest()
+
+
+def _missing_folders(entries: Sequence[Entry]) -> list[str]:
+    parents = {str(parent) for entry in entries if entry.after for parent in Path(entry.path).parents}
+    return sorted(folder for folder in parents if not os.path.isdir(folder))
+
+
+def _carry_out(plan: Plan, writes: Sequence[FileWrite], folder: Path | None) -> None:
+    journal = folder / f"{os.urandom(8).hex()}{_OPEN}" if folder else None
+    put_back = _tidy
+    with ExitStack() as stack:
+        try:
+            _note(journal, msgspec.json.encode(plan) + b"\n")
+            targets = [stack.enter_context(held(Path(e.path), making_folders=bool(e.after))) for e in plan.entries]
+            for target, entry, write in zip(targets, plan.entries, writes, strict=True):
+                _stage(target, entry, write)
+            for target, entry, write in zip(targets, plan.entries, writes, strict=True):
+                if _hash(target.content()) != entry.before:
+                    raise FileChangedOutside(str(write.path))
+            _note(journal, _STAGED)
+            put_back = _put_back
+            for target, entry in zip(targets, plan.entries, strict=True):
+                _switch(target, entry)
+            _finish(journal, plan)
+        except BaseException:
+            put_back(plan)
+            if journal:
+                journal.unlink(missing_ok=True)
+            raise
+
+
+def _note(journal: Path | None, line: bytes) -> None:
+    if journal is None:
+        return
+    fd = os.open(journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        write_whole(fd, line)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _stage(target: Target, entry: Entry, write: FileWrite) -> None:
+    found = target.writable()
+    if found is not None:
+        target.keep(entry.old, sync=True)
+    if write.data is not None:
+        like = found or (write.like.stat() if write.like else None)
+        target.stage(entry.new, write.data, like, sync=True)
+
+
+def _switch(target: Target, entry: Entry) -> None:
+    if not entry.after:
+        target.drop()
+    elif entry.before:
+        target.replace(entry.new)
+    else:
+        try:
+            target.appear(entry.new)
+        except FileExistsError:
+            raise FileChangedOutside(entry.path) from None
+
+
+def _finish(journal: Path | None, plan: Plan) -> None:
+    """The change is made; what is left is tidying up, and if that fails the next change or start does it."""
+    done = journal.replace(journal.with_suffix(_DONE)) if journal else None
+    with suppress(OSError):
+        _tidy(plan)
+        if done:
+            done.unlink()
+
+
+def _mend(folder: Path) -> list[str]:
+    said = []
+    for journal in _left(folder):
+        plan, staged = _read(journal)
+        if plan is None or journal.suffix == _DONE:
+            _tidy(plan or Plan())
+        elif not all(os.path.isdir(os.path.dirname(entry.path)) or not entry.before for entry in plan.entries):
+            continue  # a disk that is not there now; the next start looks again
+        elif not staged:
+            _tidy(plan)
+        else:
+            said.append(_put_back_if_untouched(plan))
+        journal.unlink()
+    return said
+
+
+def _left(folder: Path) -> list[Path]:
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
+    return [folder / name for name in names if name.endswith((_OPEN, _DONE))]
+
+
+def _read(journal: Path) -> tuple[Plan | None, bool]:
+    """What a journal says, and whether names may have been changed; no plan for one that was cut in its first line."""
+    first, newline, rest = journal.read_bytes().partition(b"\n")
+    return (msgspec.json.decode(first, type=Plan) if newline else None), rest == _STAGED
+
+
+def _put_back_if_untouched(plan: Plan) -> str:
+    names = ", ".join(entry.path for entry in plan.entries)
+    changed = [entry.path for entry in plan.entries if not _is_ours(entry)]
+    if changed:
+        _tidy(plan)
+        return (
+            f"A change of {names} was cut short when Halocline was killed. It was not taken back, because "
+            f"{', '.join(changed)} changed since: look whether the files fit together."
+        )
+    _put_back(plan)
+    return f"A change of {names} was cut short when Halocline was killed. It was taken back; all are as before."
+
+
+def _is_ours(entry: Entry) -> bool:
+    """Whether a file is still as the change found it or left it."""
+    with suppress(FileNotFoundError), held(Path(entry.path)) as target:
+        return _hash(target.content()) in (entry.before, entry.after)
+    return not entry.before
+
+
+def _put_back(plan: Plan) -> None:
+    """Every file as it was before. One that is not as the change left it was not reached, or is somebody else's."""
+    for entry in plan.entries:
+        with suppress(FileNotFoundError), held(Path(entry.path)) as target:
+            if entry.before == entry.after or _hash(target.content()) != entry.after:
+                continue
+            if entry.before:
+                target.replace(entry.old)
+            elif target.content(entry.new) is None or target.is_same(entry.new):
+                target.drop()
+    _tidy(plan)
+
+
+def _tidy(plan: Plan) -> None:
+    """Nothing is left beside the files, and no folder that was made for nothing."""
+    for entry in plan.entries:
+        with suppress(FileNotFoundError), held(Path(entry.path)) as target:
+            target.drop(entry.new)
+            target.drop(entry.old)
+    for folder in reversed(plan.folders):
+        with suppress(OSError):
+            os.rmdir(folder)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One change at a time for each home; whoever has the lock knows that journals belong to the dead."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)

@@ -1,0 +1,153 @@
+"""apply_patch: one patch over several files, all or none, in the format that GPT models are trained on."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta
+
+from halocline.edits.text import EditError, NotEncodable, TextFile, counted
+from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import Diff, Location, ToolKind
+from halocline.tools.changes import Change, Original, approvable, commit, commit_all, original
+from halocline.tools.places import existing
+from halocline.tools.schema import schema_of
+
+if TYPE_CHECKING:
+    from halocline.edits.patch import Section
+
+_FORMAT = """\
+Change files by a patch:
+*** Begin Patch
+*** Update File: path
+@@ class or function that the place is in
+ line that stays (3 before and after)
+-line that goes
++line that comes
+*** End Patch
+Also `*** Add File: path` with + lines, `*** Delete File: path`, and after an update's first line `*** Move to: path`. \
+Every place must be certain: name it by more @@ lines when text repeats. Applied whole or not at all."""
+_TITLED = 4
+_VERBS = {"add": "Add", "update": "Edit", "delete": "Delete"}
+
+
+class Input(msgspec.Struct):
+    input: Annotated[str, Meta(description="The whole patch.")]
+
+
+def summary(input: Input) -> Summary:
+    sections = _sections(input)
+    if not sections:
+        return Summary(title="Apply a patch", kind=ToolKind.EDIT)
+    said = [_titled(section) for section in sections]
+    more = f" and {len(said) - _TITLED} more files" if len(said) > _TITLED else ""
+    paths = tuple(path for section in sections for path in section.paths)
+    return Summary(
+        title=", ".join([said[0], *(f"{one[:1].lower()}{one[1:]}" for one in said[1:_TITLED])]) + more,
+        kind=_gravest(sections),
+        paths=paths,
+        locations=tuple(map(Location, paths)),
+    )
+
+
+def _sections(input: Input) -> Sequence["Section"]:
+    """The files of the patch; none for one that cannot be read, which `run` then explains without touching anything."""
+    from halocline.edits.patch import MalformedPatch, parse
+
+    try:
+        return parse(input.input)
+    except MalformedPatch:
+        return ()
+
+
+def _titled(section: "Section") -> str:
+    if section.move_to:
+        return f"Move {section.path} to {section.move_to}"
+    return f"{ {'add': 'Add', 'update': 'Edit', 'delete': 'Delete'}[section.action] } {section.path}"
+
+
+def _gravest(sections: Sequence["Section"]) -> ToolKind:
+    """Leave to edit is no leave to delete or move."""
+    if any(section.action == "delete" for section in sections):
+        return ToolKind.DELETE
+    return ToolKind.MOVE if any(section.move_to for section in sections) else ToolKind.EDIT
+
+
+async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
+    return await approvable(await _plan(input, ctx), ctx)
+
+
+async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    changes = await _plan(input, ctx)
+    return await (commit(changes[0], ctx) if len(changes) == 1 else commit_all(changes, ctx))
+
+
+async def _plan(input: Input, ctx: ToolContext) -> list[Change]:
+    from halocline.edits.patch import MalformedPatch, parse
+
+    try:
+        sections = parse(input.input)
+    except MalformedPatch as error:
+        raise ToolFailure(f"{error.text}\nNo file was changed. {error.hint}") from None
+    changes, failures = [], []
+    for section in sections:
+        try:
+            changes.append(await _change(section, ctx))
+        except ToolFailure as failure:
+            failures.append(failure.text)
+    if failures:
+        rest = f" The other {counted(len(changes)).replace('line', 'file')} of the patch would fit." if changes else ""
+        raise ToolFailure("\n".join(failures) + f"\nNo file was changed.{rest}")
+    return changes
+
+
+async def _change(section: "Section", ctx: ToolContext) -> Change:
+    was = await original(section.path, ctx)
+    match section.action:
+        case "add":
+            return _added(was, section)
+        case _ if was.data is None:
+            await existing(section.path, ctx)
+            raise ToolFailure(f"There is no {was.name}.")
+        case "delete":
+            return Change(was, None, f"Deleted {was.name}.")
+        case _:
+            return await _updated(was, section, ctx)
+
+
+def _added(was: Original, section: "Section") -> Change:
+    if was.data is not None:
+        raise ToolFailure(f"{was.name} is there already. Use `*** Update File: {section.path}`.")
+    file = TextFile("".join(f"{line}\n" for line in section.lines))
+    return Change(was, file, f"Created {was.name} ({counted(len(section.lines))}).")
+
+
+async def _updated(was: Original, section: "Section", ctx: ToolContext) -> Change:
+    from halocline.edits.plan import apply
+    from halocline.edits.text import encode
+
+    try:
+        file, applied = apply(was.file, section.edits)
+        encode(file)
+    except NotEncodable as error:
+        raise ToolFailure(f"{was.name}: {error.text} {error.hint}") from None
+    except EditError as error:
+        raise ToolFailure(f"{was.name}:\n{error.text}\n{error.hint}") from None
+    if not section.move_to:
+        return Change(was, file, "\n".join([f"Edited {was.name}:", *map(str, applied)]))
+    target = await original(section.move_to, ctx)
+    if target.data is not None:
+        raise ToolFailure(f"{was.name} cannot be moved: {target.name} is there already.")
+    return Change(target, file, "\n".join([f"Moved {was.name} to {target.name}:", *map(str, applied)]), was)
+
+
+TOOL: Tool[Input] = Tool(
+    spec=ToolSpec("apply_patch", _FORMAT, schema_of(Input)),
+    kind=ToolKind.EDIT,
+    input=Input,
+    summary=summary,
+    run=run,
+    edits=True,
+    preview=preview,
+)

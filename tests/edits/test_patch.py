@@ -1,0 +1,167 @@
+import pytest
+
+from halocline.edits.edit import Edit, Grain, UnplacedEdits
+from halocline.edits.patch import Action, MalformedPatch, Section, parse
+from halocline.edits.plan import apply
+from halocline.edits.text import TextFile
+
+UPDATE = "*** Update File: a.py\n@@ def f():\n x\n-y\n+z\n"
+HUNK = Edit(1, ("x", "y"), ("x", "z"), "hunk", Grain.LINES, ("def f():",))
+WHOLE = [Section(Action.UPDATE, "a.py", edits=(HUNK,))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"*** Begin Patch\n{UPDATE}*** End Patch",
+        f"*** Begin Patch\n{UPDATE}*** End Patch\n",
+        f"*** Begin Patch\n{UPDATE}*** End Patch\n".replace("\n", "\r\n"),
+        f"  *** Begin Patch  \n{UPDATE}\n\n*** End Patch\n\n",
+        f"apply_patch <<'EOF'\n*** Begin Patch\n{UPDATE}*** End Patch\nEOF\n",
+        f'apply_patch <<"PATCH"\n*** Begin Patch\n{UPDATE}*** End Patch\nPATCH',
+        f"bash -lc \"apply_patch <<'EOF'\n*** Begin Patch\n{UPDATE}*** End Patch\nEOF\n\"",
+        f"%%bash\napply_patch <<EOF\n*** Begin Patch\n{UPDATE}*** End Patch\nEOF",
+        f"<<EOF\n*** Begin Patch\n{UPDATE}*** End Patch\nEOF",
+        f"```diff\n*** Begin Patch\n{UPDATE}*** End Patch\n```",
+        UPDATE,
+        f"```\n{UPDATE}```\n",
+        f"apply_patch <<EOF\n{UPDATE}EOF\n",
+        f"*** Begin Patch\n{UPDATE.replace('@@ def f():', '@@ def f(): @@')}*** End Patch",
+        f"*** Begin Patch\n{UPDATE.replace('@@ def', '@@ -1,2 +1,2 @@ def')}*** End Patch",
+    ],
+)
+def test_a_patch_is_read_in_every_accepted_wrapping(text: str):
+    assert parse(text) == WHOLE
+
+
+def test_every_kind_of_section_is_read():
+    text = (
+        "*** Begin Patch\n*** Add File: new dir/n.txt\n+one\n+\n++two\n*** Delete File: gone\n"
+        "*** Update File: here\n*** Move to: there\n@@\n-a\n+b\n@@ class C\n@@ def d\n c\n+d\n*** End of File\n"
+        "*** Update File: only\n*** Move to: moved\n*** End Patch"
+    )
+    assert parse(text) == [
+        Section(Action.ADD, "new dir/n.txt", lines=("one", "", "+two")),
+        Section(Action.DELETE, "gone"),
+        Section(
+            Action.UPDATE,
+            "here",
+            "there",
+            edits=(
+                Edit(1, ("a",), ("b",), "hunk", Grain.LINES),
+                Edit(2, ("c",), ("c", "d"), "hunk", Grain.LINES, ("class C", "def d"), at_end=True),
+            ),
+        ),
+        Section(Action.UPDATE, "only", "moved"),
+    ]
+
+
+def test_an_empty_line_is_context_inside_a_hunk_and_nothing_at_its_end():
+    (section,) = parse("*** Begin Patch\n*** Update File: a\n@@\n x\n\n-y\n\n@@\n-z\n\n*** End Patch")
+    assert [edit.search for edit in section.edits] == [("x", "", "y"), ("z",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "There is no patch"),
+        ("hello", "There is no patch"),
+        (f"*** Begin Patch\n{UPDATE}", r"no line `\*\*\* End Patch`"),
+        (f"{UPDATE}*** End Patch", r"no line `\*\*\* Begin Patch`"),
+        ("*** Begin Patch\n*** End Patch", "changes no file"),
+        (f"Here it is:\n*** Begin Patch\n{UPDATE}*** End Patch", "Text stands before the patch: 'Here it is:'"),
+        (f"*** Begin Patch\n{UPDATE}*** End Patch\nThat is all.", "Text stands after the patch"),
+        ("*** Begin Patch\nx\n*** End Patch", "Line 2 of the patch belongs to no file"),
+        ("*** Begin Patch\n*** Add File: a\nx\n*** End Patch", r"Line 3 .* has no `\+`"),
+        ("*** Begin Patch\n*** Delete File: a\nx\n*** End Patch", "belongs to no file"),
+        ("*** Begin Patch\n*** Update File: a\n*** End Patch", "changes nothing"),
+        ("*** Begin Patch\n*** Update File: a\n@@ f\n*** End Patch", "with no line that changes"),
+        ("*** Begin Patch\n*** Update File: a\n@@\n x\n*** End Patch", "changes nothing"),
+        ("*** Begin Patch\n*** Update File: a\n@@\nx\n-y\n*** End Patch", "Line 4 .* neither space"),
+        (f"*** Begin Patch\n{UPDATE}*** Delete File: a.py\n*** End Patch", r"names a\.py twice"),
+    ],
+)
+def test_every_malformation_has_its_own_words(text: str, message: str):
+    with pytest.raises(MalformedPatch, match=message):
+        parse(text)
+
+
+CLASSES = """\
+class A:
+    def save(self):
+        self.n += 1
+        return True
+
+    def load(self):
+        self.n += 1
+        return True
+
+
+class B:
+    def save(self):
+        self.n += 1
+        return True
+"""
+BUMP = "         self.n += 1\n-        return True\n+        return False\n"
+
+
+def patched(text: str, hunks: str) -> str:
+    (section,) = parse(f"*** Begin Patch\n*** Update File: a\n{hunks}*** End Patch")
+    return apply(TextFile(text), section.edits)[0].text
+
+
+@pytest.mark.parametrize(
+    ("headers", "line"),
+    [
+        ("@@ class B:\n", 14),
+        ("@@ class A:\n@@ def save(self):\n", 4),
+        ("@@ class A:\n@@     def load(self):\n", 8),
+        ("@@ def load(self):\n", 8),
+        ("@@ class A\n@@ def load\n", 8),
+        ("@@ class B:\n@@ def save(self):\n", 14),
+    ],
+)
+def test_headers_say_which_of_equal_places_is_meant(headers: str, line: int):
+    lines = CLASSES.split("\n")
+    lines[line - 1] = "        return False"
+    assert patched(CLASSES, headers + BUMP) == "\n".join(lines)
+
+
+@pytest.mark.parametrize("headers", ["@@\n", "@@ class A:\n", "@@ def save(self):\n", "@@ class C:\n", "@@ save\n"])
+def test_headers_that_leave_a_choice_are_refused(headers: str):
+    with pytest.raises(UnplacedEdits, match=r"there 3 times \(lines 3, 7, 13\)"):
+        patched(CLASSES, headers + BUMP)
+
+
+FLAT = "# One\nintro\nsame\n# Two\nintro\nsame\n## Deep\nother\n"
+
+
+def test_in_flat_text_a_header_reaches_to_the_next_line_like_it():
+    assert patched(FLAT, "@@ # One\n-same\n+1\n") == FLAT.replace("same", "1", 1)
+    assert patched(FLAT, "@@ # Two\n-same\n+2\n") == "# One\nintro\nsame\n# Two\nintro\n2\n## Deep\nother\n"
+
+
+def test_added_lines_without_context_go_below_their_header_or_to_the_end_of_the_file():
+    assert patched(FLAT, "@@ # Two\n+new\n") == FLAT.replace("# Two\n", "# Two\nnew\n")
+    assert patched(FLAT, "@@\n+new\n*** End of File\n") == FLAT + "new\n"
+    assert patched("", "@@\n+new\n") == "new\n"
+
+
+def test_added_lines_without_any_place_are_refused():
+    with pytest.raises(UnplacedEdits, match="only for an empty or new file"):
+        patched(FLAT, "@@\n+new\n")
+    with pytest.raises(UnplacedEdits, match="fit 2 places"):
+        patched(FLAT + "# Two\n", "@@ # Two\n+new\n")
+
+
+def test_the_end_of_the_file_is_meant_where_it_is_said():
+    assert patched("x\ny\nx\n", "@@\n-x\n+z\n*** End of File\n") == "x\ny\nz\n"
+
+
+def test_hunks_may_share_lines_that_neither_changes():
+    assert patched("a\nb\nc\nd\ne\n", "@@\n-a\n+A\n b\n c\n@@\n b\n c\n-d\n+D\n") == "A\nb\nc\nD\ne\n"
+
+
+def test_a_hunk_never_matches_a_part_of_a_line():
+    with pytest.raises(UnplacedEdits, match="line 1 holds its search text only as a part"):
+        patched("value = 10\n", "@@\n-value = 1\n+value = 2\n")
