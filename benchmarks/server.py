@@ -22,6 +22,8 @@ from benchmarks.scenarios import SCENARIOS, Call, Scenario
 
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 _NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+_LIST = b'{"object":"list","data":[{"id":"bench","object":"model","max_model_len":200000}]}'
+_MODELS = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(_LIST), _LIST)
 _FRAGMENT = 24
 _RECEIVE = 1 << 18
 
@@ -107,6 +109,9 @@ class ModelServer:
                 self._answer(connection, *request)
 
     def _answer(self, connection: socket.socket, arrived: float, target: bytes, body: bytes) -> None:
+        if target.startswith(b"GET /v1/models "):
+            connection.sendall(_MODELS)
+            return
         if not target.startswith(b"POST /v1/chat/completions "):
             self.report.problems.append(f"unexpected request: {target.decode(errors='replace')}")
             connection.sendall(_NOT_FOUND)

@@ -18,6 +18,8 @@ from halocline.providers.endpoint import Endpoint
 
 PATIENCE = 0.4
 """Seconds for which the end of a reply waits for the answer."""
+MOST_QUESTIONS = 3
+"""A local server knows more once the model is loaded; one that still knows nothing then is left in peace."""
 
 
 def wants_to_know(at: Endpoint) -> bool:
@@ -33,6 +35,7 @@ class Informed:
         self.model = model
         self._at = at
         self._asking: asyncio.Task[ModelInfo] | None = None
+        self._asked = 0
 
     @property
     def name(self) -> str:
@@ -43,7 +46,8 @@ class Informed:
         asked = cast(AsyncGenerator[ModelEvent, None], self.model.stream(request))
         async with aclosing(asked) as events:
             async for event in events:
-                if self._asking is None:
+                if self._asking is None and self._asked < MOST_QUESTIONS:
+                    self._asked += 1
                     self._asking = asyncio.create_task(self._ask())
                 yield await self._completed(event) if isinstance(event, UsageReported) else event
 
@@ -64,7 +68,7 @@ class Informed:
         return replace(event, cost=price, window=event.window or info.window)
 
     async def _answer(self) -> ModelInfo:
-        """What was heard so far. A server that did not know is asked again with the next request."""
+        """What was heard so far. A server that did not know is asked again with the next request, a few times."""
         if self._asking is None:
             return UNKNOWN
         done, _ = await asyncio.wait({self._asking}, timeout=PATIENCE)
