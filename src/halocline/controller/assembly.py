@@ -20,6 +20,8 @@ from halocline.controller.vendor_choice import remark
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
+from halocline.hosts.web import LocalWeb
+from halocline.net.network import Network
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
@@ -257,7 +259,11 @@ class Assembly:
         return Off()
 
     def _machine(self, folder: Path) -> Machine:
-        return Machine(LocalFiles(), LocalShell(folder / "outputs", self._key_variables()), Ripgrep(), self.blobs)
+        shell = LocalShell(folder / "outputs", self._key_variables())
+        return Machine(LocalFiles(), shell, Ripgrep(), LocalWeb(self._way), self.blobs)
+
+    def _way(self, url: str) -> Network:
+        return network_to(url, self.settings, self._env)
 
     def _key_variables(self) -> frozenset[str]:
         """The variables that commands must not see: keys of our rows, of a person's own, of the catalogue's."""

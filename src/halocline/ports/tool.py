@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from halocline.ports.blobs import Blobs
-from halocline.ports.host import Files, Search, Shell
+from halocline.ports.host import Files, Search, Shell, Web
 from halocline.protocol.events import Diff, DurableEvent, Location, Todo, ToolKind
 from halocline.protocol.messages import ResultPart, Text, ToolCall
 from halocline.protocol.values import JsonObject, Value
@@ -32,7 +32,8 @@ class Summary(Value, frozen=True):
     """What a call will touch, before it happens.
 
     `paths` are as the model wrote them; the policy resolves them. `command` is the exact text a shell would run.
-    `risky` is the model's own warning: it may raise a decision, never lower it.
+    `risky` is the model's own warning: it may raise a decision, never lower it. `url` is what will be asked for over
+    the network; `private` says that it may turn out to be in a private network.
     """
 
     title: str
@@ -41,6 +42,8 @@ class Summary(Value, frozen=True):
     command: str = ""
     locations: tuple[Location, ...] = ()
     risky: bool = False
+    url: str = ""
+    private: bool = False
 
     @property
     def may_change(self) -> tuple[str, ...] | None:
@@ -68,6 +71,19 @@ class Asker(Protocol):
         """The answer, or None when nobody can answer."""
 
 
+class Reach(Protocol):
+    """How a tool learns where it may connect to: the only way from a URL to addresses."""
+
+    async def __call__(self, url: str) -> tuple[str, ...]:
+        """Judge a URL of the call, or one that it led to, and give the IP addresses to connect to.
+
+        They are empty when the name does not resolve here; then only a proxy can reach it.
+
+        Raises:
+            ToolFailure: the policy would not allow it without asking.
+        """
+
+
 class ToolContext(Value, frozen=True):
     """What a running tool may use."""
 
@@ -76,8 +92,10 @@ class ToolContext(Value, frozen=True):
     files: Files
     shell: Shell
     search: Search
+    web: Web
     blobs: Blobs
     ask: Asker
+    reach: Reach
     progress: Callable[[str], None]
     todos: tuple[Todo, ...] = ()
 

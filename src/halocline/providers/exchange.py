@@ -6,10 +6,10 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from halocline.net.http import HttpClient, Response
 from halocline.ports.model import ModelEvent
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import HttpClient, Response
 from halocline.providers.sse import EventParser
 
 T = TypeVar("T")

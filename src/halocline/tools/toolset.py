@@ -13,6 +13,7 @@ from halocline.tools import (
     replace_in_file,
     search_files,
     update_todos,
+    web_fetch,
     write_to_file,
 )
 
@@ -23,6 +24,7 @@ ALL: tuple[AnyTool, ...] = (
     replace_in_file.TOOL,
     write_to_file.TOOL,
     execute_command.TOOL,
+    web_fetch.TOOL,
     update_todos.TOOL,
     ask_followup_question.TOOL,
     attempt_completion.TOOL,
