@@ -14,11 +14,11 @@ import msgspec
 
 from halocline.controller.vendor_choice import vendors
 from halocline.hosts.shell import MARK
+from halocline.net.proxies import VARIABLES as PROXY_VARIABLES
 from halocline.protocol import commands, events
 from halocline.protocol.values import snake
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.library import VARIABLES as CLOUD_VARIABLES
-from halocline.providers.proxies import VARIABLES as PROXY_VARIABLES
 from halocline.providers.vendors import VENDORS, Vendor
 from halocline.store.settings import VARIABLES, Provider, Settings
 from halocline.surfaces.cli.arguments import COMMANDS, PARSERS

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from tests.providers.raw_server import read_request, serving
+from tests.net.raw_server import read_request, serving
 
 STREAM = "application/vnd.amazon.eventstream"
 

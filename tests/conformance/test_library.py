@@ -12,12 +12,13 @@ import msgspec
 import pytest
 from tests.conformance.event_stream import Bedrock, bedrock_server, frame, reply
 from tests.conformance.sdks import PICTURE
+from tests.net.raw_server import read_request, serving
 from tests.providers.markup import TOOLS
-from tests.providers.raw_server import read_request, serving
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request, text_of, usage_of
 
 from halocline.controller.key_choice import FoundKey, Keys
 from halocline.controller.model_choice import open_model
+from halocline.net.network import Network
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 from halocline.protocol.events import ToolCallDelta
 from halocline.protocol.messages import (
@@ -35,7 +36,6 @@ from halocline.protocol.secret import Secret
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.library import Library
-from halocline.providers.network import Network
 from halocline.providers.vendors import VENDORS, Vendor
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home

@@ -8,8 +8,8 @@ import pytest
 from tests.conformance.sdks import SDKS, Heard, Refused
 from tests.testing.test_model_server import PATHS
 
+from halocline.net.http import HttpClient
 from halocline.protocol.messages import StopReason, Usage
-from halocline.providers.http import HttpClient
 from halocline.providers.sse import EventParser
 from halocline.testing.model_server import Call, Fault, ModelServer, Turn
 

@@ -2,16 +2,16 @@ import asyncio
 import ssl
 
 import pytest
-from tests.providers.certificates import Authority, authority, trusted
-from tests.providers.raw_server import serving
+from tests.net.certificates import Authority, authority, trusted
+from tests.net.raw_server import serving
 from tests.providers.streams import MemoryBlobs
 
 from halocline.controller.connection_test import Connection, try_connection
 from halocline.controller.model_choice import client
-from halocline.providers.address import address_of
+from halocline.net.address import address_of
+from halocline.net.network import Network
+from halocline.net.proxies import Proxy
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.network import Network
-from halocline.providers.proxies import Proxy
 from halocline.providers.vendors import Vendor
 from halocline.testing.model_server import Fault, ModelServer, Turn
 from halocline.testing.proxy_server import ProxyServer

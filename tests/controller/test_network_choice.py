@@ -5,9 +5,9 @@ import pytest
 
 from halocline.controller.assembly import Choices
 from halocline.controller.network_choice import network
+from halocline.net.network import Network
 from halocline.protocol.errors import UsageError
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.network import Network
 from halocline.providers.vendors import vendor
 from halocline.store.settings import Settings, Timeouts
 

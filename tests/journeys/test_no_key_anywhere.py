@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.providers.raw_server import serving
+from tests.net.raw_server import serving
 from tests.surfaces.cli.halo_process import Halo
 
 KEY = "sk-" + "".join(random.Random(7).choices(string.ascii_letters + string.digits + "-_.~+/=", k=48))

@@ -30,6 +30,10 @@ def execute(command, *, risky=False):
     return Summary(command, ToolKind.EXECUTE, command=command, risky=risky)
 
 
+def fetch(url, *, private=False):
+    return Summary("fetch", ToolKind.FETCH, url=url, private=private)
+
+
 @pytest.mark.parametrize(
     ("call", "ask", "edits", "auto", "yolo", "plan"),
     [
@@ -51,6 +55,11 @@ def execute(command, *, risky=False):
         (read(".github/workflows/ci.yml"), "allow", "allow", "allow", "allow", "allow"),
         (edit("../home/settings.toml"), "deny", "deny", "deny", "deny", "deny"),
         (read("../home/credentials"), "deny", "deny", "deny", "deny", "deny"),
+        (fetch("https://example.com/a"), "ask", "ask", "allow", "allow", "ask"),
+        (fetch("https://example.com/a", private=True), "ask", "ask", "ask", "allow", "ask"),
+        (fetch("http://localhost:3000/"), "ask", "ask", "ask", "allow", "ask"),
+        (fetch("http://192.168.1.1/"), "ask", "ask", "ask", "allow", "ask"),
+        (fetch("http://169.254.169.254/latest"), "ask", "ask", "ask", "ask", "ask"),
         (Summary("done", ToolKind.OTHER), "allow", "allow", "allow", "allow", "allow"),
     ],
 )
@@ -187,3 +196,26 @@ def test_leave_to_edit_is_no_leave_to_delete(workspace):
 def test_a_decision_says_where_the_paths_led(workspace):
     (workspace / "link").symlink_to("src")
     assert decide(edit("link/a.py"), posture(workspace)).places == (str(workspace / "src" / "a.py"),)
+
+
+def test_always_for_a_fetch_covers_the_host_and_no_other(workspace):
+    grant = decide(fetch("https://docs.example.com/a"), posture(workspace)).grant
+    assert grant == Grant(ToolKind.FETCH, "docs.example.com")
+    granted = posture(workspace, grants=frozenset({grant}))
+    assert decide(fetch("http://docs.example.com:8080/b?c"), granted).verdict is Verdict.ALLOW
+    assert decide(fetch("https://example.com/a"), granted).verdict is Verdict.ASK
+    assert decide(fetch("https://docs.example.com/a", private=True), granted).verdict is Verdict.ASK
+
+
+def test_always_for_a_private_address_covers_its_port_alone(workspace):
+    grant = decide(fetch("http://127.0.0.1:3000/"), posture(workspace)).grant
+    assert grant == Grant(ToolKind.FETCH, "127.0.0.1:3000")
+    granted = posture(workspace, grants=frozenset({grant}))
+    assert decide(fetch("http://127.0.0.1:3000/x"), granted).verdict is Verdict.ALLOW
+    assert decide(fetch("http://127.0.0.1:22/"), granted).verdict is Verdict.ASK
+
+
+def test_leave_for_an_address_of_keys_is_leave(workspace):
+    grant = decide(fetch("http://169.254.169.254/"), posture(workspace)).grant
+    granted = posture(workspace, grants=frozenset({grant}))
+    assert decide(fetch("http://169.254.169.254/latest"), granted).verdict is Verdict.ALLOW

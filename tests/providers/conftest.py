@@ -1,3 +1,3 @@
-from tests.providers.certificates import authority, trusted
+from tests.net.certificates import authority, trusted
 
 __all__ = ["authority", "trusted"]

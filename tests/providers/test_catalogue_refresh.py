@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.providers.raw_server import serving
+from tests.net.raw_server import serving
 from tests.providers.test_catalogue_file import API
 
+from halocline.net.network import DIRECT, Network
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.providers.catalogue_file import Catalogue
 from halocline.providers.catalogue_refresh import Refreshed, refresh
-from halocline.providers.network import DIRECT, Network
 
 BODY = json.dumps(API).encode()
 

@@ -2,8 +2,8 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 
+from tests.net.raw_server import serving
 from tests.providers.documents import documents
-from tests.providers.raw_server import serving
 from tests.providers.streams import collected, request, usage_of
 
 from halocline.ports.model import ModelEvent, Request

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import h11
 import pytest
-from tests.providers.raw_server import read_request, serving
+from tests.net.raw_server import read_request, serving
 from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of, request, text_of, translated, usage_of
 
 from halocline.ports.model import Model, ModelEvent

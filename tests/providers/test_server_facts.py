@@ -2,8 +2,8 @@ import asyncio
 import time
 
 import pytest
+from tests.net.raw_server import serving
 from tests.providers.documents import documents
-from tests.providers.raw_server import serving
 
 from halocline.providers.catalog import UNKNOWN, ModelInfo, Prices
 from halocline.providers.endpoint import Endpoint

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.providers.raw_server import STREAM_HEAD, read_request, serving
+from tests.net.raw_server import STREAM_HEAD, read_request, serving
 from tests.providers.streams import MemoryBlobs, endpoint, message_of, request, translated, usage_of
 
 from halocline.ports.model import Model, ModelEvent

@@ -1,9 +1,9 @@
 import pytest
 
+from halocline.net.http import HttpClient
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.endpoint import Endpoint, endpoint
-from halocline.providers.http import HttpClient
 from halocline.providers.server_facts import QUESTIONS
 from halocline.providers.vendors import VENDORS, Vendor, vendor
 

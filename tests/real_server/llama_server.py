@@ -12,7 +12,7 @@ from typing import Any
 from tests.real_server.make_model import CALL, CONTROL, vocabulary
 from tests.real_server.set_up import SERVER
 
-from halocline.providers.http import fetch_json
+from halocline.net.http import fetch_json
 
 TOKENS = vocabulary()
 END_OF_REPLY = len(TOKENS) + len(CONTROL) - 1

@@ -11,12 +11,12 @@ from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of
 from tests.real_server.llama_server import CALLS_TOOLS, NEVER_STOPS, STOPS_SOON, llama_server, relay
 
 from halocline.controller.model_choice import local_models
+from halocline.net.network import DIRECT, Network
 from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ToolCallDelta
 from halocline.protocol.messages import AssistantMessage, Message, StopReason, Text, ToolResult, UserMessage
 from halocline.providers.anthropic import Anthropic
-from halocline.providers.network import DIRECT, Network
 from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.openai_responses import OpenAIResponses
 from halocline.providers.server_facts import ask_server
@@ -25,7 +25,7 @@ from halocline.task.arguments import input_of
 from halocline.tools.toolset import ALL, Tools
 
 FAMILIES = {"anthropic": Anthropic, "llamacpp": OpenAIChat, "openai-responses": OpenAIResponses}
-SPECS = tuple(spec for spec in Tools(ALL).specs() if spec.name in ("read_file", "update_todos", "list_files"))
+SPECS = tuple(spec for spec in Tools(ALL).specs("") if spec.name in ("read_file", "update_todos", "list_files"))
 EVERY_FAMILY = pytest.mark.parametrize("family", FAMILIES)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from halocline.net.http import HttpClient, fetch_json
 from halocline.protocol.messages import Usage
-from halocline.providers.http import HttpClient, fetch_json
 from halocline.testing.model_server import Call, Fault, ModelServer, Turn
 
 PATHS = {

@@ -7,7 +7,7 @@ from urllib.error import HTTPError
 from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 
 import pytest
-from tests.providers.certificates import Authority, authority, trusted
+from tests.net.certificates import Authority, authority, trusted
 
 from halocline.testing.model_server import ModelServer
 from halocline.testing.proxy_server import ProxyServer

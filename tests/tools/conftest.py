@@ -9,6 +9,8 @@ from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
+from halocline.hosts.web import LocalWeb
+from halocline.net.network import DIRECT
 from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.store.blobs import DiskBlobs
 from halocline.tools.toolset import Tools
@@ -18,6 +20,10 @@ Call = Callable[..., Awaitable[ToolOutput]]
 
 async def nobody(question: str, options: Sequence[str], call: str) -> str | None:
     return None
+
+
+async def anywhere(url: str) -> tuple[str, ...]:
+    return ("127.0.0.1",)
 
 
 @pytest.fixture
@@ -36,8 +42,10 @@ async def context(workspace: Path, tmp_path: Path) -> AsyncIterator[ToolContext]
         files=LocalFiles(),
         shell=shell,
         search=Ripgrep(),
+        web=LocalWeb(lambda url: DIRECT),
         blobs=DiskBlobs(tmp_path / "blobs"),
         ask=nobody,
+        reach=anywhere,
         progress=lambda text: None,
         code=TreeSitter(),
         documents=ChildDocuments(),

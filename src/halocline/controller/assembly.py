@@ -22,6 +22,8 @@ from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
+from halocline.hosts.web import LocalWeb
+from halocline.net.network import Network
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
@@ -263,12 +265,16 @@ class Assembly:
             files=LocalFiles(self.home.edits),
             shell=LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1),
             search=Ripgrep(),
+            web=LocalWeb(self._way),
             blobs=self.blobs,
             code=TreeSitter(),
             documents=ChildDocuments(),
             takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
             syntax_errors=self.settings.syntax_errors,
         )
+
+    def _way(self, url: str) -> Network:
+        return network_to(url, self.settings, self._env)
 
     def _key_variables(self) -> frozenset[str]:
         """The variables that commands must not see: keys of our rows, of a person's own, of the catalogue's."""

@@ -137,7 +137,7 @@ async def _local() -> str:
 
 async def local_models(vendor: Vendor) -> list[str]:
     """What a local server offers; empty when none answers."""
-    from halocline.providers.http import fetch_json
+    from halocline.net.http import fetch_json
 
     try:
         answer = await fetch_json(f"{vendor.base_url}/models", timeout=PROBE_SECONDS)

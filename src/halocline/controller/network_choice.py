@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from halocline.providers.address import address_of
+from halocline.net.address import address_of
+from halocline.net.network import DIRECT, Network
+from halocline.net.proxies import proxy_for
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.network import DIRECT, Network
-from halocline.providers.proxies import proxy_for
 from halocline.store.settings import Settings, Timeouts
 
 # A model on this machine may read a long prompt for many minutes, and writes a whole tool call before it sends it.

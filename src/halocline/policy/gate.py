@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.policy import commands
+from halocline.policy.destinations import Destination, Net, destination
 from halocline.policy.paths import Place, Resolved, resolve
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
@@ -55,12 +56,13 @@ class Posture(Value, frozen=True):
 
 
 class Question(Value, frozen=True):
-    """One call, with its paths resolved."""
+    """One call, with its paths resolved. `server` is where its URL leads."""
 
     summary: Summary
     paths: tuple[Resolved, ...]
     grant: Grant
     posture: Posture
+    server: Destination | None = None
 
     def first(self, place: Place) -> Resolved | None:
         return next((path for path in self.paths if path.place is place), None)
@@ -70,25 +72,39 @@ Rule = Callable[[Question], Decision | None]
 
 
 def decide(summary: Summary, posture: Posture) -> Decision:
-    """Judge one call. Of several files each is judged by itself, and the strictest decision holds for all."""
+    """Judge one call. Of several files each is judged by itself, and the strictest decision holds for all.
+
+    Raises:
+        ToolFailure: a path or a URL is none.
+    """
+    server = _server(summary)
     paths = tuple(resolve(path, posture.workspace, posture.home) for path in summary.paths)
     each = [paths] if len(paths) < 2 else [(path,) for path in paths]
-    decisions = [_decide(summary, judged, posture) for judged in each]
+    decisions = [_decide(summary, judged, posture, server) for judged in each]
     strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
     return replace(strictest, reason="; ".join(reasons), places=tuple(path.path for path in paths))
 
 
-def _decide(summary: Summary, paths: tuple[Resolved, ...], posture: Posture) -> Decision:
-    question = Question(summary, paths, _grant_for(summary, paths), posture)
+def _decide(summary: Summary, paths: tuple[Resolved, ...], posture: Posture, server: Destination | None) -> Decision:
+    question = Question(summary, paths, _grant_for(summary, paths, server), posture, server)
     for rule in RULES:
         if decision := rule(question):
             return decision
     return Decision(Verdict.ASK, "unknown", "nothing allows it", question.grant)
 
 
-def _grant_for(summary: Summary, paths: tuple[Resolved, ...]) -> Grant:
-    """What *always* means: this exact command in this place, edits in the project, or this exact path elsewhere."""
+def _server(summary: Summary) -> Destination | None:
+    server = destination(summary.url) if summary.url else None
+    if server and summary.private and server.net is Net.PUBLIC:
+        return replace(server, net=Net.PRIVATE)
+    return server
+
+
+def _grant_for(summary: Summary, paths: tuple[Resolved, ...], server: Destination | None) -> Grant:
+    """What *always* means: this command in this place, this host, edits in the project, or this path elsewhere."""
+    if server:
+        return Grant(summary.kind, server.hostname if server.net is Net.PUBLIC else server.exactly)
     if summary.command:
         return Grant(summary.kind, f"{summary.command} (in {summary.place})" if summary.place else summary.command)
     special = [path.path for path in paths if path.place is not Place.PROJECT]
@@ -113,6 +129,13 @@ def _refused(q: Question) -> Decision | None:
     return None
 
 
+def _link_local(q: Question) -> Decision | None:
+    if q.server and q.server.net is Net.LINK_LOCAL and q.grant not in q.posture.grants:
+        reason = f"{q.server.exactly} is an address at which machines are given their keys"
+        return Decision(Verdict.ASK, "link-local", reason, q.grant)
+    return None
+
+
 def _yolo(q: Question) -> Decision | None:
     if q.posture.approval_mode is ApprovalMode.YOLO:
         return Decision(Verdict.ALLOW, "yolo", "yolo mode allows everything")
@@ -133,6 +156,13 @@ def _careful_place(q: Question) -> Decision | None:
     path = q.first(Place.RUNS_LATER)
     if path and q.summary.kind in CHANGES:
         return Decision(Verdict.ASK, "runs-later", f"{path.shown} is run or obeyed by other programs later", q.grant)
+    return None
+
+
+def _private_network(q: Question) -> Decision | None:
+    if q.server and q.server.net is not Net.PUBLIC:
+        reason = f"{q.server.exactly} is on this machine or in a private network"
+        return Decision(Verdict.ASK, "private-network", reason, q.grant)
     return None
 
 
@@ -163,14 +193,26 @@ def _executes(q: Question) -> Decision | None:
     return Decision(Verdict.ALLOW, "mode-auto", "auto mode allows ordinary commands")
 
 
+def _fetches(q: Question) -> Decision | None:
+    if q.summary.kind is not ToolKind.FETCH:
+        return None
+    mode = q.posture.approval_mode
+    if mode is ApprovalMode.AUTO:
+        return Decision(Verdict.ALLOW, "mode-auto", "auto mode allows public addresses")
+    return Decision(Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before anything is fetched", q.grant)
+
+
 RULES: tuple[Rule, ...] = (
     _own_state,
     _plan_mode,
     _refused,
+    _link_local,
     _yolo,
     _granted,
     _careful_place,
+    _private_network,
     _harmless,
     _edits,
     _executes,
+    _fetches,
 )

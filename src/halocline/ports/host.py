@@ -167,3 +167,28 @@ class Search(Protocol):
 
     async def files(self, path: Path, limit: int) -> tuple[list[str], bool]:
         """Paths of files below a folder, relative to it, nearest first; and whether the list was cut."""
+
+
+class WebAnswer(Value, frozen=True):
+    """What a server gave. `media_type` is in lower case without parameters; `location` is where it sends one on to."""
+
+    status: int
+    media_type: str
+    charset: str = ""
+    location: str = ""
+    body: bytes = b""
+    cut: bool = False
+
+
+class Web(Protocol):
+    """Pages and documents at http and https addresses."""
+
+    async def lookup(self, hostname: str) -> tuple[str, ...]:
+        """The IP addresses of a name; none when it does not resolve."""
+
+    async def get(self, url: str, addresses: tuple[str, ...]) -> WebAnswer:
+        """Ask once, following nothing. Only `addresses` are connected to, or the proxy of the settings.
+
+        Raises:
+            ToolFailure: nobody answered.
+        """

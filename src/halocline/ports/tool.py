@@ -14,7 +14,7 @@ import msgspec
 from halocline.ports.blobs import Blobs
 from halocline.ports.code import Code, SyntaxRule
 from halocline.ports.documents import Documents
-from halocline.ports.host import Files, Search, Shell
+from halocline.ports.host import Files, Search, Shell, Web
 from halocline.protocol.events import Diff, DurableEvent, Location, Todo, ToolKind
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
 from halocline.protocol.values import JsonObject, Value
@@ -63,7 +63,8 @@ class Summary(Value, frozen=True):
 
     `paths` are as the model wrote them; the policy resolves them. `command` is the exact text a shell would run.
     `risky` is the model's own warning: it may raise a decision, never lower it. `place` is where a command runs when it
-    is not the workspace: the folder in which an earlier one left the shell, or the job into which it is typed.
+    is not the workspace: the folder in which an earlier one left the shell, or the job into which it is typed. `url` is
+    what will be asked for over the network; `private` says that it may turn out to be in a private network.
     """
 
     title: str
@@ -73,6 +74,8 @@ class Summary(Value, frozen=True):
     locations: tuple[Location, ...] = ()
     risky: bool = False
     place: str = ""
+    url: str = ""
+    private: bool = False
 
     @property
     def may_change(self) -> tuple[str, ...] | None:
@@ -100,6 +103,19 @@ class Asker(Protocol):
         """The answer, or None when nobody can answer."""
 
 
+class Reach(Protocol):
+    """How a tool learns where it may connect to: the only way from a URL to addresses."""
+
+    async def __call__(self, url: str) -> tuple[str, ...]:
+        """Judge a URL of the call, or one that it led to, and give the IP addresses to connect to.
+
+        They are empty when the name does not resolve here; then only a proxy can reach it.
+
+        Raises:
+            ToolFailure: the policy would not allow it without asking.
+        """
+
+
 class ToolContext(Value, frozen=True):
     """What a running tool may use. `messages` are what the model has before it, `takes_images` whether it sees."""
 
@@ -108,8 +124,10 @@ class ToolContext(Value, frozen=True):
     files: Files
     shell: Shell
     search: Search
+    web: Web
     blobs: Blobs
     ask: Asker
+    reach: Reach
     progress: Callable[[str], None]
     code: Code
     documents: Documents

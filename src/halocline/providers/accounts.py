@@ -1,7 +1,7 @@
 """What a person needs to know to get a vendor's key and to recognise it: data, read on the way to `halo login`."""
 
+from halocline.net.address import address_of
 from halocline.protocol.values import Value
-from halocline.providers.address import address_of
 from halocline.providers.vendors import VENDORS, Vendor
 
 _SHORTEST = 16

@@ -9,6 +9,7 @@ import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
@@ -29,7 +30,6 @@ from halocline.providers.anthropic_stream import FromWire
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import exchange
 from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture
-from halocline.providers.http import HttpClient
 from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
 _API_VERSION = "2023-06-01"

@@ -13,12 +13,12 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 
 from halocline._version import __version__
+from halocline.net.http import HttpClient, Response
+from halocline.net.network import Network
 from halocline.protocol.errors import HaloclineError, ModelError
 from halocline.protocol.values import Value
 from halocline.providers.catalogue_file import GZIP, CatalogueFile
 from halocline.providers.catalogue_making import packed
-from halocline.providers.http import HttpClient, Response
-from halocline.providers.network import Network
 
 MOST_BYTES = 64_000_000
 """The longest document that is taken; models.dev's has 6 MB."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from halocline._version import __version__
+from halocline.net.address import address_of
+from halocline.net.network import DIRECT, Network
 from halocline.protocol.errors import UsageError
-from halocline.providers.address import address_of
 from halocline.providers.catalog import FREE, UNKNOWN, ModelInfo
-from halocline.providers.network import DIRECT, Network
 from halocline.providers.vendors import Family, Vendor
 
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")

@@ -6,11 +6,11 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from halocline.net.http import HttpClient, Response
 from halocline.ports.model import ModelEvent
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import UsageReported
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import HttpClient, Response
 from halocline.providers.sse import EventParser
 
 T = TypeVar("T")

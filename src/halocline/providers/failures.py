@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from halocline.net.address import address_of
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.providers.address import address_of
 from halocline.providers.endpoint import Endpoint
 
 Kind = ModelErrorKind

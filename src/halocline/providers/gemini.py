@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from urllib.parse import quote
 
+from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
@@ -27,7 +28,6 @@ from halocline.providers.exchange import exchange
 from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture
 from halocline.providers.gemini_schema import parameters
 from halocline.providers.gemini_stream import FromWire
-from halocline.providers.http import HttpClient
 from halocline.providers.thinking import for_gemini
 
 _WANTS_SIGNATURES = re.compile(r"gemini-(?![12]\.)")

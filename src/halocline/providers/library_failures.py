@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import msgspec
 from pydantic_ai import exceptions as lib
 
+from halocline.net.network_failures import broken, stalled
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.failures import classify, classify_in_stream
-from halocline.providers.network_failures import broken, stalled
 
 Kind = ModelErrorKind
 

@@ -9,8 +9,8 @@ from contextlib import aclosing
 
 import httpx2
 
-from halocline.providers.http import HttpClient, Response
-from halocline.providers.network import Network
+from halocline.net.http import HttpClient, Response
+from halocline.net.network import Network
 
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "proxy-authorization"})
 

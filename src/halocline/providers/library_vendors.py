@@ -14,9 +14,9 @@ import httpx2
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings, merge_model_settings
 
+from halocline.net.proxies import Proxy
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.proxies import Proxy
 
 
 @dataclass(frozen=True, slots=True)

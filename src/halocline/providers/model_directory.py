@@ -5,10 +5,10 @@ from urllib.parse import quote
 
 import msgspec
 
+from halocline.net.http import HttpClient
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers.accounts import account
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import HttpClient
 
 _LARGEST = 16_000_000
 _NOT_THERE = frozenset({404, 405, 501})

@@ -6,6 +6,7 @@ calls directly (pictures in results come after all of them, in a user message: a
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
+from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
@@ -24,7 +25,6 @@ from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import bearer_headers, exchange
 from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture
-from halocline.providers.http import HttpClient
 from halocline.providers.openai_stream import FromWire
 
 

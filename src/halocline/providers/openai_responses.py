@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from hashlib import sha256
 
+from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
@@ -28,7 +29,6 @@ from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import bearer_headers, exchange
 from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture
-from halocline.providers.http import HttpClient
 from halocline.providers.responses_stream import FromWire
 
 WISHES: Mapping[str, object] = {

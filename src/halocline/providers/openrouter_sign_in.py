@@ -12,11 +12,11 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 
 from halocline._version import __version__
+from halocline.net.http import HttpClient
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.secret import Secret
 from halocline.protocol.values import Value
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import HttpClient
 
 _METHOD = "S256"
 _REFUSALS = (400, 403)

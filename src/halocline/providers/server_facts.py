@@ -13,11 +13,11 @@ from urllib.parse import quote
 
 import msgspec
 
+from halocline.net.http import fetch_json
 from halocline.protocol.errors import ModelError
 from halocline.protocol.values import Value
 from halocline.providers.catalog import UNKNOWN, ModelInfo, Prices
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import fetch_json
 
 LOCAL_SECONDS = 0.4
 """How long a server on this machine may take to say something about itself."""

@@ -20,7 +20,7 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.code import Code, SyntaxRule
 from halocline.ports.documents import Documents
-from halocline.ports.host import Files, Search, Shell
+from halocline.ports.host import Files, Search, Shell, Web
 from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
@@ -32,6 +32,7 @@ from halocline.task.arguments import input_of
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
 from halocline.task.log import Log, LogUnwritable
+from halocline.task.reach import Reach
 
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
 ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
@@ -67,6 +68,7 @@ class Machine(Value, frozen=True):
     files: Files
     shell: Shell
     search: Search
+    web: Web
     blobs: Blobs
     code: Code
     documents: Documents
@@ -136,7 +138,7 @@ class ToolCalls:
             if run.tool.edits:
                 await asyncio.gather(self._checkpoints.barrier(), self._log.sync())
                 self._require_same_places(run)
-            output = await run.tool.run(run.input, self._context(call))
+            output = await run.tool.run(run.input, self._context(run))
         except ToolFailure as failure:
             self._end(call, ev.CallStatus.FAILED, failure.text)
         except LogUnwritable:
@@ -191,7 +193,7 @@ class ToolCalls:
         return decision
 
     async def _approve(self, run: Run, decision: Decision) -> Run:
-        diffs = await run.tool.preview(run.input, self._context(run.call)) if run.tool.preview else ()
+        diffs = await run.tool.preview(run.input, self._context(run)) if run.tool.preview else ()
         request = f"r{self._state().seq + 1}"
         with self._inbox.decision(request) as decision_of_person:
             self._emit(_asked(request, run, decision, diffs))
@@ -254,17 +256,19 @@ class ToolCalls:
             refusals=state.refusals,
         )
 
-    def _context(self, call: ToolCall) -> ToolContext:
+    def _context(self, run: Run) -> ToolContext:
         state = self._state()
         return ToolContext(
-            call=call.id,
+            call=run.call.id,
             workspace=Path(state.workspace),
             files=self._machine.files,
             shell=self._machine.shell,
             search=self._machine.search,
+            web=self._machine.web,
             blobs=self._machine.blobs,
             ask=self.ask,
-            progress=partial(self._progress, call.id),
+            reach=Reach(run.summary, self._posture, self._machine.web),
+            progress=partial(self._progress, run.call.id),
             code=self._machine.code,
             documents=self._machine.documents,
             takes_images=partial(self._machine.takes_images, state.last_message.model or state.model),

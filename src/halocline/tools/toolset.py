@@ -17,6 +17,7 @@ from halocline.tools import (
     replace_in_file,
     search_files,
     update_todos,
+    web_fetch,
     write_to_file,
 )
 
@@ -30,6 +31,7 @@ ALL: tuple[AnyTool, ...] = (
     write_to_file.TOOL,
     execute_command.TOOL,
     job.TOOL,
+    web_fetch.TOOL,
     update_todos.TOOL,
     ask_followup_question.TOOL,
     attempt_completion.TOOL,

@@ -1,7 +1,7 @@
 import ssl
 
 import pytest
-from tests.providers.certificates import Authority, authority, trusted
+from tests.net.certificates import Authority, authority, trusted
 from tests.surfaces.cli.halo_process import Halo
 
 from halocline.protocol import events as ev

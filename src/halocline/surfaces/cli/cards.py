@@ -22,7 +22,7 @@ WHOLE = 1_000_000
 LOOKS = frozenset({ToolKind.READ, ToolKind.SEARCH})
 CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 
-_MARKS = {ToolKind.EXECUTE: "$"} | dict.fromkeys(CHANGES, "±") | dict.fromkeys(LOOKS, "▸")
+_MARKS = {ToolKind.EXECUTE: "$", ToolKind.FETCH: "↓"} | dict.fromkeys(CHANGES, "±") | dict.fromkeys(LOOKS, "▸")
 _EXIT = re.compile(r"exit code (-?\d+)")
 _TODO = {
     TodoStatus.PENDING: ("○", "", "quiet"),
@@ -120,6 +120,8 @@ def granted(grant: Grant) -> str:
     match grant.kind:
         case ToolKind.EXECUTE:
             return f"{subject or 'every command'} in this task"
+        case ToolKind.FETCH:
+            return f"fetching from {subject} in this task"
         case kind if kind in CHANGES:
             return f"edits of {subject} in this task" if subject else "edits in the workspace in this task"
         case kind:

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from halocline.net.address import Address, address_of
+from halocline.net.network import Network
+from halocline.net.proxies import Proxy, proxy_for
 from halocline.protocol.errors import UsageError
-from halocline.providers.address import Address, address_of
-from halocline.providers.network import Network
-from halocline.providers.proxies import Proxy, proxy_for
 
 HTTPS = Address("api.example.com", 443, True)
 HTTP = Address("api.example.com", 80, False)

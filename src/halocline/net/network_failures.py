@@ -8,8 +8,8 @@ from ssl import SSLCertVerificationError, SSLEOFError, SSLError, SSLZeroReturnEr
 
 import h11
 
+from halocline.net.connection import ConnectionLost
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.providers.connection import ConnectionLost
 
 _CHECK_ADDRESS = "Check the network connection and the base URL."
 _CHECK_PROXY = "Check the proxy (--proxy, HTTPS_PROXY), or list the server in NO_PROXY."

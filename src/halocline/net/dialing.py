@@ -5,16 +5,18 @@ A socket is closed at once when its opening fails, takes too long or is cancelle
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
 
 import h11
 
+from halocline.net.address import Address
+from halocline.net.connection import Connection, ConnectionLost
+from halocline.net.network import Network
+from halocline.net.proxies import Proxy
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.providers.address import Address
-from halocline.providers.connection import Connection, ConnectionLost
-from halocline.providers.network import Network
-from halocline.providers.proxies import Proxy
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 _WRONG = (OSError, UnicodeError, ConnectionLost, h11.RemoteProtocolError)
 
@@ -33,8 +35,9 @@ class Dialer:
         proxy = self._network.proxy
         deadline = asyncio.get_running_loop().time() + self._network.connect_timeout
         nearest, name = (proxy.address, f"The proxy {proxy.name}") if proxy else (self._target, self._host)
+        hosts = self._network.pinned if self._network.pinned and not proxy else (nearest.hostname,)
         async with self._reaching(name, deadline):
-            reader, writer = await asyncio.open_connection(nearest.hostname, nearest.port)
+            reader, writer = await _first_of(hosts, nearest.port, deadline)
         try:
             if proxy:
                 async with self._reaching(name, deadline):
@@ -54,11 +57,11 @@ class Dialer:
             async with asyncio.timeout_at(deadline):
                 yield
         except TimeoutError:
-            from halocline.providers.network_failures import took_too_long
+            from halocline.net.network_failures import took_too_long
 
             raise took_too_long(peer, self._network.connect_timeout) from None
         except _WRONG as error:
-            from halocline.providers.network_failures import not_connected
+            from halocline.net.network_failures import not_connected
 
             raise not_connected(peer, error, through_proxy=self._network.proxy is not None) from error
 
@@ -77,7 +80,7 @@ class Dialer:
         request = h11.Request(method="CONNECT", target=self._target.authority, headers=list(headers.items()))
         answer = await connection.ask(request, ())
         if answer.status_code // 100 != 2:
-            from halocline.providers.network_failures import proxy_refused
+            from halocline.net.network_failures import proxy_refused
 
             raise proxy_refused(proxy.name, self._host, answer.status_code)
 
@@ -85,6 +88,16 @@ class Dialer:
         if self._context is None:
             self._context = tls_context(self._network.ca_files)
         await writer.start_tls(self._context, server_hostname=peer.hostname)
+
+
+async def _first_of(hosts: Sequence[str], port: int, deadline: float) -> Streams:
+    """A connection to the first host that takes it. Each has its share of the time. Raises OSError of the last."""
+    for left in range(len(hosts), 1, -1):
+        now = asyncio.get_running_loop().time()
+        with suppress(OSError):  # a TimeoutError is one
+            async with asyncio.timeout((deadline - now) / left):
+                return await asyncio.open_connection(hosts[-left], port)
+    return await asyncio.open_connection(hosts[-1], port)
 
 
 def tls_context(ca_files: tuple[str, ...]) -> ssl.SSLContext:

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import h11
 import msgspec
 
+from halocline.net.address import address_of
+from halocline.net.connection import Connection, ConnectionLost
+from halocline.net.dialing import Dialer
+from halocline.net.network import DIRECT, Network
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
-from halocline.providers.address import address_of
-from halocline.providers.connection import Connection, ConnectionLost
-from halocline.providers.dialing import Dialer
-from halocline.providers.network import DIRECT, Network
 
 Headers = Mapping[str, str]
 
@@ -166,7 +166,7 @@ class HttpClient:
     def _check_proxy(self, status: int) -> None:
         """Raises ModelError when the answer is not the server's: only a proxy asks for a proxy's password."""
         if self._proxy is not None and status == 407:
-            from halocline.providers.network_failures import proxy_refused
+            from halocline.net.network_failures import proxy_refused
 
             raise proxy_refused(self._proxy.name, self.host, status)
 
@@ -201,12 +201,12 @@ async def fetch_json(
 
 # What failures mean is only read up when there is one.
 def _stalled(host: str, seconds: float) -> ModelError:
-    from halocline.providers.network_failures import stalled
+    from halocline.net.network_failures import stalled
 
     return stalled(host, seconds)
 
 
 def _broken(host: str, error: BaseException) -> ModelError:
-    from halocline.providers.network_failures import broken
+    from halocline.net.network_failures import broken
 
     return broken(host, error)

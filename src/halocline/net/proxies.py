@@ -6,8 +6,8 @@ What must stay true: a proxy's user name and password show in no text and no rep
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from halocline.net.address import Address, address_of
 from halocline.protocol.errors import UsageError
-from halocline.providers.address import Address, address_of
 
 VARIABLES = {
     "HTTPS_PROXY": "The proxy for servers at https addresses.",

@@ -3,12 +3,12 @@ import ssl
 from pathlib import Path
 
 import pytest
-from tests.providers.certificates import FUTURE, PAST, Authority
-from tests.providers.raw_server import read_request, serving
+from tests.net.certificates import FUTURE, PAST, Authority
+from tests.net.raw_server import read_request, serving
 
+from halocline.net.http import HttpClient
+from halocline.net.network import DIRECT, Network
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.providers.http import HttpClient
-from halocline.providers.network import DIRECT, Network
 
 
 async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -6,12 +6,12 @@ from contextlib import ExitStack, aclosing, contextmanager, suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.providers.raw_server import EMPTY, STREAM_HEAD, read_request, serving
+from tests.net.raw_server import EMPTY, STREAM_HEAD, read_request, serving
 
+from halocline.net.connection import Connection
+from halocline.net.http import HttpClient, fetch_json
+from halocline.net.network import Network
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
-from halocline.providers.connection import Connection
-from halocline.providers.http import HttpClient, fetch_json
-from halocline.providers.network import Network
 
 
 async def post(client: HttpClient, *parts: bytes) -> bytes:

@@ -2,14 +2,14 @@ import asyncio
 import ssl
 
 import pytest
-from tests.providers.certificates import Authority
-from tests.providers.raw_server import EMPTY, read_request, serving
+from tests.net.certificates import Authority
+from tests.net.raw_server import EMPTY, read_request, serving
 
+from halocline.net.address import Address, address_of
+from halocline.net.http import HttpClient
+from halocline.net.network import Network
+from halocline.net.proxies import proxy_for
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.providers.address import Address, address_of
-from halocline.providers.http import HttpClient
-from halocline.providers.network import Network
-from halocline.providers.proxies import proxy_for
 from halocline.testing.proxy_server import ProxyServer
 
 MODELS = "https://models.example"

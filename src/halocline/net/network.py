@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from halocline.providers.proxies import Proxy
+from halocline.net.proxies import Proxy
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +12,8 @@ class Network:
     `connect_timeout` covers everything until a request can be sent: the name, the socket, the proxy, TLS.
     `first_byte_timeout` bounds the wait for the head of an answer, and then the wait for the first byte of its body: a
     server may send either while it still reads the prompt. `stall_timeout` bounds every later silence. `ca_files` are
-    trusted beside what the system trusts.
+    trusted beside what the system trusts. `pinned` are addresses to connect to, so that the name is not looked up
+    again; a proxy looks it up itself.
     """
 
     connect_timeout: float = 10.0
@@ -20,6 +21,7 @@ class Network:
     stall_timeout: float = 120.0
     proxy: Proxy | None = None
     ca_files: tuple[str, ...] = ()
+    pinned: tuple[str, ...] = ()
 
 
 DIRECT = Network()

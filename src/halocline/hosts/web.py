@@ -1,0 +1,122 @@
+"""Pages over HTTP: one request at a time, to addresses that were judged, within bounds of time and size."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from halocline._version import __version__
+from halocline.net.network import Network
+from halocline.ports.host import WebAnswer
+from halocline.protocol.errors import HaloclineError, ToolFailure
+
+if TYPE_CHECKING:
+    from halocline.net.http import Response
+
+TIME_LIMIT = 30.0
+REDIRECTS = (301, 302, 303, 307, 308)
+LARGEST = 5_000_000
+"""Bytes, as they come and as they are unpacked."""
+HEADERS = {
+    "user-agent": f"Mozilla/5.0 (compatible; Halocline/{__version__})",
+    "accept": "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5",
+    "accept-encoding": "gzip, deflate",
+}
+
+
+class LocalWeb:
+    """Fulfils `ports.host.Web`. `way` says how a URL's server is reached: proxy, certificates, times."""
+
+    def __init__(self, way: Callable[[str], Network]) -> None:
+        self._way = way
+
+    async def lookup(self, hostname: str) -> tuple[str, ...]:
+        """The IP addresses of a name, as the system gives them."""
+        from socket import SOCK_STREAM
+
+        try:
+            async with asyncio.timeout(TIME_LIMIT):
+                found = await asyncio.get_running_loop().getaddrinfo(hostname, None, type=SOCK_STREAM)
+        except (OSError, UnicodeError):
+            return ()
+        return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+
+    async def get(self, url: str, addresses: tuple[str, ...]) -> WebAnswer:
+        """Ask once. Raises ToolFailure."""
+        way = self._way(url)
+        host = urlsplit(url).netloc
+        if not addresses and way.proxy is None:
+            raise ToolFailure(f"{host} was not found: its host name does not resolve.")
+        try:
+            async with asyncio.timeout(TIME_LIMIT):
+                return await _get(url, replace(way, pinned=addresses))
+        except TimeoutError:
+            raise ToolFailure(f"{host} did not send the page within {TIME_LIMIT:g} s.") from None
+        except HaloclineError as error:
+            raise ToolFailure(error.text) from error
+
+
+async def _get(url: str, way: Network) -> WebAnswer:
+    from halocline.net.http import HttpClient
+
+    parts = urlsplit(url)
+    client = HttpClient(f"{parts.scheme}://{parts.netloc}", way)
+    try:
+        response = await client.get((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), HEADERS)
+        with closing(response):
+            return await _answer(response)
+    finally:
+        await client.close()
+
+
+async def _answer(response: "Response") -> WebAnswer:
+    """The answer with its body; a redirect's body is not read."""
+    headers = response.headers
+    media_type, _, parameters = headers.get("content-type", "").lower().partition(";")
+    location = headers.get("location", "") if response.status in REDIRECTS else ""
+    if location:
+        return WebAnswer(response.status, media_type.strip(), location=location)
+    async with aclosing(response.body()) as chunks:
+        body, cut = await _unpacked(chunks, headers.get("content-encoding", ""))
+    return WebAnswer(response.status, media_type.strip(), _charset(parameters), "", body, cut)
+
+
+async def _unpacked(chunks: AsyncIterator[bytes], encoding: str) -> tuple[bytes, bool]:
+    """The body, and whether it was cut; a small body that unpacks to a huge one is cut like any other."""
+    import zlib
+
+    unpack = _unpacker(encoding)
+    parts: list[bytes] = []
+    left = LARGEST
+    try:
+        async for chunk in chunks:
+            part = unpack(chunk, left + 1)
+            parts.append(part[:left])
+            if len(part) > left:
+                return b"".join(parts), True
+            left -= len(part)
+    except zlib.error as error:
+        raise ToolFailure(f"The page cannot be unpacked ({error}).") from error
+    return b"".join(parts), False
+
+
+def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
+    match encoding.strip().lower():
+        case "" | "identity":
+            return lambda data, limit: data
+        case "gzip" | "x-gzip" | "deflate" as name:
+            import zlib
+
+            return zlib.decompressobj(zlib.MAX_WBITS | 32 if name != "deflate" else zlib.MAX_WBITS).decompress
+        case other:
+            raise ToolFailure(f"The page is packed with {other}, which was not asked for and is not understood.")
+
+
+def _charset(parameters: str) -> str:
+    for parameter in parameters.split(";"):
+        name, _, value = parameter.partition("=")
+        if name.strip() == "charset":
+            return value.strip().strip("\"'")
+    return ""

@@ -1,0 +1,103 @@
+"""Where a URL leads, as far as its text and the addresses of its name say it. Nothing is looked up here.
+
+What must stay true: an address that is not plainly public counts as private.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.values import Value
+
+PORTS = {"http": 80, "https": 443}
+PRIVATE_ENDINGS = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".home", ".corp", ".private")
+METADATA = frozenset({"100.100.100.200", "168.63.129.16", "fd00:ec2::254"})
+"""Where clouds answer their machines, besides link-local addresses."""
+_KEPT = "%/:=&?~+!$,;'@()*[]|"
+
+
+class Net(StrEnum):
+    """What kind of network an address is in."""
+
+    PUBLIC = "public"
+    PRIVATE = "private"
+    LINK_LOCAL = "link_local"
+
+
+class Destination(Value, frozen=True):
+    """A server, and the URL in the form in which it is sent. `by_address`: it is named by an IP address."""
+
+    url: str
+    hostname: str
+    port: int
+    net: Net
+    by_address: bool = False
+
+    @property
+    def exactly(self) -> str:
+        """Host and port: what leave for a private network is given for."""
+        host = f"[{self.hostname}]" if ":" in self.hostname else self.hostname
+        return f"{host}:{self.port}"
+
+
+def destination(url: str) -> Destination:
+    """Read a URL as a model wrote it. Raises ToolFailure when it is no http or https address."""
+    try:
+        parts = urlsplit(url.strip())
+        hostname, port = _ascii(parts.hostname or ""), parts.port or PORTS[parts.scheme]
+    except (ValueError, KeyError):
+        raise ToolFailure(f"{url!r} is no http or https URL. Nothing was fetched.") from None
+    if not hostname:
+        raise ToolFailure(f"{url!r} names no host. Nothing was fetched.")
+    if parts.username is not None:
+        raise ToolFailure("A URL with a user name or password is not fetched. Leave them out.")
+    host = f"[{hostname}]" if ":" in hostname else hostname
+    netloc = host if port == PORTS[parts.scheme] else f"{host}:{port}"
+    path, query = quote(parts.path or "/", safe=_KEPT), quote(parts.query, safe=_KEPT)
+    net = net_of_address(hostname)
+    return Destination(
+        url=urlunsplit((parts.scheme, netloc, path, query, "")),
+        hostname=hostname,
+        port=port,
+        net=net or _net_of_name(hostname),
+        by_address=net is not None,
+    )
+
+
+def worst_net(addresses: Iterable[str]) -> Net:
+    """The least public network that one of the addresses is in; public when there are none."""
+    nets = {net_of_address(address) or Net.PRIVATE for address in addresses}
+    return next((net for net in (Net.LINK_LOCAL, Net.PRIVATE) if net in nets), Net.PUBLIC)
+
+
+def net_of_address(text: str) -> Net | None:
+    """None when the text is no IP address. One that carries an IPv4 address inside is judged by that."""
+    import ipaddress
+
+    try:
+        ip = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(ip, ipaddress.IPv6Address):
+        if inner := ip.ipv4_mapped or ip.sixtofour:
+            return net_of_address(str(inner))
+        if ip in ipaddress.ip_network("64:ff9b::/96"):
+            return net_of_address(str(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)))
+    if ip.is_link_local or str(ip) in METADATA:
+        return Net.LINK_LOCAL
+    return Net.PUBLIC if ip.is_global and not ip.is_multicast else Net.PRIVATE
+
+
+def _net_of_name(hostname: str) -> Net:
+    name = hostname.rstrip(".")
+    private = "." not in name or name.endswith(PRIVATE_ENDINGS)
+    return Net.PRIVATE if private else Net.PUBLIC
+
+
+def _ascii(hostname: str) -> str:
+    """The name as DNS knows it. Raises ValueError (UnicodeError is one) when it cannot be one."""
+    name = hostname.lower() if hostname.isascii() else hostname.encode("idna").decode("ascii")
+    if not name.isprintable() or any(c in name for c in " /\\@"):
+        raise ValueError(hostname)
+    return name

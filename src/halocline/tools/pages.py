@@ -1,0 +1,106 @@
+"""HTML as Markdown: what a person would read of a page, with its links; no scripts, menus or hidden text."""
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from halocline.protocol.values import Value
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
+NOT_READ = (
+    "script, style, noscript, template, svg, canvas, iframe, object, embed, video, audio, dialog, "
+    "button, input, select, textarea, nav, [role=navigation], [hidden], [aria-hidden=true]"
+)
+AROUND = "footer, aside, [role=contentinfo], [role=complementary], [role=banner]"
+"""What is left out when a page does not mark its main part."""
+MAIN = ("main", "[role=main]", "article")
+LEAST_SHARE = 0.2
+"""Of a page's words, what a part must hold to count as its main part."""
+_INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+
+
+class ReadablePage(Value, frozen=True):
+    """What was read of a page."""
+
+    title: str
+    text: str
+
+
+def readable(html: bytes, charset: str, url: str) -> ReadablePage:
+    """The main part of a page. `charset` is what the server said, or empty; links become absolute from `url`."""
+    from bs4 import BeautifulSoup
+
+    soup = BeautifulSoup(html, "html.parser", from_encoding=charset or None)
+    title = " ".join(soup.title.get_text().split()) if soup.title else ""
+    base = soup.find("base", href=True)
+    for tag in soup.select(NOT_READ):
+        tag.decompose()
+    for tag in soup.find_all(style=_INVISIBLE):
+        tag.decompose()
+    part = _main(soup)
+    _complete_links(part, urljoin(url, str(base["href"])) if base else url)
+    return ReadablePage(title, _BLANK_LINES.sub("\n\n", _markdown(part)).strip())
+
+
+def _main(soup: "BeautifulSoup") -> "Tag":
+    body = soup.body or soup
+    words = len(body.get_text())
+    for selector in MAIN:
+        found = soup.select(selector)
+        if len(found) == 1 and len(found[0].get_text()) >= LEAST_SHARE * words:
+            return found[0]
+    for tag in body.select(AROUND):
+        tag.decompose()
+    return body
+
+
+def _complete_links(part: "Tag", base: str) -> None:
+    for tag in part.find_all(["a", "img"]):
+        name = "href" if tag.name == "a" else "src"
+        target = _absolute(base, str(tag.get(name) or ""))
+        if target:
+            tag[name] = target
+        elif tag.name == "a":
+            tag.unwrap()
+        else:
+            tag.replace_with(str(tag.get("alt") or ""))
+
+
+def _absolute(base: str, link: str) -> str:
+    """Empty for links that lead nowhere: scripts, data, places in the same page."""
+    if not link or link.startswith("#"):
+        return ""
+    try:
+        target = urljoin(base, link.strip())
+    except ValueError:
+        return ""
+    return target if target.startswith(("http://", "https://", "mailto:")) else ""
+
+
+def _markdown(part: "Tag") -> str:
+    from markdownify import ATX, MarkdownConverter
+
+    converter = MarkdownConverter(
+        heading_style=ATX,
+        bullets="-",
+        escape_asterisks=False,
+        escape_underscores=False,
+        code_language_callback=_language,
+    )
+    try:
+        return str(converter.convert_soup(part))
+    except RecursionError:  # thousands of tags, each inside the next
+        return part.get_text("\n", strip=True)
+
+
+def _language(code: "Tag") -> str:
+    """The language that a code block names in its class, as most highlighters write it."""
+    inner = code.find("code")
+    for name in [*(code.get("class") or ()), *((inner.get("class") or ()) if inner else ())]:
+        _, found, language = str(name).partition("language-")
+        if found:
+            return language
+    return ""

@@ -1,0 +1,3 @@
+from tests.net.certificates import authority, trusted
+
+__all__ = ["authority", "trusted"]
