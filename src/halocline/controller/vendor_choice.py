@@ -27,6 +27,9 @@ FAMILIES: dict[str, Family] = {
 }
 """What is spoken where the catalogue names this software."""
 
+USUAL = ("anthropic", "openai", "gemini", "openrouter", "deepseek", "mistral", "ollama", "lmstudio")
+"""Providers that are named to somebody who named none."""
+
 _OPENS = ("KEY", "TOKEN", "PAT")
 
 
@@ -151,7 +154,7 @@ def _meant(name: str, settings: Settings, catalogue: Catalogue) -> str:
     names = list(vendors(settings, catalogue))
     if near := _near(name, names):
         return f"Did you mean {near}? All that are known: halo models --all"
-    return f"Known providers: {', '.join(VENDORS)}, and {len(names) - len(VENDORS)} more: halo models --all"
+    return f"Among the {len(names)} known: {', '.join(USUAL)}. All of them: halo models --all"
 
 
 def _near(word: str, words: list[str]) -> str:
