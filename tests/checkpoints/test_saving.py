@@ -329,7 +329,12 @@ async def test_no_more_git_is_started_than_it_takes(bench: Bench, tmp_path: Path
     bench.write("a.txt", "one")
     shadow = await bench.begun(program=str(program))
     bench.write("a.txt", "two")
-    for label, paths, needed in (("edit", ["a.txt"], ["add", "write-tree"]), ("a look", None, ["ls-files"])):
+    steps: list[tuple[str, list[str] | None, list[str]]] = [
+        ("edit", ["a.txt"], []),
+        ("a look", None, ["ls-files", "add", "write-tree"]),
+        ("another", None, ["ls-files"]),
+    ]
+    for label, paths, needed in steps:
         asked.write_text("")
         shadow.take(label, paths)
         await shadow.settle()

@@ -22,16 +22,8 @@ Path = bytes
 Stamp = tuple[int, int, int]
 
 
-def update(git: Git, paths: Sequence[str] | None, largest: int) -> frozenset[Path]:
-    """Read what changed into the index; `largest` is in bytes.
-
-    `paths` says that nothing else changed. Gives what is left out although no rule ignores it, relative to the
-    workspace; what was asked for by `paths` is never among it.
-    """
-    if paths is not None and (git.store / "index").exists():
-        named = _ordinary(os.fsencode(git.workspace), paths, largest)
-        if named is not None and _add(git, named, ()):
-            return frozenset()
+def update(git: Git, largest: int) -> frozenset[Path]:
+    """Read what changed into the index; `largest` is in bytes. Gives what is left out although no rule ignores it."""
     wanted, left_out = _scan(git, largest)
     if len(wanted) > _FEW or not _add(git, wanted, left_out):
         _add_all(git, left_out)
@@ -45,6 +37,13 @@ def stamp(git: Git) -> Stamp | None:
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def ignored(git: Git, places: Sequence[Path]) -> frozenset[Path]:
+    """Which of these files the rules leave out."""
+    # 1 says that none is ignored.
+    answer = git.run("check-ignore", "-z", "--stdin", data=b"\0".join(places) + b"\0", accept=(0, 1))
+    return frozenset(answer.split(b"\0")[:-1])
 
 
 def _scan(git: Git, largest: int) -> tuple[list[Path], frozenset[Path]]:
@@ -80,8 +79,8 @@ def _is_storable(info: os.stat_result, largest: int) -> bool:
     return stat.S_ISLNK(info.st_mode) or (stat.S_ISREG(info.st_mode) and info.st_size <= largest)
 
 
-def _ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | None:
-    """Where the named files lie in the workspace; None when one of them needs the judgement of a whole scan."""
+def ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | None:
+    """Where these files lie in the workspace; None when one of them needs the judgement of a whole scan."""
     found: set[Path] = set()
     for text in paths:
         try:

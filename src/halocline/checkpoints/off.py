@@ -14,7 +14,7 @@ class Off:
     def take(self, label: str, paths: Sequence[str] | None = None) -> None:
         return None
 
-    async def barrier(self) -> None:
+    async def barrier(self, paths: Sequence[str] | None = None) -> None:
         return None
 
     async def settle(self) -> None:

@@ -14,12 +14,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.checkpoints import index, layout, lock
-from halocline.checkpoints.commits import write_commit, write_ref
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
+from halocline.checkpoints.objects import write_commit, write_ref
+from halocline.checkpoints.overtaking import Contents, changed, keep
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
 
 _REFS = "refs/halocline"
+
+
+OnRead = Callable[[], Contents]
 
 
 class CheckpointInfo(Value, frozen=True):
@@ -87,8 +91,8 @@ class Repository:
         """Break off what another thread does, and refuse all else that needs the lock."""
         self._runner.stop()
 
-    def save(self, label: str, paths: Sequence[str] | None, on_read: Callable[[], None]) -> Saved:
-        """Make a checkpoint; `on_read` is called when the files may change again.
+    def save(self, label: str, paths: Sequence[str] | None, on_read: OnRead) -> Saved:
+        """Make a checkpoint; `on_read` is called when the files may change again, and gives what was kept of them.
 
         A damaged index is made anew; a damaged store is put aside, once, and another one begun.
 
@@ -108,9 +112,13 @@ class Repository:
             except GitFailed:
                 return self._save_anew(git, label, on_read)
 
+    def keep(self, paths: Sequence[str]) -> Contents | None:
+        """What these files hold, before they change; None when a checkpoint has to read them first."""
+        return keep(self.workspace, paths, self._limits.largest)
+
     def save_now(self, git: Git, label: str) -> Saved:
         """Make a checkpoint with the lock in hand, and never put the store aside."""
-        return self._save(git, label, None, lambda: None)
+        return self._save(git, label, None, dict)
 
     def list(self, task: str | None) -> tuple[CheckpointInfo, ...]:
         """What is kept, oldest first, of one task or of all."""
@@ -132,7 +140,7 @@ class Repository:
 
     def present(self, git: Git) -> tuple[str, frozenset[index.Path]]:
         """The tree of the workspace as it is now, and what is left out of it."""
-        left_out = index.update(git, None, self._limits.largest)
+        left_out = index.update(git, self._limits.largest)
         return git.word("write-tree"), left_out
 
     def resolve(self, git: Git, target: str) -> str:
@@ -171,11 +179,17 @@ class Repository:
     def _bound(self, seconds: float, runner: Runner, held: int | None) -> Git:
         return Git(self._program, self.path, self.workspace, time.monotonic() + seconds, runner, held)
 
-    def _save(self, git: Git, label: str, paths: Sequence[str] | None, on_read: Callable[[], None]) -> Saved:
-        left_out = index.update(git, paths, self._limits.largest)
-        on_read()
-        tree = self._tree(git)
+    def _save(self, git: Git, label: str, paths: Sequence[str] | None, on_read: OnRead) -> Saved:
         last = self._last(git)
+        known = (last.tree,) if last else ()
+        left_out: frozenset[index.Path] = frozenset()
+        if paths is not None and last and (contents := self.keep(paths)) is not None:
+            # What was kept is older than what was found just now.
+            tree = changed(git, last.tree, {**contents, **on_read()})
+        else:
+            left_out = index.update(git, self._limits.largest)
+            kept = on_read()
+            tree = changed(git, self._tree(git), kept, *known)
         if last is not None and last.tree == tree:
             return Saved(last.sha, is_new=False, left_out=left_out)
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
@@ -206,7 +220,7 @@ class Repository:
         refs = self.path / self._refs
         return (refs / str(n)).exists() and not (refs / str(n + 1)).exists()
 
-    def _save_anew(self, git: Git, label: str, on_read: Callable[[], None]) -> Saved:
+    def _save_anew(self, git: Git, label: str, on_read: OnRead) -> Saved:
         aside = layout.put_aside(self.path, time.time())
         layout.prepare(self.path, self.workspace)
         try:

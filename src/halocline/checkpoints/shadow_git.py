@@ -4,6 +4,7 @@ Nothing here raises into the task: trouble becomes one `Noticed`, and the work g
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import ParamSpec, TypeVar
 
 from halocline.checkpoints.git import CheckpointsOff, Stopped
 from halocline.checkpoints.guards import check_workspace
+from halocline.checkpoints.overtaking import Contents, Kept
 from halocline.checkpoints.repository import CheckpointInfo, Limits, Repository, Saved
 from halocline.checkpoints.restore import Restored, RestorePlan, plan, restore
 from halocline.ports.checkpoints import Emit
@@ -20,14 +22,21 @@ from halocline.protocol.events import CheckpointTaken, Noticed
 P = ParamSpec("P")
 T = TypeVar("T")
 
+MOST_OVERTAKEN = 8
+"""Checkpoints that may wait with what files held in memory; after so many, edits wait for them."""
+
 
 @dataclass(slots=True)
 class _Request:
-    """A checkpoint that is wanted. `paths` of None means that anything may have changed."""
+    """A checkpoint that is wanted. `paths` of None means that anything may have changed.
+
+    `kept` is what files held that were changed before it could read them.
+    """
 
     labels: list[str]
     paths: set[str] | None
     is_read: asyncio.Event = field(default_factory=asyncio.Event)
+    kept: dict[bytes, Kept | None] = field(default_factory=dict)
 
     def add(self, label: str, paths: Sequence[str] | None) -> None:
         if label not in self.labels:
@@ -60,7 +69,7 @@ class ShadowGit:
         self._home = home or Path.home()
         self._delay = delay
         self._emit: Emit = lambda event: None
-        self._waiting: _Request | None = None
+        self._waiting: deque[_Request] = deque()
         self._running: _Request | None = None
         self._worker: asyncio.Task[None] | None = None
         self._is_off = False
@@ -80,12 +89,25 @@ class ShadowGit:
         self._ask(label, paths)
         self._start()
 
-    async def barrier(self) -> None:
-        """Wait until what was asked for has read the files, so that they may change again."""
+    async def barrier(self, paths: Sequence[str] | None = None) -> None:
+        """Wait until files may change again: these, or any. What was asked for will show them as they are now."""
         self._start()
-        newest = self._waiting or self._running
-        if newest is not None:
-            await newest.is_read.wait()
+        asked = [self._running, *self._waiting] if self._running else list(self._waiting)
+        for request in asked:
+            if not (request.is_read.is_set() or await self._keep(request, paths)):
+                await request.is_read.wait()
+
+    async def _keep(self, request: _Request, paths: Sequence[str] | None) -> bool:
+        """Let files change before a checkpoint reads them; false when it cannot be made good later."""
+        reads_all = request.paths is None or not self._is_whole
+        concerns = paths if reads_all else sorted(request.paths or ())
+        if concerns is None or len(self._waiting) > MOST_OVERTAKEN:
+            return False
+        contents = await asyncio.to_thread(self._repository.keep, concerns)
+        if contents is not None:
+            # What was kept first is what the checkpoint should have found.
+            request.kept = {**contents, **request.kept}
+        return contents is not None
 
     async def settle(self) -> None:
         """Wait until all that was asked for is done."""
@@ -126,18 +148,18 @@ class ShadowGit:
     def _ask(self, label: str, paths: Sequence[str] | None) -> None:
         if self._is_off:
             return
-        if self._waiting is None:
-            self._waiting = _Request([label], None if paths is None else set(paths))
+        if self._waiting and not self._waiting[-1].kept:
+            self._waiting[-1].add(label, paths)
         else:
-            self._waiting.add(label, paths)
+            self._waiting.append(_Request([label], None if paths is None else set(paths)))
 
     def _start(self) -> None:
-        if self._waiting is not None and (self._worker is None or self._worker.done()):
+        if self._waiting and (self._worker is None or self._worker.done()):
             self._worker = asyncio.create_task(self._work())
 
     async def _work(self) -> None:
-        while self._waiting is not None:
-            self._running, self._waiting = self._waiting, None
+        while self._waiting:
+            self._running = self._waiting.popleft()
             try:
                 await self._serve(self._running)
             finally:
@@ -160,8 +182,9 @@ class ShadowGit:
         check_workspace(self._repository.workspace, self._home)
         paths = sorted(request.paths) if self._is_whole and request.paths is not None else None
 
-        def on_read() -> None:
+        def on_read() -> Contents:
             loop.call_soon_threadsafe(request.is_read.set)
+            return request.kept
 
         return self._repository.save(_label(request), paths, on_read)
 
@@ -180,9 +203,8 @@ class ShadowGit:
 
     def _turn_off(self) -> None:
         self._is_off = True
-        if self._waiting is not None:
-            self._waiting.is_read.set()
-            self._waiting = None
+        while self._waiting:
+            self._waiting.popleft().is_read.set()
 
     def _tell(self, saved: Saved) -> None:
         if saved.aside is not None:

@@ -17,8 +17,8 @@ class Checkpoints(Protocol):
     def take(self, label: str, paths: Sequence[str] | None = None) -> None:
         """Ask for a checkpoint. `paths` says that only these changed; None means anything may have."""
 
-    async def barrier(self) -> None:
-        """Wait until what was asked for has read the files, so that they may change again."""
+    async def barrier(self, paths: Sequence[str] | None = None) -> None:
+        """Wait until files may change again: these, or any. What was asked for will show them as they are now."""
 
     async def settle(self) -> None:
         """Wait until all that was asked for is done."""

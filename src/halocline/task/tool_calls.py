@@ -136,7 +136,7 @@ class ToolCalls:
         self._emit(ev.ToolCallStarted(call.id, call.name, summary.title, summary.kind, summary.locations))
         try:
             if run.tool.edits:
-                await asyncio.gather(self._checkpoints.barrier(), self._log.sync())
+                await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
         except ToolFailure as failure:

@@ -1,0 +1,49 @@
+"""Writes and reads git's objects and references without starting git: all are small files of a documented form.
+
+Each is whole or not there. Call with the store's lock in hand.
+"""
+
+import zlib
+from hashlib import sha1
+from pathlib import Path
+
+_WHO = "Halocline <checkpoints@halocline.invalid>"
+
+
+def write_commit(store: Path, tree: str, parent: str | None, label: str, at: int) -> str:
+    """Keep a commit and give its hash; `at` is in Unix seconds."""
+    lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
+    lines += [f"author {_WHO} {at} +0000", f"committer {_WHO} {at} +0000", "", label.replace("\0", " ")]
+    return write(store, b"commit", "\n".join(lines).encode(errors="replace"))
+
+
+def write_ref(store: Path, ref: str, sha: str) -> None:
+    """Let a reference name a commit."""
+    path = store / ref
+    _write(path, path.with_name(f"{path.name}.lock"), f"{sha}\n".encode())
+
+
+def write(store: Path, kind: bytes, content: bytes) -> str:
+    """Keep an object of this kind, unless it is there, and give its hash."""
+    data = b"%b %d\0" % (kind, len(content)) + content
+    sha = sha1(data, usedforsecurity=False).hexdigest()
+    path = _place(store, sha)
+    if not path.exists():
+        # Git knows what is left of a killed writer by this name.
+        _write(path, path.with_name(f"tmp_obj_{sha}"), zlib.compress(data, 1))
+    return sha
+
+
+def read(store: Path, sha: str) -> bytes:
+    """The content of an object. Raises FileNotFoundError when it is in a pack."""
+    return zlib.decompress(_place(store, sha).read_bytes()).partition(b"\0")[2]
+
+
+def _place(store: Path, sha: str) -> Path:
+    return store / "objects" / sha[:2] / sha[2:]
+
+
+def _write(path: Path, aside: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside.write_bytes(data)
+    aside.replace(path)

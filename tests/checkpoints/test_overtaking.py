@@ -1,0 +1,183 @@
+"""Edits that do not wait for the checkpoint before them."""
+
+import asyncio
+import os
+import random
+from pathlib import Path
+
+import pytest
+from tests.checkpoints.bench import Bench, contents, git
+
+from halocline.checkpoints.shadow_git import ShadowGit
+
+
+@pytest.fixture
+def held_back(tmp_path: Path) -> Path:
+    """A git that scans only once `go` exists."""
+    program = tmp_path / "held-git"
+    waits = f'case "$1" in ls-files) while ! test -e "{tmp_path}/go"; do sleep 0.01; done;; esac'
+    program.write_text(f'#!/bin/sh\n{waits}\nexec git "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+async def scanning(bench: Bench, held_back: Path) -> ShadowGit:
+    """Checkpoints whose second one, after a command, has not read anything yet."""
+    go = held_back.with_name("go")
+    go.touch()
+    shadow = await bench.begun(program=str(held_back))
+    go.unlink()
+    shadow.take("command")
+    return shadow
+
+
+async def test_an_edit_does_not_wait_and_yet_is_not_in_the_checkpoint_before_it(bench: Bench, held_back: Path) -> None:
+    bench.write("a.txt", "one\n")
+    shadow = await scanning(bench, held_back)
+    await shadow.barrier(["a.txt"])
+    bench.write("a.txt", "two\n")
+    shadow.take("edit", ["a.txt"])
+    held_back.with_name("go").touch()
+    await shadow.settle()
+    assert bench.taken == ["Start", "edit"]
+    assert (await shadow.diff("1", "2")).splitlines()[-2:] == ["-one", "+two"]
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_file_that_an_edit_removes_meanwhile_is_still_in_the_checkpoint_before(
+    bench: Bench, held_back: Path, known: bool
+) -> None:
+    if known:
+        bench.write("a.txt", "one\n")
+    shadow = await scanning(bench, held_back)
+    bench.write("a.txt", "one\n")
+    await shadow.barrier(["a.txt"])
+    (bench.workspace / "a.txt").unlink()
+    shadow.take("edit", ["a.txt"])
+    held_back.with_name("go").touch()
+    await shadow.settle()
+    moments = [{"a.txt"}, set()] if known else [set(), {"a.txt"}, set()]
+    assert [bench.saved(n) for n in range(1, len(bench.taken) + 1)] == moments
+
+
+async def test_a_file_that_an_edit_makes_meanwhile_is_not_in_the_checkpoint_before(
+    bench: Bench, held_back: Path
+) -> None:
+    shadow = await scanning(bench, held_back)
+    bench.write("b.txt", "by the command")
+    await shadow.barrier(["new/a.txt"])
+    bench.write("new/a.txt", "by the edit")
+    shadow.take("edit", ["new/a.txt"])
+    held_back.with_name("go").touch()
+    await shadow.settle()
+    assert [bench.saved(n) for n in (1, 2, 3)] == [set(), {"b.txt"}, {"b.txt", "new/a.txt"}]
+
+
+async def test_an_ignored_file_stays_out_whoever_edits_it(bench: Bench, held_back: Path) -> None:
+    bench.write(".gitignore", "*.log\n")
+    bench.write("a.log", "one")
+    shadow = await scanning(bench, held_back)
+    await shadow.barrier(["a.log"])
+    bench.write("a.log", "two")
+    shadow.take("edit", ["a.log"])
+    held_back.with_name("go").touch()
+    await shadow.settle()
+    assert bench.taken == ["Start"]
+
+
+async def test_an_edit_through_a_link_waits(bench: Bench, held_back: Path) -> None:
+    bench.write("a.txt", "one")
+    os.symlink("a.txt", bench.workspace / "link.txt")
+    shadow = await scanning(bench, held_back)
+    waiting = asyncio.create_task(shadow.barrier(["link.txt"]))
+    await asyncio.sleep(0.1)
+    assert not waiting.done()
+    held_back.with_name("go").touch()
+    await waiting
+
+
+async def test_a_command_waits(bench: Bench, held_back: Path) -> None:
+    shadow = await scanning(bench, held_back)
+    waiting = asyncio.create_task(shadow.barrier())
+    await asyncio.sleep(0.1)
+    assert not waiting.done()
+    held_back.with_name("go").touch()
+    await waiting
+
+
+async def test_not_more_than_a_few_checkpoints_are_overtaken(bench: Bench, held_back: Path) -> None:
+    shadow = await scanning(bench, held_back)
+
+    async def edit() -> None:
+        for n in range(30):
+            await shadow.barrier(["a.txt"])
+            bench.write("a.txt", str(n))
+            shadow.take(f"edit {n}", ["a.txt"])
+
+    editing = asyncio.create_task(edit())
+    await asyncio.sleep(0.3)
+    assert not editing.done()
+    held_back.with_name("go").touch()
+    await editing
+    await shadow.settle()
+    assert bench.taken == ["Start", *(f"edit {n}" for n in range(30))]
+
+
+async def test_packed_trees_are_read_too(bench: Bench) -> None:
+    bench.write("deep/down/a.txt", "one")
+    bench.write("deep/b.txt", "one")
+    shadow = await bench.begun()
+    git(bench.workspace, f"--git-dir={bench.repository}", "gc", "--quiet", "--prune=now")
+    assert not list((bench.repository / "objects").glob("??/*"))
+    bench.write("deep/down/a.txt", "two")
+    shadow.take("edit", ["deep/down/a.txt"])
+    await shadow.settle()
+    assert (await shadow.diff("1", "2")).count("\n+two") == 1
+    assert bench.saved(2) == {"deep/down/a.txt", "deep/b.txt"}
+
+
+async def test_what_is_saved_without_git_is_what_git_would_save(bench: Bench) -> None:
+    for name in ("a.txt", "a/b.txt", "a-b", "a0", "z/y/x.txt"):
+        bench.write(name, "one")
+    shadow = await bench.begun()
+    for name in ("a.txt", "a/b.txt", "a-b", "a0"):
+        bench.write(name, "two")
+    (bench.workspace / "a0").chmod(0o755)
+    (bench.workspace / "z/y/x.txt").unlink()
+    edited = ["a.txt", "a/b.txt", "a-b", "a0", "z/y/x.txt"]
+    shadow.take("edit", edited)
+    await shadow.settle()
+    git_dir = f"--git-dir={bench.repository}"
+    git(bench.workspace, git_dir, f"--work-tree={bench.workspace}", "add", "--all")
+    expected = git(bench.workspace, git_dir, "write-tree")
+    assert git(bench.workspace, git_dir, "rev-parse", "refs/halocline/t1/2^{tree}") == expected
+    git(bench.workspace, git_dir, "fsck", "--strict")
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_every_checkpoint_shows_its_own_moment(bench: Bench, seed: int) -> None:
+    dice = random.Random(seed)
+    names = ["a.txt", "b.txt", "c/d.txt", "c/e/f.txt"]
+    shadow = bench.shadow(delay=0)
+    shadow.begin(bench.events.append)
+    moments = {"Start": contents(bench.workspace)}
+    for n in range(25):
+        edited = dice.sample(names, dice.choice((1, 1, 2))) if dice.random() < 0.7 else None
+        await shadow.barrier(edited)
+        for name in edited or dice.sample(names, 2):
+            if dice.random() < 0.2:
+                (bench.workspace / name).unlink(missing_ok=True)
+            else:
+                bench.write(name, f"{n} {name}")
+        moments[f"step {n}"] = contents(bench.workspace)
+        shadow.take(f"step {n}", edited)
+        await asyncio.sleep(dice.choice((0, 0, 0.005)))
+    await shadow.settle()
+    assert len(bench.taken) > 5
+    for number, label in enumerate(bench.taken, start=1):
+        files = {name for name, (kind, _) in moments[label.rpartition("; ")[2]].items() if kind == "file"}
+        assert bench.saved(number) == files, label
+        for name in files:
+            ref = f"refs/halocline/t1/{number}:{name}"
+            held = git(bench.workspace, f"--git-dir={bench.repository}", "show", ref)
+            assert held.encode() == moments[label.rpartition("; ")[2]][name][1], (label, name)
