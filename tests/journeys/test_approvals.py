@@ -222,3 +222,75 @@ async def test_a_path_that_leads_elsewhere_once_it_was_approved_is_not_written(j
     assert list((journey.workspace.parent / "other").iterdir()) == []
     (journey.workspace / "safe").unlink()
     (journey.workspace / "safe").mkdir()
+
+
+def keeping(scope, *, wider=False):
+    def answer(event):
+        if isinstance(event, ev.ApprovalRequested):
+            return cmd.ResolveApproval(
+                task=event.task, request=event.request, decision=ev.Choice.ALLOW_ALWAYS, scope=scope, wider=wider
+            )
+        return None
+
+    return answer
+
+
+async def test_leave_for_the_project_holds_in_the_next_task(journey):
+    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=keeping(ev.Scope.PROJECT))
+    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ALONE)
+    assert journey.ends == [("c1", "completed")]
+    assert journey.of(ev.ApprovalRequested) == []
+    assert [event.rule for event in journey.of(ev.ToolCallStarted)] == ["grant-1"]
+
+
+async def test_leave_for_the_task_is_not_kept(journey):
+    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=keeping(ev.Scope.TASK))
+    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ALONE)
+    assert journey.ends == [("c1", "rejected")]
+
+
+async def test_the_rules_in_force_are_in_the_log_before_the_first_call_that_they_judge(journey):
+    journey.home.policy.write_text('[[rule]]\ndecision = "deny"\nname = "mine"\nreason = "no"\ntools = ["execute_*"]\n')
+    await journey.run(Turn(calls=(TOUCH,)), Turn(calls=(TOUCH,)), Turn(text="ok", expect="no (rule mine)"))
+    (changed,) = journey.of(ev.RulesChanged)
+    assert [rule.name for rule in changed.book.rules] == ["mine"]
+    assert journey.ends == [("c1", "rejected"), ("c1", "rejected")]
+
+
+async def test_an_edit_of_a_file_that_changed_after_it_was_shown_is_not_made(journey):
+    path = journey.write("a.txt", "one\ntwo\n")
+
+    def answer(event):
+        if isinstance(event, ev.ApprovalRequested):
+            path.write_text("one\ntwo, by somebody else\n")
+            return decide(ev.Choice.ALLOW_ONCE)(event)
+        return None
+
+    diff = "------- SEARCH\none\n=======\nthree\n+++++++ REPLACE"
+    call = Call("replace_in_file", {"path": "a.txt", "diff": diff}, id="c1")
+    again = Turn(text="ok", expect="changed after the person saw this edit")
+    await journey.run(Turn(calls=(call,)), again, options=ASK, answer=answer)
+    assert journey.ends == [("c1", "failed")]
+    assert path.read_text() == "one\ntwo, by somebody else\n"
+
+
+async def test_ignored_files_are_neither_read_nor_found(journey):
+    journey.write(".clineignore", "private/\n")
+    journey.write("private/key.txt", "needle 1")
+    journey.write("open.txt", "needle 2")
+    calls = (
+        Call("read_file", {"path": "private/key.txt"}, id="c1"),
+        Call("search_files", {"regex": "needle"}, id="c2"),
+        Call("list_files", {"recursive": True}, id="c3"),
+    )
+    await journey.run(Turn(calls=calls), DONE)
+    ended = {end.call: end for end in journey.of(ev.ToolCallEnded)}
+    assert {call: end.status.value for call, end in ended.items()} == {
+        "c1": "rejected",
+        "c2": "completed",
+        "c3": "completed",
+    }
+    said = {call: "".join(part.text for part in end.result.content) for call, end in ended.items()}
+    assert "hidden by an ignore file" in said["c1"]
+    assert "needle 2" in said["c2"]
+    assert not any("needle 1" in said[call] or "key.txt" in said[call] for call in ("c2", "c3"))

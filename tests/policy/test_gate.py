@@ -1,8 +1,9 @@
 import pytest
 
-from halocline.policy.gate import Posture, Verdict, decide
+from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
+from halocline.protocol.rules import Verdict
 
 ASK, EDITS, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.ACCEPT_EDITS, ApprovalMode.AUTO, ApprovalMode.YOLO
 
@@ -169,7 +170,7 @@ def test_every_decision_names_its_rule_and_reason(workspace):
 @pytest.mark.parametrize(
     ("paths", "verdict", "reason"),
     [
-        (("src/a.py", "src/b.py"), "allow", "accept-edits mode allows edits"),
+        (("src/a.py", "src/b.py"), "allow", "edits in the workspace are allowed"),
         (("src/a.py", "../x", ".env"), "ask", "outside the workspace; .env may hold secrets"),
         (("../x", "../home/settings.toml", "src/a.py"), "deny", "own files"),
     ],

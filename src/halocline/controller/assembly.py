@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import structs
 from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
@@ -24,6 +25,7 @@ from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
 from halocline.hosts.web import LocalWeb
 from halocline.net.network import Network
+from halocline.policy.grid import rules_of
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
@@ -38,6 +40,7 @@ from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
+from halocline.store.rule_files import RuleFiles
 from halocline.store.settings import Settings, load_settings, over
 from halocline.task.governor import Governor, Limits
 from halocline.task.inbox import Inbox
@@ -195,10 +198,12 @@ class Assembly:
         self, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: "Course"
     ) -> "Replayed":
         """A task that follows a recording's course, and its clock."""
+        from halocline.controller.recorded import RecordedLeave
         from halocline.controller.replayed import Replayed
 
         parts = self._parts(log, state, workspace)
-        parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock)}
+        machine = structs.replace(parts["machine"], leave=RecordedLeave())
+        parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock), "machine": machine}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
     def for_replay(self, recorded: Mapping[str, Any]) -> "Assembly":
@@ -235,7 +240,7 @@ class Assembly:
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),
-            "machine": self._machine(log.path.parent, state),
+            "machine": self._machine(log.path.parent, state, workspace),
             "home": self.home.root,
         }
 
@@ -260,7 +265,7 @@ class Assembly:
 
         return Off()
 
-    def _machine(self, folder: Path, state: State) -> Machine:
+    def _machine(self, folder: Path, state: State, workspace: Path) -> Machine:
         return Machine(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1),
@@ -271,7 +276,12 @@ class Assembly:
             documents=ChildDocuments(),
             takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
             syntax_errors=self.settings.syntax_errors,
+            leave=self.leave(workspace),
         )
+
+    def leave(self, workspace: Path) -> RuleFiles:
+        """What people allow and forbid for good in a workspace."""
+        return RuleFiles(self.home.policy, self.home.grants, workspace, extra=rules_of(self.settings.auto_approve))
 
     def _way(self, url: str) -> Network:
         return network_to(url, self.settings, self._env)

@@ -21,6 +21,7 @@ FROM_ELSEWHERE = (
     ev.ModeChanged,
     ev.ModelChanged,
     ev.PolicyChanged,
+    ev.RulesChanged,
     ev.CheckpointTaken,
     ev.CheckpointRestored,
     ev.JobEnded,

@@ -6,6 +6,7 @@ What the recording does not answer was cut short there: they say that they are s
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Never
 
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, Tool
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
+from halocline.protocol.rules import RuleBook
 from halocline.store.recording import Recorder
 
 
@@ -76,6 +78,16 @@ class RecordingModel:
         await self._model.close()
 
 
+class RecordedLeave:
+    """The rules are in the recording, and what was granted then is not granted anew."""
+
+    def book(self) -> RuleBook:
+        return RuleBook()
+
+    def keep(self, grant: ev.Grant, workspace: Path | None) -> None:
+        """It was kept then."""
+
+
 class RecordedTools:
     """The tools in force, answered from the recording; `live` ones run, and end when the recorded ones did."""
 
@@ -105,6 +117,7 @@ class Answers:
 
     def __init__(self, course: Course) -> None:
         self._course = course
+        self._shown: dict[str, tuple[ev.Diff, ...]] = {}
 
     async def run(self, input: Any, ctx: ToolContext) -> ToolOutput:
         """Answer a call as it was answered, in its turn. Raises ToolFailure as the tool did."""
@@ -133,14 +146,17 @@ class Answers:
             await self._course.reaches(self._facts_before(position))
 
     async def preview(self, input: Any, ctx: ToolContext) -> tuple[ev.Diff, ...]:
-        """The diff that was shown. Raises ToolFailure when the call failed instead of being shown."""
+        """The diff that was shown. Raises ToolFailure when the call failed instead of being shown, or run."""
         for position in self._course.step_ahead():
-            event = self._course.events[position]
-            if isinstance(event, ev.ApprovalRequested) and event.call == ctx.call:
-                return event.diffs
-            if isinstance(event, ev.ToolCallEnded) and event.call == ctx.call:
-                raise ToolFailure("".join(part.text for part in event.result.content if isinstance(part, Text)))
-        return ()
+            match self._course.events[position]:
+                case ev.ApprovalRequested(call=ctx.call) as asked:
+                    self._shown[ctx.call] = asked.diffs
+                    break
+                case ev.ToolCallStarted(call=ctx.call):
+                    break
+                case ev.ToolCallEnded(call=ctx.call) as end:
+                    raise ToolFailure("".join(part.text for part in end.result.content if isinstance(part, Text)))
+        return self._shown.get(ctx.call, ())
 
     def _end_of(self, call: str) -> int | None:
         """Where the call's own end stands; None when it was cut short."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from halocline.controller.course import FROM_ELSEWHERE, Course, Cut, waits
 from halocline.protocol import commands as cmd
 from halocline.protocol import events as ev
+from halocline.protocol.state import State
 from halocline.task.inbox import Prompt
 from halocline.task.task import Task
 
@@ -78,7 +79,7 @@ class Replayed(Task):
             case ev.SteeringReceived() if not isinstance(self.course.previous, ev.LimitExtended):
                 self.inbox.steer(event.content)
             case ev.ApprovalResolved(by="user"):
-                self.inbox.resolve(_decision(event))
+                self.inbox.resolve(_decision(event, self.state))
             case ev.QuestionAnswered(by="user"):
                 self.inbox.reply(_answer(event))
             case ev.JobStarted(by="person"):
@@ -95,7 +96,8 @@ def _answer(event: ev.QuestionAnswered) -> cmd.AnswerQuestion:
     return cmd.AnswerQuestion(task=event.task, request=event.request, answer=event.answer, client=event.client)
 
 
-def _decision(event: ev.ApprovalResolved) -> cmd.ResolveApproval:
+def _decision(event: ev.ApprovalResolved, state: State) -> cmd.ResolveApproval:
+    asked = next((asked for asked in state.approvals if asked.request == event.request), None)
     return cmd.ResolveApproval(
         task=event.task,
         request=event.request,
@@ -103,4 +105,6 @@ def _decision(event: ev.ApprovalResolved) -> cmd.ResolveApproval:
         note=event.note,
         arguments=event.arguments,
         client=event.client,
+        scope=event.scope,
+        wider=event.grant is not None and asked is not None and event.grant == asked.wider,
     )

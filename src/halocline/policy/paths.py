@@ -1,10 +1,10 @@
 """Where a path really leads, and what kind of place that is. Links are resolved; whole components are compared."""
 
 import os
-from enum import StrEnum
 from pathlib import Path
 
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.rules import Place
 from halocline.protocol.values import Value
 
 RUNS_LATER = (
@@ -23,19 +23,12 @@ RUNS_LATER = (
 )
 """Places in a project whose content is executed, or obeyed, by some program later."""
 
+IGNORE_FILES = (".haloclineignore", ".clineignore")
+"""Files that say, as `.gitignore` does, which files of the workspace are hidden from the model."""
+
 SECRET_NAMES = (".env", ".netrc", ".pgpass", ".npmrc", ".pypirc", "credentials", "id_rsa", "id_ed25519", "id_ecdsa")
 SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".keystore", ".kdbx")
 HARMLESS = (".env.example", ".env.sample", ".env.template")
-
-
-class Place(StrEnum):
-    """What kind of place a path leads to."""
-
-    PROJECT = "project"
-    OUTSIDE = "outside"
-    RUNS_LATER = "runs_later"
-    SECRET = "secret"
-    OWN_STATE = "own_state"
 
 
 class Resolved(Value, frozen=True):
@@ -46,20 +39,28 @@ class Resolved(Value, frozen=True):
     place: Place
 
 
-def resolve(text: str, workspace: Path, home: Path) -> Resolved:
-    """Judge a path as the model wrote it: relative to the workspace, absolute, or with `~`. Raises ToolFailure."""
+def resolve(text: str, workspace: Path, home: Path, ignored: tuple[str, ...] = ()) -> Resolved:
+    """Judge a path as the model wrote it: relative to the workspace, absolute, or with `~`.
+
+    `ignored` are the lines of the workspace's ignore files.
+
+    Raises:
+        ToolFailure: it is no path.
+    """
     if "\0" in text:
         raise ToolFailure("A path cannot hold a NUL character. Nothing was run.")
     real_workspace = os.path.realpath(workspace)
     path = os.path.realpath(os.path.join(real_workspace, os.path.expanduser(text)))
     inside = _within(path, real_workspace)
     shown = os.path.relpath(path, real_workspace) if inside else path
-    return Resolved(path=path, shown=shown, place=_place(path, shown, inside, os.path.realpath(home)))
+    return Resolved(path=path, shown=shown, place=_place(path, shown, inside, os.path.realpath(home), ignored))
 
 
-def _place(path: str, shown: str, inside: bool, home: str) -> Place:
+def _place(path: str, shown: str, inside: bool, home: str, ignored: tuple[str, ...]) -> Place:
     if _within(path, home):
         return Place.OWN_STATE
+    if inside and ignored and hides(ignored, shown):
+        return Place.IGNORED
     if _is_secret(os.path.basename(path).lower()):
         return Place.SECRET
     if not inside:
@@ -68,6 +69,13 @@ def _place(path: str, shown: str, inside: bool, home: str) -> Place:
     if any(_within(folded, name) or f"/{name}/" in f"/{folded}/" for name in RUNS_LATER):
         return Place.RUNS_LATER
     return Place.PROJECT
+
+
+def hides(ignored: tuple[str, ...], path: str) -> bool:
+    """Whether ignore files hide a path, which is relative to the workspace."""
+    from halocline.policy.patterns import matches
+
+    return path in IGNORE_FILES or (path != "." and matches(ignored, path))
 
 
 def _within(path: str, folder: str) -> bool:

@@ -64,7 +64,8 @@ class Summary(Value, frozen=True):
     `paths` are as the model wrote them; the policy resolves them. `command` is the exact text a shell would run.
     `risky` is the model's own warning: it may raise a decision, never lower it. `place` is where a command runs when it
     is not the workspace: the folder in which an earlier one left the shell, or the job into which it is typed. `url` is
-    what will be asked for over the network; `private` says that it may turn out to be in a private network.
+    what will be asked for over the network; `private` says that it may turn out to be in a private network. `tool` is
+    filled in by the task.
     """
 
     title: str
@@ -76,6 +77,7 @@ class Summary(Value, frozen=True):
     place: str = ""
     url: str = ""
     private: bool = False
+    tool: str = ""
 
     @property
     def may_change(self) -> tuple[str, ...] | None:

@@ -1,6 +1,6 @@
 """What is wished for: imperative values a surface sends. They are answered by events, not by return values."""
 
-from halocline.protocol.events import ApprovalMode, Choice, Mode
+from halocline.protocol.events import ApprovalMode, Choice, Mode, Scope
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject, Tagged
 
@@ -30,12 +30,17 @@ class Interrupt(Command, frozen=True):
 
 
 class ResolveApproval(Command, frozen=True):
-    """Decide about one request. `arguments` replaces the call's arguments (an edited command) on allow_once."""
+    """Decide about one request. `arguments` replaces the call's arguments (an edited command) on allow_once.
+
+    On allow_always, `scope` says how far it reaches, and `wider` that the more general grant on offer is meant.
+    """
 
     request: str
     decision: Choice
     note: str = ""
     arguments: dict[str, object] | None = None
+    scope: Scope = Scope.TASK
+    wider: bool = False
 
 
 class AnswerQuestion(Command, frozen=True):

@@ -7,7 +7,10 @@ two by its base class. There is no event per tool, no snapshot in an event and n
 
 from enum import StrEnum
 
+from halocline.protocol.kinds import Mode as Mode
+from halocline.protocol.kinds import ToolKind as ToolKind
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
+from halocline.protocol.rules import RuleBook
 from halocline.protocol.values import JsonObject, Tagged, Value
 
 
@@ -23,20 +26,6 @@ class Transient(Tagged, frozen=True, kw_only=True):
     """An event that is only shown."""
 
 
-class ToolKind(StrEnum):
-    """What sort of thing a tool does; ACP's kinds."""
-
-    READ = "read"
-    EDIT = "edit"
-    DELETE = "delete"
-    MOVE = "move"
-    SEARCH = "search"
-    EXECUTE = "execute"
-    THINK = "think"
-    FETCH = "fetch"
-    OTHER = "other"
-
-
 class CallStatus(StrEnum):
     """How a tool call ended."""
 
@@ -45,13 +34,6 @@ class CallStatus(StrEnum):
     REJECTED = "rejected"
     SKIPPED = "skipped"
     CANCELLED = "cancelled"
-
-
-class Mode(StrEnum):
-    """Plan reads and talks; act also changes things."""
-
-    PLAN = "plan"
-    ACT = "act"
 
 
 class ApprovalMode(StrEnum):
@@ -89,10 +71,22 @@ class Diff(Value, frozen=True):
 
 
 class Grant(Value, frozen=True):
-    """Leave that was given for good, within this task: a tool kind with exactly this subject (a command, a path)."""
+    """Leave that a person gave for good: a tool kind with exactly this subject (a command, a path, a host).
+
+    With `argv` it is for every simple command that begins with these words.
+    """
 
     kind: ToolKind
     subject: str = ""
+    argv: tuple[str, ...] = ()
+
+
+class Scope(StrEnum):
+    """How far leave that was given for good reaches."""
+
+    TASK = "task"
+    PROJECT = "project"
+    EVERYWHERE = "everywhere"
 
 
 class TodoStatus(StrEnum):
@@ -200,13 +194,14 @@ class AssistantMessageCompleted(Durable, frozen=True):
 
 
 class ToolCallStarted(Durable, frozen=True):
-    """The call runs now: every gate is passed."""
+    """The call runs now: every gate is passed. `rule` names what let it pass."""
 
     call: str
     name: str
     title: str
     kind: ToolKind
     locations: tuple[Location, ...] = ()
+    rule: str = ""
 
 
 class ToolCallProgressed(Transient, frozen=True):
@@ -228,9 +223,9 @@ class ToolCallEnded(Durable, frozen=True):
 
 
 class ApprovalRequested(Durable, frozen=True):
-    """Somebody must decide about one call. `reason` says which rule asks; `grant` is what *always* would allow.
+    """Somebody must decide about one call. `rule` asks, `reason` says why; `grant` is what *always* would allow.
 
-    `place` is where a command would run, when that is not the workspace.
+    `wider` is a more general grant on offer. `place` is where a command would run, when that is not the workspace.
     """
 
     request: str
@@ -244,10 +239,15 @@ class ApprovalRequested(Durable, frozen=True):
     diffs: tuple[Diff, ...] = ()
     grant: Grant | None = None
     place: str = ""
+    rule: str = ""
+    wider: Grant | None = None
 
 
 class ApprovalResolved(Durable, frozen=True):
-    """The decision. `by` is user, nobody (no one could answer) or interrupt. With `arguments`, that ran instead."""
+    """The decision. `by` is user, nobody (no one could answer) or interrupt. With `arguments`, that ran instead.
+
+    `scope` is how far `grant` reaches.
+    """
 
     request: str
     call: str
@@ -257,6 +257,7 @@ class ApprovalResolved(Durable, frozen=True):
     client: str = ""
     grant: Grant | None = None
     arguments: JsonObject | None = None
+    scope: Scope = Scope.TASK
 
 
 class QuestionAsked(Durable, frozen=True):
@@ -312,6 +313,12 @@ class ModelChanged(Durable, frozen=True):
 
 class PolicyChanged(Durable, frozen=True):
     approval_mode: ApprovalMode
+
+
+class RulesChanged(Durable, frozen=True):
+    """These rules are in force from now on; they come from files."""
+
+    book: RuleBook
 
 
 class FileChanged(Durable, frozen=True):
@@ -412,6 +419,7 @@ DurableEvent = (
     | ModeChanged
     | ModelChanged
     | PolicyChanged
+    | RulesChanged
     | FileChanged
     | CheckpointTaken
     | CheckpointRestored

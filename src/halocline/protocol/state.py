@@ -23,6 +23,7 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
+from halocline.protocol.rules import RuleBook
 from halocline.protocol.values import JsonObject, Value
 
 Draft = tuple["Draft | None", ev.TextDelta | ev.ThinkingDelta]
@@ -73,6 +74,7 @@ class State(Value, frozen=True):
     questions: tuple[ev.QuestionAsked, ...] = ()
     grants: frozenset[ev.Grant] = frozenset()
     refusals: frozenset[ev.Grant] = frozenset()
+    rules: RuleBook = RuleBook()
     todos: tuple[ev.Todo, ...] = ()
     turn: TurnState | None = None
     last_end: ev.TurnEnded | None = None
@@ -368,6 +370,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.TodosChanged: lambda state, e: replace(state, todos=e.todos),
     ev.ModeChanged: lambda state, e: replace(state, mode=e.mode),
     ev.ModelChanged: lambda state, e: replace(state, model=e.model),
+    ev.RulesChanged: lambda state, e: replace(state, rules=e.book),
     ev.PolicyChanged: lambda state, e: replace(state, approval_mode=e.approval_mode),
     ev.FileChanged: lambda state, e: replace(state, files_changed=state.files_changed | {e.path}),
     ev.ShellMoved: lambda state, e: replace(state, shell=e),

@@ -60,6 +60,16 @@ class Home(Value, frozen=True):
         return self.root / "settings.toml"
 
     @property
+    def policy(self) -> Path:
+        """The person's rules."""
+        return self.root / "policy.toml"
+
+    @property
+    def grants(self) -> Path:
+        """Leave that the person gave for good; written by Halocline."""
+        return self.root / "grants.toml"
+
+    @property
     def catalogue(self) -> Path:
         return self.root / "catalogue.gz"
 

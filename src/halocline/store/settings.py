@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from halocline.policy.grid import AutoApprove
 from halocline.ports.code import SyntaxRule
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.events import ApprovalMode
@@ -102,6 +103,13 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     approval_mode: Annotated[
         ApprovalMode, Says(description="How much is done without asking: ask, accept-edits, auto or yolo.")
     ] = ApprovalMode.ASK
+    auto_approve: Annotated[
+        AutoApprove,
+        Says(
+            description="Switches over the approval mode, each true (allowed) or false (asked about): `read`, "
+            "`read_outside`, `edit`, `edit_outside`, `safe_commands`, `all_commands`, `web`, `browser`."
+        ),
+    ] = AutoApprove()
     max_steps: Annotated[Count, Says(description="Steps (model requests) of one turn before it pauses or stops.")] = 200
     max_cost: Annotated[
         Amount | None, Says(description="US dollars that one task may cost before it pauses or stops.")

@@ -45,6 +45,7 @@ class Approval(Value, frozen=True):
     by: str = ""
     note: str = ""
     grant: ev.Grant | None = None
+    scope: ev.Scope = ev.Scope.TASK
     place: str = ""
 
 

@@ -142,7 +142,7 @@ def _asked(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
 def _decided(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
     def decide(row: CallRow) -> CallRow:
         approval = row.approval or Approval(e.request, "")
-        return replace(row, approval=replace(approval, decision=e.decision, by=e.by, note=e.note))
+        return replace(row, approval=replace(approval, decision=e.decision, by=e.by, note=e.note, scope=e.scope))
 
     return _change(t, e.call, decide)
 

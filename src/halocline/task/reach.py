@@ -7,11 +7,12 @@ look-up could give others.
 from collections.abc import Callable
 
 from halocline.policy.destinations import Destination, Net, destination, worst_net
-from halocline.policy.gate import Decision, Posture, Verdict, decide
+from halocline.policy.gate import Decision, Posture, decide
 from halocline.ports.host import Web
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
+from halocline.protocol.rules import Verdict
 
 LED_ON = "{url} was not opened: it needs a call of its own ({reason}). Make that call if you need it."
 LEADS_INSIDE = (

@@ -15,17 +15,19 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, within
-from halocline.policy.gate import Decision, Posture, Verdict, decide
+from halocline.policy.gate import Decision, Posture, decide
 from halocline.ports.blobs import Blobs
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.code import Code, SyntaxRule
 from halocline.ports.documents import Documents
 from halocline.ports.host import Files, Search, Shell, Web
+from halocline.ports.leave import Leave
 from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Note, ResultPart, Text, ToolCall, ToolResult
+from halocline.protocol.rules import Verdict
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.task.arguments import input_of
@@ -48,6 +50,7 @@ NOBODY = (
 )
 DECLINED = "The person declined this call; it was not run and nothing changed."
 MOVED = "Not done: a path of this call leads elsewhere than when it was judged. Nothing was changed; send it again."
+CHANGED = "Not done: a file changed after the person saw this edit. It is as it is now; read it again, then edit."
 SKIPPED = "Skipped, because the person declined an earlier call of this message."
 
 _log = logging.getLogger("halocline")
@@ -74,12 +77,13 @@ class Machine(Value, frozen=True):
     documents: Documents
     takes_images: Callable[[str], bool]
     syntax_errors: SyntaxRule
+    leave: Leave
 
 
 class Run(Value, frozen=True):
     """A call that passed every gate. `notes` are a person's words on the approval, for the model.
 
-    `places` is where its paths led when that was judged.
+    `places` is where its paths led when that was judged, and `rule` what let it pass.
     """
 
     call: ToolCall
@@ -88,6 +92,7 @@ class Run(Value, frozen=True):
     summary: Summary
     notes: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    rule: str = ""
 
 
 class ToolCalls:
@@ -133,7 +138,7 @@ class ToolCalls:
     async def perform(self, run: Run) -> None:
         """Do it, and say how it ended."""
         call, summary = run.call, run.summary
-        self._emit(ev.ToolCallStarted(call.id, call.name, summary.title, summary.kind, summary.locations))
+        self._emit(ev.ToolCallStarted(call.id, call.name, summary.title, summary.kind, summary.locations, run.rule))
         try:
             if run.tool.edits:
                 await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
@@ -164,7 +169,7 @@ class ToolCalls:
             given = input_of(call.arguments, tool, model)
         except msgspec.ValidationError as error:
             raise ToolFailure(f"Wrong arguments for {call.name}: {error}. Nothing was run; send it again.") from error
-        return Run(call, tool, given, self._placed(tool.summary(given)))
+        return Run(call, tool, given, self._placed(replace(tool.summary(given), tool=tool.name)))
 
     def _placed(self, summary: Summary) -> Summary:
         """With the folder in which an earlier command left the shell; the policy judges it like any path."""
@@ -183,7 +188,7 @@ class ToolCalls:
 
     async def _admit(self, run: Run) -> Run:
         decision = self._judge(run)
-        run = replace(run, places=decision.places)
+        run = replace(run, places=decision.places, rule=decision.rule)
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
 
     def _judge(self, run: Run) -> Decision:
@@ -202,10 +207,27 @@ class ToolCalls:
         if answer is None:
             self._emit(ev.ApprovalResolved(request, run.call.id, ev.Choice.REJECT_ONCE, "nobody"))
             raise NotAdmitted(NOBODY.format(reason=decision.reason))
-        self._emit(_resolved(request, run, answer, decision.grant))
+        self._emit(_resolved(request, run, answer, _granted(answer, decision)))
         if answer.decision not in ALLOWED:
             raise NotAdmitted(DECLINED + (f' They said: "{answer.note}"' if answer.note else ""))
+        await self._keep_leave(answer, decision)
+        await self._require_same_diffs(run, diffs)
         return self._approved(run, answer.note, answer.arguments)
+
+    async def _keep_leave(self, answer: ResolveApproval, decision: Decision) -> None:
+        grant = _granted(answer, decision)
+        if grant is None or answer.scope is ev.Scope.TASK:
+            return
+        folder = Path(self._state().workspace) if answer.scope is ev.Scope.PROJECT else None
+        try:
+            await asyncio.to_thread(self._machine.leave.keep, grant, folder)
+        except OSError as error:
+            self._emit(ev.Noticed(f"Leave was given for this task only: it cannot be kept ({error})."))
+
+    async def _require_same_diffs(self, run: Run, diffs: tuple[ev.Diff, ...]) -> None:
+        """A person approves what they saw: a file that changed meanwhile would be edited into something else."""
+        if diffs and run.tool.preview and await run.tool.preview(run.input, self._context(run)) != diffs:
+            raise ToolFailure(CHANGED)
 
     def _approved(self, run: Run, note: str, arguments: dict[str, object] | None) -> Run:
         notes = (f"The person said on approving: {note}",) if note else ()
@@ -246,6 +268,9 @@ class ToolCalls:
         return (Note(said, "repetition"),) if said else ()
 
     def _posture(self) -> Posture:
+        book = self._machine.leave.book()
+        if book != self._state().rules:
+            self._emit(ev.RulesChanged(book=book))
         state = self._state()
         return Posture(
             workspace=Path(state.workspace),
@@ -254,16 +279,23 @@ class ToolCalls:
             approval_mode=state.approval_mode,
             grants=state.grants,
             refusals=state.refusals,
+            book=state.rules,
         )
 
     def _context(self, run: Run) -> ToolContext:
         state = self._state()
+        files, search = self._machine.files, self._machine.search
+        if lines := state.rules.ignored:
+            from halocline.task.hiding import Hidden, HidingFiles, HidingSearch  # few workspaces have ignore files
+
+            hidden = Hidden(Path(state.workspace), lines)
+            files, search = HidingFiles(files, hidden), HidingSearch(search, hidden)
         return ToolContext(
             call=run.call.id,
             workspace=Path(state.workspace),
-            files=self._machine.files,
+            files=files,
             shell=self._machine.shell,
-            search=self._machine.search,
+            search=search,
             web=self._machine.web,
             blobs=self._machine.blobs,
             ask=self.ask,
@@ -311,11 +343,19 @@ def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...
         diffs=diffs,
         grant=decision.grant,
         place=run.summary.place,
+        rule=decision.rule,
+        wider=decision.wider,
     )
 
 
+def _granted(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
+    """What a person gave leave for, or refused, for good."""
+    if answer.decision not in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS):
+        return None
+    return decision.wider if answer.wider and decision.wider else decision.grant
+
+
 def _resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | None) -> ev.ApprovalResolved:
-    always = answer.decision in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS)
     return ev.ApprovalResolved(
         request=request,
         call=run.call.id,
@@ -323,6 +363,7 @@ def _resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant |
         by="user",
         note=answer.note,
         client=answer.client,
-        grant=grant if always else None,
+        grant=grant,
+        scope=answer.scope if grant else ev.Scope.TASK,
         arguments=answer.arguments if answer.decision in ALLOWED else None,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import pexpect
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from halocline.protocol import events as ev
@@ -258,3 +259,31 @@ def test_lines_and_prompts_are_typed_on_a_real_terminal(tmp_path: Any) -> None:
         child.expect("STOPPED")
         child.expect(pexpect.EOF)
     assert "one" in (tmp_path / "history" / "prompts").read_text()
+
+
+WIDER = replace(COMMAND, wider=ev.Grant(ev.ToolKind.EXECUTE, argv=("pytest",)))
+
+
+@pytest.mark.parametrize(
+    ("event", "keys", "scope", "wider"),
+    [
+        (COMMAND, ["s", "1"], ev.Scope.PROJECT, False),
+        (COMMAND, ["s", "2"], ev.Scope.EVERYWHERE, False),
+        (WIDER, ["s", "1"], ev.Scope.TASK, True),
+        (WIDER, ["s", "2"], ev.Scope.PROJECT, True),
+        (WIDER, ["s", "4"], ev.Scope.PROJECT, False),
+    ],
+)
+async def test_leave_can_reach_further(
+    terminal: Terminal, event: ev.ApprovalRequested, keys: list[str], scope: ev.Scope, wider: bool
+) -> None:
+    decided = await approve(terminal, keys, event=event)
+    assert decided == Decision(ev.Choice.ALLOW_ALWAYS, scope=scope, wider=wider)
+
+
+async def test_the_rules_on_offer_are_shown_as_they_will_be_kept(terminal: Terminal) -> None:
+    assert (await approve(terminal, ["s", "\x1b", "y"], event=WIDER)).choice is ev.Choice.ALLOW_ONCE
+    shown = terminal.output.getvalue()
+    assert "  1   always allow `pytest …` in this task\n" in shown
+    assert "  4   always allow `pytest -q` in this project\n" in shown
+    assert "  5   always allow `pytest -q` everywhere\n" in shown

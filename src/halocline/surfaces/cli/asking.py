@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from halocline.protocol.events import ApprovalRequested, Choice, QuestionAsked, ToolKind
+from halocline.protocol.events import ApprovalRequested, Choice, Grant, QuestionAsked, Scope, ToolKind
 from halocline.surfaces.cli import cards
 from halocline.surfaces.cli.decision import Decision
 from halocline.surfaces.cli.keys import ARM_AFTER, ESCAPE, Keyboard
@@ -44,7 +44,7 @@ class Asker:
             if key == "d":
                 row = self._screen.show_approval(event, whole=True)
                 del options["d"]
-            elif decision := await self._decision(key, row):
+            elif decision := await self._decision(key, row, event):
                 return decision
 
     async def ask_question(self, event: QuestionAsked) -> str | None:
@@ -66,13 +66,15 @@ class Asker:
             async with Keyboard(self._fd, self._arm_after) as keyboard:
                 return await keyboard.one_of("".join(options))
 
-    async def _decision(self, key: str, row: CallRow) -> Decision | None:
+    async def _decision(self, key: str, row: CallRow, event: ApprovalRequested) -> Decision | None:
         """What a key means; None when the person went back."""
         match key:
             case "y":
                 return Decision(Choice.ALLOW_ONCE)
             case "a":
                 return Decision(Choice.ALLOW_ALWAYS)
+            case "s":
+                return await self._saved(event)
             case "n":
                 reason = await self._line("Why not? (Enter for no reason) ", "")
                 return None if reason is None else Decision(Choice.REJECT_ONCE, reason.strip())
@@ -80,6 +82,14 @@ class Asker:
                 return await self._edited(row)
             case _:
                 return Decision(Choice.REJECT_ONCE, stop=True)
+
+    async def _saved(self, event: ApprovalRequested) -> Decision | None:
+        """Which rule to keep; None when the person went back."""
+        rules = {str(number): rule for number, rule in enumerate(_rules(event), start=1)}
+        shown = {number: f"always allow {cards.granted(*_meant(event, rule))}" for number, rule in rules.items()}
+        key = await self._key({**shown, ESCAPE: "back"})
+        rule = rules.get(key)
+        return rule and Decision(Choice.ALLOW_ALWAYS, scope=rule[0], wider=rule[1])
 
     async def _edited(self, row: CallRow) -> Decision | None:
         command = _command(row)
@@ -100,12 +110,25 @@ def _options(event: ApprovalRequested, row: CallRow) -> dict[str, str]:
     options = {"y": "yes, once"}
     if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
         options["a"] = f"always allow {cards.granted(event.grant)}"
+        options["s"] = "allow more, or for longer"
     options["n"] = "no, and say why"
     if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command(row):
         options["e"] = "edit the command"
     if cards.is_cut(row):
         options["d"] = "show the whole diff"
     return {**options, ESCAPE: "no, and stop"}
+
+
+def _rules(event: ApprovalRequested) -> list[tuple[Scope, bool]]:
+    """How far leave for good can reach: where, and whether for more of the kind."""
+    wider = [(scope, True) for scope in Scope] if event.wider else []
+    return [*wider, (Scope.PROJECT, False), (Scope.EVERYWHERE, False)]
+
+
+def _meant(event: ApprovalRequested, rule: tuple[Scope, bool]) -> tuple[Grant, Scope]:
+    grant = event.wider if rule[1] else event.grant
+    assert grant is not None
+    return grant, rule[0]
 
 
 def _menu(options: dict[str, str]) -> RenderableType:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from halocline.protocol.events import CallStatus, Choice, Diff, Grant, TodoStatus, ToolKind
+from halocline.protocol.events import CallStatus, Choice, Diff, Grant, Scope, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.diff_view import diff_view, stat
@@ -114,25 +114,34 @@ def is_cut(row: r.CallRow) -> bool:
     return row.approval is not None and sum(diff.text.count("\n") for diff in row.approval.diffs) > DIFF_LINES
 
 
-def granted(grant: Grant) -> str:
+_REACH = {Scope.TASK: "in this task", Scope.PROJECT: "in this project", Scope.EVERYWHERE: "everywhere"}
+
+
+def granted(grant: Grant, scope: Scope = Scope.TASK) -> str:
     """What *always* allows, in words."""
+    return f"{_leave(grant)} {_REACH[scope]}"
+
+
+def _leave(grant: Grant) -> str:
     subject = f"`{reveal(grant.subject)}`" if grant.subject else ""
     match grant.kind:
+        case _ if grant.argv:
+            return f"`{reveal(' '.join(grant.argv))} …`"
         case ToolKind.EXECUTE:
-            return f"{subject or 'every command'} in this task"
+            return subject or "every command"
         case ToolKind.FETCH:
-            return f"fetching from {subject} in this task"
+            return f"fetching from {subject}"
         case kind if kind in CHANGES:
-            return f"edits of {subject} in this task" if subject else "edits in the workspace in this task"
+            return f"edits of {subject}" if subject else "edits in the workspace"
         case kind:
-            return f"{kind} of {subject} in this task" if subject else f"every {kind} in this task"
+            return f"{kind} of {subject}" if subject else f"every {kind}"
 
 
 def decision_line(row: r.CallRow) -> RenderableType | None:
     """What is worth saying of a decision: leave for good, or one that somebody else gave."""
     approval = row.approval
     if approval and approval.decision is Choice.ALLOW_ALWAYS and approval.grant:
-        return marked(wrapped(f"always allowed: {granted(approval.grant)}", "quiet"), "│", "quiet")
+        return marked(wrapped(f"always allowed: {granted(approval.grant, approval.scope)}", "quiet"), "│", "quiet")
     return None
 
 

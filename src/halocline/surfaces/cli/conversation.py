@@ -118,6 +118,8 @@ class Conversation:
             decision=decision.choice,
             note=decision.note,
             arguments=decision.arguments,
+            scope=decision.scope,
+            wider=decision.wider,
         )
         self._client.send(command)
         if decision.stop:

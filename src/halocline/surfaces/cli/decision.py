@@ -2,14 +2,19 @@
 
 from typing import NamedTuple
 
-from halocline.protocol.events import Choice
+from halocline.protocol.events import Choice, Scope
 from halocline.protocol.values import JsonObject
 
 
 class Decision(NamedTuple):
-    """`arguments` replaces the call's arguments; `stop` asks to end the turn as well."""
+    """`arguments` replaces the call's arguments; `stop` asks to end the turn as well.
+
+    `scope` and `wider` say how far leave for good reaches.
+    """
 
     choice: Choice
     note: str = ""
     arguments: JsonObject | None = None
     stop: bool = False
+    scope: Scope = Scope.TASK
+    wider: bool = False

@@ -1,0 +1,158 @@
+"""Whether a rule speaks of something: pure matching, condition by condition.
+
+What must stay true: an allowing rule never reaches further than its words. Unless it names paths or places, it does not
+cover files outside the workspace, secrets, or what other programs run or obey later.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from halocline.policy.destinations import Destination
+from halocline.policy.paths import Resolved
+from halocline.policy.patterns import matches
+from halocline.protocol.events import Grant, Mode, ToolKind
+from halocline.protocol.rules import Effect, Place, Rest, Rule, Verdict
+from halocline.protocol.values import Value
+
+CAREFUL = frozenset({Place.OUTSIDE, Place.SECRET, Place.RUNS_LATER})
+
+
+class Act(Value, frozen=True):
+    """One thing that a call does, judged by itself: a path it touches, a simple command, a server, or else the call.
+
+    `argv` are the words of a simple command; None when they are not known. `command` is the whole command that it is
+    part of. `risk` says why a person should look at it. `grant` is what *always* would cover; `wider` more of the kind.
+    """
+
+    kind: ToolKind
+    tool: str = ""
+    path: Resolved | None = None
+    command: str = ""
+    argv: tuple[str, ...] | None = None
+    effect: Effect | None = None
+    risk: str = ""
+    server: Destination | None = None
+    grant: Grant | None = None
+    wider: Grant | None = None
+
+    @property
+    def place(self) -> Place | None:
+        return self.path.place if self.path else None
+
+
+def covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    """Whether all conditions of a rule are met."""
+    return all(condition(rule, act, workspace, mode) for condition in _CONDITIONS)
+
+
+def speaks_of(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    """As `covers`, for rules that people wrote."""
+    if rule.decision is Verdict.ALLOW and act.place in CAREFUL and not (rule.paths or rule.places):
+        return False
+    return covers(rule, act, workspace, mode)
+
+
+def is_granted(act: Act, grants: frozenset[Grant]) -> bool:
+    """Whether a person gave leave for exactly this, or for commands that begin so."""
+    if act.grant in grants:
+        return True
+    words = act.argv or ()
+    return any(grant.argv and words[: len(grant.argv)] == grant.argv for grant in grants)
+
+
+def _kind(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    return not rule.kinds or act.kind in rule.kinds
+
+
+def _tool(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    return not rule.tools or any(_names(pattern, act.tool) for pattern in rule.tools)
+
+
+def _names(pattern: str, name: str) -> bool:
+    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+
+
+def _mode(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    return not rule.modes or mode in rule.modes
+
+
+def _workspace(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    return not rule.workspace or os.path.realpath(workspace) == os.path.realpath(os.path.expanduser(rule.workspace))
+
+
+def _place(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    return not rule.places or act.place in rule.places
+
+
+def _path(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    if not rule.paths:
+        return True
+    return act.path is not None and any(_fits(pattern, act.path.path, workspace) for pattern in rule.paths)
+
+
+def _fits(pattern: str, path: str, workspace: Path) -> bool:
+    """Whether a path, absolute and without links, is one that the pattern speaks of."""
+    full = os.path.expanduser(pattern) if pattern.startswith("~/") else pattern
+    root = "/" if full.startswith("/") else os.path.realpath(workspace)
+    inside = os.path.relpath(path, root)
+    return inside != ".." and not inside.startswith("../") and matches((full,), inside)
+
+
+def _argv(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    if not rule.argv:
+        return True
+    words = act.argv
+    if words is None or len(words) < len(rule.argv):
+        return False
+    rest = words[len(rule.argv) :]
+    return all(_is_one_of(word, wanted) for word, wanted in zip(words, rule.argv, strict=False)) and _ends(rule, rest)
+
+
+def _is_one_of(word: str, wanted: str | tuple[str, ...]) -> bool:
+    return word == wanted or (not isinstance(wanted, str) and word in wanted)
+
+
+def _ends(rule: Rule, rest: Sequence[str]) -> bool:
+    match rule.rest:
+        case Rest.NONE:
+            return not rest
+        case Rest.OPERANDS:
+            return not any(word.startswith("-") for word in rest)
+        case Rest.ANY:
+            return True
+
+
+def _command(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    return not rule.command or act.command == rule.command
+
+
+def _effect(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    return not rule.effects or act.effect in rule.effects
+
+
+def _host(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    if not rule.hosts:
+        return True
+    server = act.server
+    return server is not None and any(_is_host(host.lower(), server) for host in rule.hosts)
+
+
+def _is_host(host: str, server: Destination) -> bool:
+    if host.startswith("*."):
+        return server.hostname.endswith(host[1:])
+    return host in (server.hostname, server.exactly)
+
+
+_CONDITIONS: tuple[Callable[[Rule, Act, Path, Mode], bool], ...] = (
+    _kind,
+    _tool,
+    _mode,
+    _workspace,
+    _place,
+    _path,
+    _argv,
+    _command,
+    _effect,
+    _host,
+)

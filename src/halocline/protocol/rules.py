@@ -1,0 +1,87 @@
+"""What may be done: the words in which people and their administrators say it."""
+
+from enum import StrEnum
+
+from halocline.protocol.kinds import Mode, ToolKind
+from halocline.protocol.values import Value
+
+
+class Verdict(StrEnum):
+    """What the policy says of something."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class Place(StrEnum):
+    """What kind of place a path leads to."""
+
+    PROJECT = "project"
+    OUTSIDE = "outside"
+    RUNS_LATER = "runs_later"
+    SECRET = "secret"
+    IGNORED = "ignored"
+    OWN_STATE = "own_state"
+
+
+class Effect(StrEnum):
+    """What a simple command does at most, as far as its words say."""
+
+    READ_ONLY = "read_only"
+    WRITES_INSIDE = "writes_inside"
+    WRITES_OUTSIDE = "writes_outside"
+    NETWORK = "network"
+    DESTRUCTIVE = "destructive"
+    UNKNOWN = "unknown"
+
+
+class Source(StrEnum):
+    """Where a rule comes from."""
+
+    MANAGED = "managed"
+    USER = "user"
+    PROJECT = "project"
+    GRANT = "grant"
+
+
+class Rest(StrEnum):
+    """What may follow the words of a rule: nothing, words that are no options, or anything."""
+
+    NONE = "none"
+    OPERANDS = "operands"
+    ANY = "any"
+
+
+class Rule(Value, frozen=True):
+    """A rule of a person's: what it says of everything that meets all its conditions. An empty condition is met.
+
+    `tools` are names (`server__tool` of MCP), a last `*` standing for any ending. `paths` are patterns as in
+    `.gitignore`, seen from the workspace, or from `~/` or `/` when they begin so. `argv` are the first words of a
+    simple command, each one or several alternatives, and `rest` says what may follow; `command` is a whole command,
+    exactly. `hosts` are servers; `*.example.com` is every name below. `workspace` is the only folder it holds for.
+    """
+
+    decision: Verdict
+    name: str = ""
+    reason: str = ""
+    tools: tuple[str, ...] = ()
+    kinds: tuple[ToolKind, ...] = ()
+    modes: tuple[Mode, ...] = ()
+    paths: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+    argv: tuple[str | tuple[str, ...], ...] = ()
+    rest: Rest = Rest.ANY
+    command: str = ""
+    effects: tuple[Effect, ...] = ()
+    hosts: tuple[str, ...] = ()
+    workspace: str = ""
+    source: Source = Source.USER
+
+
+class RuleBook(Value, frozen=True):
+    """The rules in force. `ignored` are the lines of the ignore files; `problems` say which files cannot be read."""
+
+    rules: tuple[Rule, ...] = ()
+    ignored: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()

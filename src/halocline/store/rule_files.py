@@ -1,0 +1,246 @@
+"""The rules that people wrote down, the leave that they gave for good, and a workspace's ignore files.
+
+What must stay true: a file that cannot be read, or whose own examples fail, opens nothing: it is a problem of the book,
+and while there is one the gate asks. Files are read again when they changed.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.policy.paths import IGNORE_FILES
+from halocline.protocol.events import Grant
+from halocline.protocol.rules import Rule, RuleBook, Source, Verdict
+from halocline.protocol.values import Value
+
+MANAGED = Path("/etc/halocline/policy.toml")
+"""The administrator's rules, which a person's own cannot lift. Only root may be able to write the file."""
+IN_PROJECT = Path(".halocline/policy.toml")
+LARGEST = 1_000_000
+_MOST_INCLUDES = 20
+_INCLUDE = "!include "
+
+Stamps = tuple[tuple[int, int, int] | None, ...]
+
+
+class RuleFile(Value, frozen=True):
+    """A file of rules as it is written: tables `[[rule]]`."""
+
+    rule: tuple[dict[str, Any], ...] = ()
+
+
+class Unreadable(Exception):
+    """A file that opens nothing; the text says which and why."""
+
+
+class RuleFiles:
+    """Fulfils `ports.leave.Leave` for one workspace. `extra` are rules that come from settings.
+
+    `trusted` says whether the project's own rules may allow something; they may always forbid.
+    """
+
+    def __init__(
+        self,
+        user: Path,
+        grants: Path,
+        workspace: Path,
+        *,
+        trusted: Callable[[], bool] = lambda: False,
+        extra: Sequence[Rule] = (),
+        managed: Path = MANAGED,
+    ) -> None:
+        self._sources = (
+            (managed, Source.MANAGED),
+            (user, Source.USER),
+            (workspace / IN_PROJECT, Source.PROJECT),
+            (grants, Source.GRANT),
+        )
+        self._grants = grants
+        self._workspace = workspace
+        self._trusted = trusted
+        self._extra = tuple(extra)
+        self._included: tuple[Path, ...] = ()
+        self._read: tuple[Stamps, bool, RuleBook] | None = None
+
+    def book(self) -> RuleBook:
+        """The rules in force now."""
+        trusted = self._trusted()
+        stamps = self._stamps()
+        if self._read is None or self._read[:2] != (stamps, trusted):
+            book = self._assembled(trusted)
+            self._read = (self._stamps(), trusted, book)
+        return self._read[2]
+
+    def keep(self, grant: Grant, workspace: Path | None) -> None:
+        """Remember leave, for one folder or for all. Raises OSError, also when the file cannot be read."""
+        rule = rule_for(grant, workspace)
+        try:
+            known = read_rules(self._grants, Source.GRANT)
+        except Unreadable as error:
+            raise OSError(str(error)) from None
+        if not any(replace(one, name="") == rule for one in known):
+            _append(self._grants, rule)
+
+    def _assembled(self, trusted: bool) -> RuleBook:
+        rules: list[Rule] = []
+        problems: list[str] = []
+        for path, source in self._sources:
+            try:
+                rules += read_rules(path, source)
+            except Unreadable as error:
+                problems.append(str(error))
+        if not trusted:
+            rules = [rule for rule in rules if not (rule.source is Source.PROJECT and rule.decision is Verdict.ALLOW)]
+        ignored: tuple[str, ...] = ()
+        try:
+            self._included, ignored = read_ignored(self._workspace)
+        except Unreadable as error:
+            problems.append(str(error))
+        return RuleBook((*rules, *self._extra), ignored, tuple(problems))
+
+    def _stamps(self) -> Stamps:
+        ignores = (self._workspace / name for name in IGNORE_FILES)
+        return tuple(_stamp(path) for path in (*(path for path, _ in self._sources), *ignores, *self._included))
+
+
+def read_rules(path: Path, source: Source) -> list[Rule]:
+    """The rules of a file; none when there is no file. Raises Unreadable."""
+    text = _text(path)
+    if text is None:
+        return []
+    if source is Source.MANAGED and not _is_roots(path):
+        raise Unreadable(f"{path} can be written by others than root, so its rules are not believed.")
+    given = _decoded(path, text)
+    return [_rule(path, source, at, table) for at, table in enumerate(given.rule, start=1)]
+
+
+def rule_for(grant: Grant, workspace: Path | None) -> Rule:
+    """The rule that says what was granted."""
+    rule = Rule(
+        Verdict.ALLOW,
+        kinds=(grant.kind,),
+        argv=grant.argv,
+        workspace=str(workspace) if workspace else "",
+        source=Source.GRANT,
+    )
+    if grant.argv or not grant.subject:
+        return rule
+    match grant.kind.value:
+        case "execute":
+            return replace(rule, command=grant.subject)
+        case "fetch":
+            return replace(rule, hosts=(grant.subject,))
+        case _:
+            return replace(rule, paths=(_literal(grant.subject),))
+
+
+def read_ignored(workspace: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Which files the workspace's ignore files include, and the lines of all of them. Raises Unreadable."""
+    included: list[Path] = []
+    lines = [line for name in IGNORE_FILES for line in _lines(workspace / name, workspace, included)]
+    return tuple(included), tuple(lines)
+
+
+def _lines(path: Path, workspace: Path, included: list[Path]) -> Iterator[str]:
+    for line in (_text(path) or "").splitlines():
+        if not line.startswith(_INCLUDE):
+            if line.strip() and not line.startswith("#"):
+                yield line
+            continue
+        other = Path(os.path.realpath(path.parent / line.removeprefix(_INCLUDE).strip()))
+        if not other.is_relative_to(os.path.realpath(workspace)):
+            raise Unreadable(f"{path} includes {other}, which is outside the workspace.")
+        if other in included:
+            continue
+        if len(included) == _MOST_INCLUDES:
+            raise Unreadable(f"{path} includes more than {_MOST_INCLUDES} files.")
+        included.append(other)
+        yield from _lines(other, workspace, included)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise Unreadable(f"{path} is larger than {LARGEST:,} bytes.")
+        return data.decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unreadable(f"{path} cannot be read: {error}.") from error
+
+
+def _decoded(path: Path, text: str) -> RuleFile:
+    import tomllib
+
+    try:
+        given = tomllib.loads(text)
+        if unknown := given.keys() - {"rule"}:
+            raise Unreadable(f"{path} has {sorted(unknown)[0]!r}, but rules are tables [[rule]].")
+        return msgspec.convert(given, RuleFile)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise Unreadable(f"{path} cannot be read: {error}.") from error
+
+
+def _rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> Rule:
+    """One table. Besides the fields of a rule it may have `matches` and `not_matches`, and when it `expires`."""
+    from datetime import UTC, date, datetime
+
+    from halocline.policy.examples import failing
+
+    given = dict(table)
+    examples = {key: given.pop(key, ()) for key in ("matches", "not_matches")}
+    expires = given.pop("expires", None)
+    if unknown := given.keys() - set(Rule.__struct_fields__) | given.keys() & {"source"}:
+        raise Unreadable(f"Rule {at} of {path} has {sorted(unknown)[0]!r}, which no rule has.")
+    try:
+        rule = msgspec.convert({"name": f"{source}-{at}", **given, "source": source}, Rule)
+        wanted = msgspec.convert(examples, dict[str, tuple[str, ...]])
+        until = msgspec.convert(expires, date | None)
+    except msgspec.ValidationError as error:
+        raise Unreadable(f"Rule {at} of {path} is wrong: {error}.") from error
+    if example := failing(rule, wanted["matches"], wanted["not_matches"]):
+        raise Unreadable(f"Rule {at} of {path} is not what its examples say: {example}.")
+    if until and until < datetime.now(UTC).date():
+        # It meets nothing, and the others keep their numbers.
+        return replace(rule, decision=Verdict.ASK, workspace="/dev/null/expired")
+    return rule
+
+
+def _is_roots(path: Path) -> bool:
+    found = path.stat()
+    return found.st_uid == 0 and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _literal(path: str) -> str:
+    """A path as a pattern that means only it."""
+    return "".join(f"\\{char}" if char in "\\*?[]! #" else char for char in path)
+
+
+def _append(path: Path, rule: Rule) -> None:
+    """Write one more table at the end: what is there, comments too, stays as it is."""
+    given = {name: value for name, value in msgspec.to_builtins(rule).items() if value and name != "source"}
+    lines = [f"{name} = {msgspec.json.encode(value).decode()}" for name, value in given.items()]
+    table = "\n".join(["", "[[rule]]", *lines, ""]).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        if os.write(file, table) != len(table):
+            raise OSError("the disk took only a part of it")
+        os.fsync(file)
+    finally:
+        os.close(file)

@@ -1,0 +1,82 @@
+"""A workspace without what its ignore files hide: no tool reads, lists or finds that, whatever way it takes.
+
+The gate refuses calls that name such a file; this is for what tools come upon by themselves.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.policy.paths import hides
+from halocline.ports.host import FileInfo, Files, FileWrite, Search, SearchQuery, SearchResult
+
+_MORE = 4
+"""How many times more is asked for, so that what is left after hiding is still enough."""
+
+
+class Hidden:
+    """Whether ignore files, of which these are the `lines`, hide a path; links are followed."""
+
+    def __init__(self, workspace: Path, lines: tuple[str, ...]) -> None:
+        self._root = os.path.realpath(workspace)
+        self._lines = lines
+
+    def __call__(self, path: str | Path) -> bool:
+        inside = os.path.relpath(os.path.realpath(path), self._root)
+        return not inside.startswith("..") and hides(self._lines, inside)
+
+
+class HidingFiles:
+    """Files without those that are hidden; they look as if they were not there."""
+
+    def __init__(self, files: Files, hidden: Callable[[str | Path], bool]) -> None:
+        self._files = files
+        self._hidden = hidden
+
+    async def info(self, path: Path) -> FileInfo | None:
+        return None if self._hidden(path) else await self._files.info(path)
+
+    async def read(self, path: Path, limit: int) -> bytes:
+        self._require(path)
+        return await self._files.read(path, limit)
+
+    async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
+        self._require(path)
+        await self._files.write(path, data, expected)
+
+    async def write_all(self, writes: Sequence[FileWrite]) -> None:
+        for write in writes:
+            self._require(write.path)
+        await self._files.write_all(writes)
+
+    async def mend(self) -> list[str]:
+        return await self._files.mend()
+
+    async def list(self, path: Path) -> list[tuple[str, bool]]:
+        return [entry for entry in await self._files.list(path) if not self._hidden(path / entry[0])]
+
+    def _require(self, path: Path) -> None:
+        if self._hidden(path):
+            raise FileNotFoundError(2, "it is hidden by an ignore file", str(path))
+
+
+class HidingSearch:
+    """Search that finds nothing in hidden files."""
+
+    def __init__(self, search: Search, hidden: Callable[[str | Path], bool]) -> None:
+        self._search = search
+        self._hidden = hidden
+
+    async def search(self, query: SearchQuery) -> SearchResult:
+        found = await self._search.search(replace(query, limit=query.limit * _MORE))
+        hidden = {path: self._hidden(path) for path in {match.path for match in found.matches}}
+        kept = [match for match in found.matches if not hidden[match.path]]
+        ends = [at for at, match in enumerate(kept) if match.is_match][query.limit : query.limit + 1]
+        return SearchResult(tuple(kept[: ends[0]] if ends else kept), found.cut or bool(ends))
+
+    async def files(self, path: Path, limit: int) -> tuple[list[str], bool]:
+        names, cut = await self._search.files(path, limit * _MORE)
+        kept = [name for name in names if not self._hidden(path / name)]
+        return kept[:limit], cut or len(kept) > limit

@@ -1,0 +1,157 @@
+import os
+
+import pytest
+
+from halocline.protocol.events import Grant, ToolKind
+from halocline.protocol.rules import Source, Verdict
+from halocline.store.rule_files import IN_PROJECT, RuleFiles, Unreadable, read_rules
+
+RULE = '[[rule]]\ndecision = "{}"\nkinds = ["edit"]\n'
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "w" / ".halocline").mkdir(parents=True)
+    return tmp_path / "w"
+
+
+def files(project, **options):
+    home = project.parent
+    return RuleFiles(home / "policy.toml", home / "grants.toml", project, managed=home / "managed.toml", **options)
+
+
+def test_rules_come_from_every_file_and_say_from_which(project):
+    (project.parent / "policy.toml").write_text(RULE.format("ask") + '[[rule]]\ndecision = "deny"\nname = "mine"\n')
+    (project / IN_PROJECT).write_text(RULE.format("deny"))
+    (project.parent / "managed.toml").write_text(RULE.format("ask"))
+    names = [(rule.name, rule.source) for rule in files(project).book().rules]
+    assert names == [
+        ("managed-1", Source.MANAGED),
+        ("user-1", Source.USER),
+        ("mine", Source.USER),
+        ("project-1", Source.PROJECT),
+    ]
+
+
+def test_a_project_forbids_at_once_but_allows_only_when_it_is_trusted(project):
+    (project / IN_PROJECT).write_text(RULE.format("allow") + RULE.format("deny"))
+    trusted = False
+    rules = files(project, trusted=lambda: trusted)
+    assert [rule.decision for rule in rules.book().rules] == [Verdict.DENY]
+    trusted = True
+    assert [rule.decision for rule in rules.book().rules] == [Verdict.ALLOW, Verdict.DENY]
+
+
+def test_a_changed_file_holds_from_the_next_look_on(project):
+    rules = files(project)
+    assert rules.book().rules == ()
+    path = project.parent / "policy.toml"
+    path.write_text(RULE.format("ask"))
+    assert len(rules.book().rules) == 1
+    assert rules.book() is rules.book()
+    path.unlink()
+    assert rules.book().rules == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[rule", "cannot be read: Expected ']]'"),
+        ('[[rule]]\ndecision = "perhaps"\n', "Rule 1 of {} is wrong: Invalid enum value 'perhaps' - at `$.decision`."),
+        ('[[rule]]\nname = "x"\n', "Rule 1 of {} is wrong: Object missing required field `decision`."),
+        ('[[rule]]\ndecision = "allow"\ncomand = "x"\n', "Rule 1 of {} has 'comand', which no rule has."),
+        ('[[rule]]\ndecision = "allow"\nsource = "managed"\n', "Rule 1 of {} has 'source', which no rule has."),
+        ("[rules]\n", "{} has 'rules', but rules are tables [[rule]]."),
+        (
+            '[[rule]]\ndecision = "allow"\nargv = ["make"]\nmatches = ["make all", "cmake"]\n',
+            "Rule 1 of {} is not what its examples say: it should match 'cmake'.",
+        ),
+        (
+            '[[rule]]\ndecision = "allow"\npaths = ["src/"]\nnot_matches = ["src/a"]\n',
+            "Rule 1 of {} is not what its examples say: it should not match 'src/a'.",
+        ),
+    ],
+)
+def test_a_wrong_file_opens_nothing_and_says_what_is_wrong(project, text, said):
+    path = project.parent / "policy.toml"
+    path.write_text(text)
+    book = files(project).book()
+    assert book.rules == ()
+    assert said.format(path) in book.problems[0]
+
+
+def test_a_file_of_the_administrator_that_others_can_write_is_a_problem(project):
+    path = project.parent / "managed.toml"
+    path.write_text(RULE.format("allow"))
+    path.chmod(0o666)
+    book = files(project).book()
+    assert book.rules == ()
+    assert "can be written by others than root" in book.problems[0]
+
+
+def test_an_expired_rule_speaks_of_nothing(project):
+    (project.parent / "policy.toml").write_text(RULE.format("allow") + "expires = 2020-01-01\n")
+    (rule,) = files(project).book().rules
+    assert rule.decision is not Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "grant",
+    [
+        Grant(ToolKind.EXECUTE, 'echo "a\tb" \\ ü'),
+        Grant(ToolKind.EXECUTE, argv=("npm", "run", "test")),
+        Grant(ToolKind.FETCH, "example.com"),
+        Grant(ToolKind.EDIT, "/tmp/[a] *.txt"),
+        Grant(ToolKind.EDIT),
+    ],
+)
+def test_what_was_granted_for_good_is_a_rule_from_then_on(project, grant):
+    path = project.parent / "grants.toml"
+    path.write_text("# mine\n")
+    rules = files(project)
+    rules.keep(grant, project)
+    rules.keep(grant, project)
+    rules.keep(grant, None)
+    here, everywhere = rules.book().rules
+    assert (here.source, here.workspace, everywhere.workspace) == (Source.GRANT, str(project), "")
+    assert path.read_text().startswith("# mine\n")
+    assert path.stat().st_mode & 0o777 in (0o600, 0o644)
+
+
+def test_leave_is_not_kept_in_a_file_that_cannot_be_read(project):
+    path = project.parent / "grants.toml"
+    path.write_text("[[rule")
+    with pytest.raises(OSError, match="cannot be read"):
+        files(project).keep(Grant(ToolKind.EDIT), None)
+    assert path.read_text() == "[[rule"
+
+
+def test_ignore_files_are_read_with_what_they_include(project):
+    (project / ".clineignore").write_text("# c\nsecret/\n!include more/list\n\n!open.txt\n")
+    (project / "more").mkdir()
+    (project / "more" / "list").write_text("*.pem\n!include ../.clineignore\n")
+    (project / ".haloclineignore").write_text("last\n")
+    assert files(project).book().ignored == ("last", "secret/", "*.pem", "secret/", "!open.txt", "!open.txt")
+
+
+def test_an_ignore_file_that_includes_something_outside_is_a_problem(project):
+    (project / ".clineignore").write_text("!include ../../etc/passwd\n")
+    assert "outside the workspace" in files(project).book().problems[0]
+
+
+def test_an_included_file_is_watched_too(project):
+    (project / ".clineignore").write_text("!include list\n")
+    (project / "list").write_text("a\n")
+    rules = files(project)
+    assert rules.book().ignored == ("a",)
+    (project / "list").write_text("a\nb\n")
+    assert rules.book().ignored == ("a", "b")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_file_is_a_problem(project):
+    path = project.parent / "policy.toml"
+    path.write_text("")
+    path.chmod(0)
+    with pytest.raises(Unreadable):
+        read_rules(path, Source.USER)
