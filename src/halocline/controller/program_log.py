@@ -4,10 +4,17 @@ import logging
 from functools import cached_property
 from pathlib import Path
 
+from halocline.protocol.redaction import redacted
+
 LOGGER = logging.getLogger("halocline")
 FILE_NAME = "halocline.log"
 LARGEST = 1_000_000
 """Bytes; the file before is kept beside it, older ones are not."""
+
+
+class _Redacting(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))
 
 
 class ProgramLog(logging.Handler):
@@ -40,5 +47,5 @@ class ProgramLog(logging.Handler):
 
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = RotatingFileHandler(self._folder / FILE_NAME, maxBytes=LARGEST, backupCount=1, encoding="utf-8")
-        file.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(message)s"))
+        file.setFormatter(_Redacting("%(asctime)s %(process)d %(levelname)s %(message)s"))
         return file

@@ -1,7 +1,8 @@
 """A task in one file that can be carried away and replayed: its events, and every request that was made.
 
 JSON lines: a head, then the events as the log has them and the requests between them. A request is written as what is
-new in it. Keys are blotted out of every line. What the file holds else is what the task read: look before you share it.
+new in it. Keys are blotted out of every line, and what has the form of one as well. What the file holds else is what
+the task read: look before you share it.
 """
 
 import os
@@ -17,6 +18,7 @@ from halocline.ports.model import Request
 from halocline.protocol import codec
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import Durable, DurableEvent, Event, StepStarted
+from halocline.protocol.redaction import redacted
 from halocline.protocol.values import JsonObject, Tagged, Value
 
 FORMAT = 1
@@ -99,6 +101,7 @@ class Recorder:
             return
         for secret in self._secrets:
             line = line.replace(secret, b"[key]")
+        line = redacted(line.decode()).encode()
         try:
             if os.write(self._file, line + b"\n") <= len(line):
                 raise OSError("the disk took only part of a line")

@@ -99,13 +99,9 @@ def confirmed(question: str) -> bool:
 
 
 def _export(client: Client, arguments: argparse.Namespace) -> None:
-    past = client.past(arguments.id)
-    if arguments.format == "jsonl":
-        text = "".join(f"{codec.encode(event).decode()}\n" for event in past)
-    else:
-        from halocline.surfaces.export import to_markdown
+    from halocline.protocol.redaction import redacted
 
-        text = to_markdown(rows_of(past), fold(past).title or "Task")
+    text = redacted(_exported(client, arguments))
     if not arguments.output:
         sys.stdout.write(text)
         return
@@ -113,3 +109,12 @@ def _export(client: Client, arguments: argparse.Namespace) -> None:
         Path(arguments.output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"Cannot write {arguments.output}: {error.strerror}.", "Name another file with -o.") from error
+
+
+def _exported(client: Client, arguments: argparse.Namespace) -> str:
+    past = client.past(arguments.id)
+    if arguments.format == "jsonl":
+        return "".join(f"{codec.encode(event).decode()}\n" for event in past)
+    from halocline.surfaces.export import to_markdown
+
+    return to_markdown(rows_of(past), fold(past).title or "Task")
