@@ -30,9 +30,9 @@ from halocline.protocol.messages import Note, ResultPart, Text, ToolCall, ToolRe
 from halocline.protocol.rules import Verdict
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
-from halocline.task.arguments import input_of
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
+from halocline.task.judging import posture, summary_of
 from halocline.task.log import Log, LogUnwritable
 from halocline.task.reach import Reach
 
@@ -166,17 +166,10 @@ class ToolCalls:
         if call.malformed:
             raise ToolFailure(self._not_executed(call))
         try:
-            given = input_of(call.arguments, tool, model)
+            given, summary = summary_of(call, tool, model, self._state())
         except msgspec.ValidationError as error:
             raise ToolFailure(f"Wrong arguments for {call.name}: {error}. Nothing was run; send it again.") from error
-        return Run(call, tool, given, self._placed(replace(tool.summary(given), tool=tool.name)))
-
-    def _placed(self, summary: Summary) -> Summary:
-        """With the folder in which an earlier command left the shell; the policy judges it like any path."""
-        state = self._state()
-        if not summary.command or summary.place or not state.shell.cwd:
-            return summary
-        return replace(summary, place=_shown(state.shell.cwd, state.workspace), paths=(*summary.paths, state.shell.cwd))
+        return Run(call, tool, given, summary)
 
     def _not_executed(self, call: ToolCall) -> str:
         cut = self._state().last_message.stop_reason.value == "max_tokens"
@@ -271,16 +264,7 @@ class ToolCalls:
         book = self._machine.leave.book()
         if book != self._state().rules:
             self._emit(ev.RulesChanged(book=book))
-        state = self._state()
-        return Posture(
-            workspace=Path(state.workspace),
-            home=self._home,
-            mode=state.mode,
-            approval_mode=state.approval_mode,
-            grants=state.grants,
-            refusals=state.refusals,
-            book=state.rules,
-        )
+        return posture(self._state(), self._home)
 
     def _context(self, run: Run) -> ToolContext:
         state = self._state()
@@ -322,12 +306,6 @@ class ToolCalls:
         by, text, client = ("user", answer.answer, answer.client) if answer else ("nobody", "", "")
         self._emit(ev.QuestionAnswered(request=request, answer=text, by=by, client=client))
         return answer.answer if answer else None
-
-
-def _shown(folder: str, workspace: str) -> str:
-    """A folder as a person reads it: below the workspace without the way there."""
-    inside = folder.removeprefix(f"{workspace}/")
-    return inside if inside != folder else folder
 
 
 def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...]) -> ev.ApprovalRequested:

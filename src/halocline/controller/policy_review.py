@@ -1,0 +1,100 @@
+"""What was allowed, asked about and denied in tasks that were, and what other rules would have said."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.policy.gate import decide
+from halocline.ports.tool import Toolset
+from halocline.protocol import events as ev
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.messages import ToolCall
+from halocline.protocol.rules import RuleBook, Verdict
+from halocline.protocol.state import State, reduce
+from halocline.protocol.values import Value
+from halocline.task.judging import posture, summary_of
+
+
+class Reviewed(Value, frozen=True):
+    """One call: what was decided of it then and by which rule, who answered, and what is decided of it now."""
+
+    task: str
+    call: str
+    title: str
+    then: Verdict
+    rule: str
+    by: str
+    now: Verdict
+    now_rule: str
+    reason: str
+
+
+def review(
+    events: Iterable[ev.DurableEvent], toolset: Toolset, home: Path, book: RuleBook | None = None
+) -> Iterator[Reviewed]:
+    """Judge every call of a task again, as it was then but with these rules; None: with those of then.
+
+    Calls that nobody could judge (unknown tools, wrong arguments) are left out.
+    """
+    log = list(events)
+    outcomes = _outcomes(log)
+    state = State()
+    for event in log:
+        state = reduce(state, event)
+        if isinstance(event, ev.AssistantMessageCompleted):
+            for call in event.message.tool_calls:
+                if found := _reviewed(call, event.message.model, state, toolset, home, book, outcomes):
+                    yield found
+
+
+Outcomes = dict[str, tuple[Verdict, str, str]]
+
+
+def _outcomes(log: Iterable[ev.DurableEvent]) -> Outcomes:
+    """What was decided of each call, by which rule, and who answered."""
+    found: Outcomes = {}
+    for event in log:
+        match event:
+            case ev.ApprovalRequested():
+                found[event.call] = (Verdict.ASK, event.rule, "")
+            case ev.ApprovalResolved() if event.call in found:
+                found[event.call] = (Verdict.ASK, found[event.call][1], f"{event.decision} by {event.by}")
+            case ev.ToolCallStarted():
+                found.setdefault(event.call, (Verdict.ALLOW, event.rule, ""))
+            case ev.ToolCallEnded(status=ev.CallStatus.REJECTED):
+                found.setdefault(event.call, (Verdict.DENY, "", ""))
+    return found
+
+
+def _reviewed(
+    call: ToolCall,
+    model: str,
+    state: State,
+    toolset: Toolset,
+    home: Path,
+    book: RuleBook | None,
+    outcomes: Outcomes,
+) -> Reviewed | None:
+    tool = toolset.find(call.name)
+    if tool is None or call.id not in outcomes:
+        return None
+    try:
+        _, summary = summary_of(call, tool, model, state)
+        then = posture(state, home)
+        decision = decide(summary, then if book is None else replace(then, book=book))
+    except (msgspec.ValidationError, HaloclineError):
+        return None
+    verdict, rule, by = outcomes[call.id]
+    return Reviewed(
+        task=state.task,
+        call=call.id,
+        title=summary.title,
+        then=verdict,
+        rule=rule or (decision.rule if decision.verdict is verdict else ""),
+        by=by,
+        now=decision.verdict,
+        now_rule=decision.rule,
+        reason=decision.reason,
+    )

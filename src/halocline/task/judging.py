@@ -1,0 +1,44 @@
+"""What the gate needs to know, out of a task's state: what a call touches, and what else the decision depends on."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.policy.gate import Posture
+from halocline.ports.tool import AnyTool, Summary
+from halocline.protocol.messages import ToolCall
+from halocline.protocol.state import State
+from halocline.task.arguments import input_of
+
+
+def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple[msgspec.Struct, Summary]:
+    """A call's input, and what it would touch. Raises msgspec.ValidationError when the arguments do not fit."""
+    given = input_of(call.arguments, tool, model)
+    return given, placed(replace(tool.summary(given), tool=tool.name), state)
+
+
+def placed(summary: Summary, state: State) -> Summary:
+    """With the folder in which an earlier command left the shell; the policy judges it like any path."""
+    if not summary.command or summary.place or not state.shell.cwd:
+        return summary
+    return replace(summary, place=_shown(state.shell.cwd, state.workspace), paths=(*summary.paths, state.shell.cwd))
+
+
+def posture(state: State, home: Path) -> Posture:
+    """Everything a decision depends on besides the call. `home` is Halocline's own folder."""
+    return Posture(
+        workspace=Path(state.workspace),
+        home=home,
+        mode=state.mode,
+        approval_mode=state.approval_mode,
+        grants=state.grants,
+        refusals=state.refusals,
+        book=state.rules,
+    )
+
+
+def _shown(folder: str, workspace: str) -> str:
+    """A folder as a person reads it: below the workspace without the way there."""
+    inside = folder.removeprefix(f"{workspace}/")
+    return inside if inside != folder else folder
