@@ -99,7 +99,7 @@ class _Stage:
             await asyncio.wait([serving])
         finally:
             serving.cancel()
-            await task.machine.shell.close()
+            await task.machine.close()
         if not serving.cancelled():
             serving.result()
         task.bury()

@@ -104,7 +104,8 @@ def _server(summary: Summary) -> Destination | None:
 def _grant_for(summary: Summary, paths: tuple[Resolved, ...], server: Destination | None) -> Grant:
     """What *always* means: this command in this place, this host, edits in the project, or this path elsewhere."""
     if server:
-        return Grant(summary.kind, server.hostname if server.net is Net.PUBLIC else server.exactly)
+        host = server.hostname if server.net is Net.PUBLIC else server.exactly
+        return Grant(summary.kind, f"clicks and typing on {host}" if summary.on_page else host)
     if summary.command:
         return Grant(summary.kind, f"{summary.command} (in {summary.place})" if summary.place else summary.command)
     special = [path.path for path in paths if path.place is not Place.PROJECT]
@@ -185,7 +186,10 @@ def _executes(q: Question) -> Decision | None:
         return None
     mode = q.posture.approval_mode
     if mode is not ApprovalMode.AUTO:
-        return Decision(Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before every command", q.grant)
+        before = "anything is done on a page" if q.summary.on_page else "every command"
+        return Decision(Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before {before}", q.grant)
+    if q.summary.on_page:
+        return Decision(Verdict.ALLOW, "mode-auto", "auto mode allows acting on public pages")
     if why := commands.risk(q.summary.command):
         return Decision(Verdict.ASK, "risky-command", f"the command {why}", q.grant)
     if q.summary.risky:

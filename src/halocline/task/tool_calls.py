@@ -9,12 +9,13 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, within
+from halocline.policy.destinations import destination
 from halocline.policy.gate import Decision, Posture, Verdict, decide
 from halocline.ports.blobs import Blobs
 from halocline.ports.checkpoints import Checkpoints
@@ -34,6 +35,9 @@ from halocline.task.inbox import Inbox
 from halocline.task.log import Log, LogUnwritable
 from halocline.task.reach import Reach
 
+if TYPE_CHECKING:
+    from halocline.ports.browser import Browser  # most tasks have none
+
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
 ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
 
@@ -48,6 +52,7 @@ NOBODY = (
 )
 DECLINED = "The person declined this call; it was not run and nothing changed."
 MOVED = "Not done: a path of this call leads elsewhere than when it was judged. Nothing was changed; send it again."
+NO_PAGE = "No web page is open in the browser, so there is nothing to act on. Launch one first."
 SKIPPED = "Skipped, because the person declined an earlier call of this message."
 
 _log = logging.getLogger("halocline")
@@ -74,6 +79,13 @@ class Machine(Value, frozen=True):
     documents: Documents
     takes_images: Callable[[str], bool]
     syntax_errors: SyntaxRule
+    browser: "Browser | None" = None
+
+    async def close(self) -> None:
+        """End what was started on it."""
+        if self.browser is not None:
+            await self.browser.close()
+        await self.shell.close()
 
 
 class Run(Value, frozen=True):
@@ -167,8 +179,16 @@ class ToolCalls:
         return Run(call, tool, given, self._placed(tool.summary(given)))
 
     def _placed(self, summary: Summary) -> Summary:
-        """With the folder in which an earlier command left the shell; the policy judges it like any path."""
+        """With the folder in which an earlier command left the shell; the policy judges it like any path.
+
+        What acts on a page is told apart by the page's host. Raises ToolFailure when there is no page.
+        """
         state = self._state()
+        if summary.on_page:
+            if not state.page:
+                raise ToolFailure(NO_PAGE)
+            title = f"{summary.title} on {destination(state.page).exactly}"
+            return replace(summary, title=title, url=state.page)
         if not summary.command or summary.place or not state.shell.cwd:
             return summary
         return replace(summary, place=_shown(state.shell.cwd, state.workspace), paths=(*summary.paths, state.shell.cwd))
@@ -271,6 +291,7 @@ class ToolCalls:
             progress=partial(self._progress, run.call.id),
             code=self._machine.code,
             documents=self._machine.documents,
+            browser=self._machine.browser,
             takes_images=partial(self._machine.takes_images, state.last_message.model or state.model),
             syntax_errors=self._machine.syntax_errors,
             messages=state.messages,

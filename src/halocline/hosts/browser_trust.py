@@ -1,0 +1,69 @@
+"""Certificates of one's own for Chromium: on Linux it trusts what the user's NSS database in HOME holds.
+
+NSS is there wherever Chromium is; its tools often are not, so the library itself is called.
+"""
+
+import ctypes
+import os
+import ssl
+from pathlib import Path
+
+LIBRARY = "libnss3.so"
+SERVERS = (1 << 3) | (1 << 4)
+"""A certificate authority, trusted for servers (CERTDB_VALID_CA, CERTDB_TRUSTED_CA)."""
+
+
+class Trust(ctypes.Structure):
+    """CERTCertTrust: for servers, for mail, for programs."""
+
+    _fields_ = (("ssl", ctypes.c_uint), ("email", ctypes.c_uint), ("objects", ctypes.c_uint))
+
+
+class NotTrusted(Exception):
+    """The certificates cannot be given to Chromium; the text says why."""
+
+
+def trust(files: list[str]) -> None:
+    """Have Chromium trust the certificates of these files. HOME must be a folder of ours. Raises NotTrusted."""
+    folder = Path(os.environ["HOME"], ".pki", "nssdb")
+    folder.mkdir(parents=True, mode=0o700)
+    try:
+        nss = ctypes.CDLL(LIBRARY)
+    except OSError:
+        raise NotTrusted(f"The setting ca_file needs {LIBRARY}, which is not here.") from None
+    for name in ("PK11_GetInternalKeySlot", "CERT_DecodeCertFromPackage", "CERT_GetDefaultCertDB"):
+        getattr(nss, name).restype = ctypes.c_void_p
+    if nss.NSS_InitReadWrite(f"sql:{folder}".encode()):
+        raise NotTrusted("The certificates of the setting ca_file could not be given to Chromium.")
+    try:
+        slot = ctypes.c_void_p(nss.PK11_GetInternalKeySlot())
+        nss.PK11_InitPin(slot, None, b"")
+        for number, data in enumerate(data for file in files for data in _certificates(file)):
+            _add(nss, slot, data, f"halocline {number}")
+    finally:
+        nss.NSS_Shutdown()
+
+
+def _add(nss: ctypes.CDLL, slot: ctypes.c_void_p, data: bytes, name: str) -> None:
+    certificate = ctypes.c_void_p(nss.CERT_DecodeCertFromPackage(data, len(data)))
+    if not certificate:
+        return
+    database = ctypes.c_void_p(nss.CERT_GetDefaultCertDB())
+    added = nss.PK11_ImportCert(slot, certificate, ctypes.c_ulong(0), name.encode(), 0)
+    trusted = nss.CERT_ChangeCertTrust(database, certificate, ctypes.byref(Trust(SERVERS, 0, 0)))
+    nss.CERT_DestroyCertificate(certificate)
+    if added or trusted:
+        raise NotTrusted("A certificate of the setting ca_file was not taken by Chromium's certificate database.")
+
+
+def _certificates(file: str) -> list[bytes]:
+    """Those of a PEM file, in DER. Raises NotTrusted."""
+    begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+    try:
+        parts = Path(file).read_text(encoding="utf-8", errors="replace").split(begin)[1:]
+        found = [ssl.PEM_cert_to_DER_cert(f"{begin}{part.partition(end)[0]}{end}\n") for part in parts]
+    except (OSError, ValueError) as error:
+        raise NotTrusted(f"The CA file {file} cannot be read: {error}.") from error
+    if not found:
+        raise NotTrusted(f"The CA file {file} holds no certificates (PEM).")
+    return found
