@@ -91,7 +91,11 @@ class LocalBrowser:
     async def _launch(self, act: BrowserAct, reach: Reach) -> PageView:
         if self._session is None:
             session = self._session = _Session(self._setup, self._way, self._own_ports)
-            await self._or_end(session.open(), START, "The browser did not start")
+            try:
+                await self._or_end(session.open(), START, "The browser did not start")
+            except ToolFailure:
+                await self.close()
+                raise
         self._session.admit(reach)
         return await self._done(self._session, act)
 

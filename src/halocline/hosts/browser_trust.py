@@ -19,6 +19,12 @@ class Trust(ctypes.Structure):
     _fields_ = (("ssl", ctypes.c_uint), ("email", ctypes.c_uint), ("objects", ctypes.c_uint))
 
 
+class Item(ctypes.Structure):
+    """SECItem: bytes with their length."""
+
+    _fields_ = (("kind", ctypes.c_int), ("data", ctypes.c_char_p), ("length", ctypes.c_uint))
+
+
 class NotTrusted(Exception):
     """The certificates cannot be given to Chromium; the text says why."""
 
@@ -31,7 +37,7 @@ def trust(files: list[str]) -> None:
         nss = ctypes.CDLL(LIBRARY)
     except OSError:
         raise NotTrusted(f"The setting ca_file needs {LIBRARY}, which is not here.") from None
-    for name in ("PK11_GetInternalKeySlot", "CERT_DecodeCertFromPackage", "CERT_GetDefaultCertDB"):
+    for name in ("PK11_GetInternalKeySlot", "CERT_NewTempCertificate", "CERT_GetDefaultCertDB"):
         getattr(nss, name).restype = ctypes.c_void_p
     if nss.NSS_InitReadWrite(f"sql:{folder}".encode()):
         raise NotTrusted("The certificates of the setting ca_file could not be given to Chromium.")
@@ -45,10 +51,11 @@ def trust(files: list[str]) -> None:
 
 
 def _add(nss: ctypes.CDLL, slot: ctypes.c_void_p, data: bytes, name: str) -> None:
-    certificate = ctypes.c_void_p(nss.CERT_DecodeCertFromPackage(data, len(data)))
-    if not certificate:
-        return
     database = ctypes.c_void_p(nss.CERT_GetDefaultCertDB())
+    item = Item(0, data, len(data))
+    certificate = ctypes.c_void_p(nss.CERT_NewTempCertificate(database, ctypes.byref(item), None, 0, 1))
+    if not certificate:
+        raise NotTrusted("The setting ca_file holds a certificate that cannot be read.")
     added = nss.PK11_ImportCert(slot, certificate, ctypes.c_ulong(0), name.encode(), 0)
     trusted = nss.CERT_ChangeCertTrust(database, certificate, ctypes.byref(Trust(SERVERS, 0, 0)))
     nss.CERT_DestroyCertificate(certificate)

@@ -15,12 +15,14 @@ import tempfile
 from contextlib import suppress
 from typing import Any
 
-from playwright.async_api import ProxySettings, async_playwright
+from playwright.async_api import Browser, BrowserType, Error, ProxySettings, async_playwright
 
 from halocline.hosts.browser_page import BrowsedPage, Failed
 from halocline.hosts.keeper import STATE_FD
 
 LONGEST_LINE = 1 << 26
+LONGEST_PLACE = 30
+"""Characters of the folder for temporary files: sockets below ours must have names of less than 104."""
 START = 20_000
 FLAGS = (
     "--disable-background-networking",
@@ -33,6 +35,12 @@ FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+
+
+NO_REMOTE = (
+    "Nothing answers at {remote}, which the setting browser_remote names. The person can start a Chromium there with "
+    "--remote-debugging-port and a --user-data-dir of its own, or clear the setting to have one started."
 )
 
 
@@ -86,13 +94,16 @@ class Worker:
         self, executable: str, remote: str, proxy: ProxySettings, viewport: list[int], ca_files: list[str]
     ) -> dict[str, Any]:
         if ca_files and not remote:
-            from halocline.hosts.browser_trust import trust
+            from halocline.hosts.browser_trust import NotTrusted, trust
 
-            trust(ca_files)
+            try:
+                trust(ca_files)
+            except NotTrusted as error:
+                raise Failed(str(error)) from error
         playwright = await async_playwright().start()
         chromium = playwright.chromium
         if remote:
-            browser = await chromium.connect_over_cdp(remote, timeout=START)
+            browser = await self._reached(chromium, remote)
         else:
             browser = await chromium.launch(
                 executable_path=executable,
@@ -117,6 +128,15 @@ class Worker:
         self._page = page
         browser.on("disconnected", lambda _: self._writer.close())
         return {}
+
+    async def _reached(self, chromium: BrowserType, remote: str) -> Browser:
+        """A browser that runs already. Raises Failed when none does there."""
+        try:
+            return await chromium.connect_over_cdp(remote, timeout=START)
+        except Error as error:
+            if "ECONNREFUSED" not in str(error):
+                raise
+            raise Failed(NO_REMOTE.format(remote=remote.partition("//")[2])) from error
 
     async def _judge(self, url: str) -> str:
         self._count += 1
@@ -154,7 +174,8 @@ def _remove(folder: str) -> None:
 def main() -> None:
     # The folder is to be removed first, and the line's end says when. A handler, as what is ignored is inherited.
     signal.signal(signal.SIGTERM, lambda *_: None)
-    folder = tempfile.mkdtemp(prefix="halocline-browser-")
+    usual = tempfile.gettempdir()
+    folder = tempfile.mkdtemp(prefix="halocline-browser-", dir=usual if len(usual) <= LONGEST_PLACE else "/tmp")
     os.environ.update(HOME=folder, TMPDIR=folder)
     tempfile.tempdir = folder
     try:
