@@ -216,12 +216,12 @@ class Assembly:
         parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock)}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
-    def for_replay(self, recorded: Mapping[str, Any]) -> "Assembly":
+    def for_replay(self, recorded: Mapping[str, Any], *, had_browser: bool) -> "Assembly":
         """The same, with the settings under which a task was recorded, and no checkpoints."""
         known = {name: recorded[name] for name in (*RECORDED_SETTINGS, "browser_viewport") if name in recorded}
         then = msgspec.convert(known, Settings)
         chosen = {name: getattr(then, name) for name in known} | {"checkpoints": False}
-        return Assembly(self.home, over(self.settings, chosen), self._env, had_browser=bool(recorded.get("browser")))
+        return Assembly(self.home, over(self.settings, chosen), self._env, had_browser=had_browser)
 
     def recorder(self, file: Path) -> "Recorder":
         """Writes a recording to a new file. Raises UsageError when it exists or cannot be made."""

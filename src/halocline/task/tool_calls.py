@@ -52,6 +52,7 @@ NOBODY = (
 )
 DECLINED = "The person declined this call; it was not run and nothing changed."
 MOVED = "Not done: a path of this call leads elsewhere than when it was judged. Nothing was changed; send it again."
+UNKNOWN_TOOL = "There is no tool"
 NO_PAGE = "No web page is open in the browser, so there is nothing to act on. Launch one first."
 SKIPPED = "Skipped, because the person declined an earlier call of this message."
 
@@ -169,7 +170,7 @@ class ToolCalls:
         tool = self._toolset.find(call.name)
         if tool is None:
             known = ", ".join(spec.name for spec in self._toolset.specs(self._state().model))
-            raise ToolFailure(f"There is no tool {call.name!r}. The tools are: {known}.")
+            raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. The tools are: {known}.")
         if call.malformed:
             raise ToolFailure(self._not_executed(call))
         try:
