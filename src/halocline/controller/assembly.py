@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from halocline.controller.connection_test import Connection
     from halocline.controller.course import Course
     from halocline.controller.replayed import Replayed
+    from halocline.hosts.browsers import FoundBrowser
     from halocline.ports.browser import Browser
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recorder
@@ -169,8 +170,12 @@ class Assembly:
         return await offered_models(self.settings, self._keys, self.catalogue)
 
     def remark(self, model: str) -> str:
-        """What a person should hear of the model that they chose; mostly nothing."""
-        return remark(model, self.settings, self._env, self.catalogue)
+        """What a person should hear of the model that they chose, or of what it lacks; mostly nothing."""
+        said = remark(model, self.settings, self._env, self.catalogue)
+        if self.settings.browser and not self._browser_program:
+            found = self._found_browser
+            said = f"{said} The model has no browser: {found.missing}. {found.hint}".strip()
+        return said
 
     async def refresh_models(self) -> "Refreshed":
         """Fetch the catalogue anew. Raises HaloclineError; then the old one stays."""
@@ -292,13 +297,15 @@ class Assembly:
         )
 
     @cached_property
-    def _browser_program(self) -> str:
-        """The browser that tasks may use; empty when the settings want none, or none can be used."""
-        if not self.settings.browser:
-            return ""
+    def _found_browser(self) -> "FoundBrowser":
         from halocline.hosts.browsers import find_browser
 
-        return find_browser(self.settings.browser_executable, remote=self.settings.browser_remote).program
+        return find_browser(self.settings.browser_executable, remote=self.settings.browser_remote)
+
+    @property
+    def _browser_program(self) -> str:
+        """The browser that tasks may use; empty when the settings want none, or none can be used."""
+        return self._found_browser.program if self.settings.browser else ""
 
     def _browser(self) -> "Browser | None":
         if not self._browser_program:

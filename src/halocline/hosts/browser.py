@@ -90,7 +90,7 @@ class LocalBrowser:
 
     async def _launch(self, act: BrowserAct, reach: Reach) -> PageView:
         if self._session is None:
-            session = self._session = _Session(self._setup, self._way, self._own_ports)
+            session = self._session = _Session(self._setup, self._way, self._ports)
             try:
                 await self._or_end(session.open(), START, "The browser did not start")
             except ToolFailure:
@@ -113,6 +113,11 @@ class LocalBrowser:
         except _Broken as broken:
             await self.close()
             raise ToolFailure(str(broken)) from None
+
+    def _ports(self) -> Iterable[int]:
+        """Ours, and the one by which a browser that runs already is steered."""
+        steered = self._setup.remote.rstrip("/").rpartition(":")[2]
+        return {*self._own_ports(), *([int(steered)] if steered else [])}
 
     async def close(self) -> None:
         session, self._session = self._session, None

@@ -57,7 +57,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if input.action is Deed.CLOSE:
         return ToolOutput((Text("The browser is closed."),), events=(shown,))
     sees = ctx.takes_images()
-    content: list[ResultPart] = [Text(_told(view, ctx.browser.viewport, sees=sees))]
+    content: list[ResultPart] = [Text(_told(view, ctx.browser.viewport, sees=sees)), Text(_fenced(view, sees=sees))]
     if sees and view.picture:
         content.append(Image(view.media_type, ctx.blobs.put(view.picture)))
     return ToolOutput(tuple(content), events=(shown,))
@@ -85,12 +85,17 @@ def _point(text: str, viewport: tuple[int, int]) -> tuple[int, int]:
 
 
 def _told(view: PageView, viewport: tuple[int, int], *, sees: bool) -> str:
+    """Our own words, a part of their own: this is what a person sees of the call."""
     status = f" (status {view.status})" if view.status >= 400 else ""
     lines = [f"{_plain(view.url, LONGEST_URL)}{status}"]
     lines += [_plain(remark, LONGEST_REMARK) for remark in view.happened]
-    inside = "\n".join(_page(view, sees=sees)).replace("</web_content", "<\\/web_content")
-    lines.append(f"{FENCE}\n<web_content>\n{inside}\n</web_content>")
     return "\n".join([*lines, f"[{_footer(view, viewport, sees=sees)}]"])
+
+
+def _fenced(view: PageView, *, sees: bool) -> str:
+    """The page's own words, between marks that they cannot close."""
+    inside = "\n".join(_page(view, sees=sees)).replace("</web_content", "<\\/web_content")
+    return f"{FENCE}\n<web_content>\n{inside}\n</web_content>"
 
 
 def _page(view: PageView, *, sees: bool) -> list[str]:
