@@ -28,6 +28,13 @@ BROWSER = {"browser": True, "checkpoints": False, "image_models": ("scripted/*",
 
 
 @pytest.fixture
+def journey(journey):
+    """Chromium needs its time where several tests start one at once."""
+    journey.longest = 90.0
+    return journey
+
+
+@pytest.fixture
 def site(tmp_path: Path) -> Iterator[str]:
     """A page served by another process: our own ports are not opened."""
     folder = tmp_path / "site"
