@@ -27,6 +27,7 @@ Judge = Callable[[str], Awaitable[tuple[str, ...]]]
 USER = "halocline"
 HEAD = 30.0
 SILENCE = 300.0
+LARGEST_BODY = 64_000_000
 MOST_REFUSALS = 50
 NOT_FOUND = "{host} was not found: its host name does not resolve."
 OURS = "{server} is Halocline's own. It is not opened."
@@ -186,10 +187,14 @@ class _Client:
 
     async def body(self) -> list[bytes]:
         parts: list[bytes] = []
+        size = 0
         while self._protocol.their_state is h11.SEND_BODY:
             event = await self._event()
             if isinstance(event, h11.Data):
                 parts.append(bytes(event.data))
+                size += len(event.data)
+            if size > LARGEST_BODY:
+                raise ConnectionLost("the body is too large")
             if isinstance(event, h11.ConnectionClosed):
                 raise ConnectionLost("the body was cut off")
         return parts

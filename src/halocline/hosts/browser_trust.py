@@ -5,10 +5,15 @@ NSS is there wherever Chromium is; its tools often are not, so the library itsel
 
 import ctypes
 import os
+import shutil
 import ssl
+import sys
+import tempfile
 from pathlib import Path
 
 LIBRARY = "libnss3.so"
+MEMORY = "/dev/shm"
+REFUSED = "The certificates of ca_file or SSL_CERT_FILE could not be given to Chromium."
 SERVERS = (1 << 3) | (1 << 4)
 """A certificate authority, trusted for servers (CERTDB_VALID_CA, CERTDB_TRUSTED_CA)."""
 
@@ -30,37 +35,53 @@ class NotTrusted(Exception):
 
 
 def trust(files: list[str]) -> None:
-    """Have Chromium trust the certificates of these files. HOME must be a folder of ours. Raises NotTrusted."""
+    """Have Chromium trust the certificates of these files. HOME must be a folder of ours. Raises NotTrusted.
+
+    Elsewhere than on Linux it trusts what the system does, and nothing is done.
+    """
+    if sys.platform != "linux":
+        return
+    certificates = [data for file in files for data in _certificates(file)]
     folder = Path(os.environ["HOME"], ".pki", "nssdb")
     folder.mkdir(parents=True, mode=0o700)
+    # Each certificate is synced to the disk, and a file of all authorities has 140: in memory that takes no time.
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as place:
+        _fill(place, certificates)
+        for file in Path(place).glob("*.db"):
+            shutil.copy(file, folder)
+
+
+def _fill(folder: str, certificates: list[bytes]) -> None:
     try:
         nss = ctypes.CDLL(LIBRARY)
     except OSError:
-        raise NotTrusted(f"The setting ca_file needs {LIBRARY}, which is not here.") from None
+        raise NotTrusted(f"To trust certificates of one's own needs {LIBRARY}, which is not here.") from None
     for name in ("PK11_GetInternalKeySlot", "CERT_NewTempCertificate", "CERT_GetDefaultCertDB"):
         getattr(nss, name).restype = ctypes.c_void_p
     if nss.NSS_InitReadWrite(f"sql:{folder}".encode()):
-        raise NotTrusted("The certificates of the setting ca_file could not be given to Chromium.")
+        raise NotTrusted(REFUSED)
     try:
         slot = ctypes.c_void_p(nss.PK11_GetInternalKeySlot())
         nss.PK11_InitPin(slot, None, b"")
-        for number, data in enumerate(data for file in files for data in _certificates(file)):
-            _add(nss, slot, data, f"halocline {number}")
+        taken = [_add(nss, slot, data, f"halocline {number}") for number, data in enumerate(certificates)]
+        nss.PK11_FreeSlot(slot)
     finally:
         nss.NSS_Shutdown()
+    if not any(taken):
+        raise NotTrusted(REFUSED)
 
 
-def _add(nss: ctypes.CDLL, slot: ctypes.c_void_p, data: bytes, name: str) -> None:
+def _add(nss: ctypes.CDLL, slot: ctypes.c_void_p, data: bytes, name: str) -> bool:
+    """Whether it was taken; old files hold some that are not."""
     database = ctypes.c_void_p(nss.CERT_GetDefaultCertDB())
     item = Item(0, data, len(data))
     certificate = ctypes.c_void_p(nss.CERT_NewTempCertificate(database, ctypes.byref(item), None, 0, 1))
     if not certificate:
-        raise NotTrusted("The setting ca_file holds a certificate that cannot be read.")
+        return False
     added = nss.PK11_ImportCert(slot, certificate, ctypes.c_ulong(0), name.encode(), 0)
     trusted = nss.CERT_ChangeCertTrust(database, certificate, ctypes.byref(Trust(SERVERS, 0, 0)))
     nss.CERT_DestroyCertificate(certificate)
-    if added or trusted:
-        raise NotTrusted("A certificate of the setting ca_file was not taken by Chromium's certificate database.")
+    return not (added or trusted)
 
 
 def _certificates(file: str) -> list[bytes]:
