@@ -214,6 +214,13 @@ async def test_a_page_cannot_change_how_it_is_read(user: User, site: Site):
     assert (await user.launch(site.url())).title == "True"
 
 
+async def test_a_page_that_hangs_is_told_of_and_the_next_launch_works(user: User, site: Site):
+    site.pages["/"] = '<button onclick="for (;;);">Hang</button>'
+    view = await user.click(await user.launch(site.url()), "Hang")
+    assert "The page does not respond and could not be read. Launch a page anew." in view.happened
+    assert (await user.launch(site.url("/quay"))).title == "Quay"
+
+
 async def test_the_console_is_bounded(user: User, site: Site):
     site.pages["/"] = "<script>for (let i = 0; i < 500; i++) console.log('x'.repeat(9999))</script>"
     view = await user.launch(site.url())

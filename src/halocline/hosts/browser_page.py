@@ -76,6 +76,7 @@ class BrowsedPage:
         self._frame = ""
         self._refused = ""
         self._elsewhere = ""
+        self._is_stuck = False
         self._status = 0
         self._mouse: tuple[int, int] | None = None
         self._requests = 0
@@ -85,16 +86,21 @@ class BrowsedPage:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Let there be an empty page that is watched before it goes anywhere."""
-        context = self._context
-        await context.route("**/*", self._route)
-        page = self._page = await context.new_page()
-        cdp = self._cdp = await context.new_cdp_session(page)
+        """Let there be an empty page."""
+        await self._context.route("**/*", self._route)
+        self._context.on("page", lambda other: self._soon(self._window(other)))
+        await self._renew()
+
+    async def _renew(self) -> None:
+        """A new page, watched before it goes anywhere; a former one is left."""
+        if self._page is not None:
+            self._soon(self._shut(self._page))
+        page = self._page = await self._context.new_page()
+        cdp = self._cdp = await self._context.new_cdp_session(page)
         tree = await cdp.send("Page.getFrameTree")
         self._frame = tree["frameTree"]["frame"]["id"]
         cdp.on("Fetch.requestPaused", lambda event: self._soon(self._paused(event)))
         await cdp.send("Fetch.enable", {"patterns": [{"urlPattern": "*", "resourceType": "Document"}]})
-        context.on("page", lambda other: self._soon(self._window(other)))
         page.on("console", lambda message: self._say(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self._say(f"uncaught: {error}"))
         page.on("dialog", lambda dialog: self._soon(self._dialog(dialog)))
@@ -128,6 +134,8 @@ class BrowsedPage:
         return self._page
 
     async def _launch(self, url: str) -> None:
+        if self._is_stuck:
+            await self._renew()
         self._mouse, self._status = None, 0
         for attempt in (1, 2):
             try:
@@ -140,6 +148,7 @@ class BrowsedPage:
                 if self._refused or ABORTED in why or "Download is starting" in why:
                     raise Failed(self._refused or self._not_a_page(url)) from error
                 if attempt == 2 or not any(sign in why for sign in PASSING):
+                    self._is_stuck = "Timeout" in why
                     raise Failed(_reason(url, why)) from error
         await self._settle()
 
@@ -214,8 +223,9 @@ class BrowsedPage:
             await self._leave(url)
         looked = await self._ask(LOOK)
         seen: dict[str, Any] = looked if isinstance(looked, dict) else {}
+        self._is_stuck = not seen
         if not seen:
-            self._happened.append("The page does not respond; it could not be read.")
+            self._happened.append("The page does not respond and could not be read. Launch a page anew.")
         if self._left_out:
             self._happened.append(f"{self._left_out} more console messages are left out.")
         return {
@@ -286,11 +296,13 @@ class BrowsedPage:
             return False
 
     async def _window(self, other: Page) -> None:
-        if other is self._page:
-            return
         await asyncio.sleep(SOON)
+        if other is not self._page:
+            await self._shut(other)
+
+    async def _shut(self, page: Page) -> None:
         with suppress(Error):
-            await other.close()
+            await page.close()
 
     async def _dialog(self, dialog: Dialog) -> None:
         self._happened.append(f"The page showed a dialog ({dialog.type}), which was dismissed.")
