@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check unit lint types layers format docs bench real-model clean
@@ -23,7 +24,10 @@ $(STAMP): requirements.lock pyproject.toml
 demo: setup  ## watch the agent repair a small project (scripted model: no key, no network)
 	@$(BIN)/halo demo -y
 
-test: setup  ## everything: lint, types, layers, all tests
+$(CHROMIUM): $(STAMP)
+	@scripts/chromium.sh && touch $(CHROMIUM) || true
+
+test: setup $(CHROMIUM)  ## everything: lint, types, layers, all tests
 	@$(MAKE) --no-print-directory lint types layers
 	@$(BIN)/python -m pytest -n 2
 

@@ -3,6 +3,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.net.certificates import authority, trusted
 
 from halocline.hosts.shell import LocalShell
 from halocline.ports.host import ShellCommand, ShellResult
@@ -35,3 +36,6 @@ async def shell(tmp_path: Path) -> AsyncIterator[LocalShell]:
 @pytest.fixture
 def run(shell: LocalShell, tmp_path: Path) -> Runner:
     return Runner(shell, tmp_path)
+
+
+__all__ = ["authority", "trusted"]

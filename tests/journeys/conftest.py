@@ -49,6 +49,7 @@ class Journey:
         self.state = State()
         self.task = ""
         self.settings = Settings()
+        self.longest = LONGEST
 
     def write(self, name: str, content: str | bytes) -> Path:
         path = self.workspace / name
@@ -96,7 +97,7 @@ class Journey:
         sent = client.state(self.task).seq
         self.events = []
         client.send(cmd.SubmitPrompt(task=self.task, content=(Text(prompt),), output_schema=schema))
-        async with asyncio.timeout(LONGEST):
+        async with asyncio.timeout(self.longest):
             async for event in client.events(self.task, sent if after is None else after):
                 self.events.append(event)
                 if answer and (command := answer(event)):

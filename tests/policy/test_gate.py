@@ -31,6 +31,10 @@ def execute(command, *, risky=False):
     return Summary(command, ToolKind.EXECUTE, command=command, risky=risky)
 
 
+def click(url):
+    return Summary("click", ToolKind.EXECUTE, url=url, on_page=True)
+
+
 def fetch(url, *, private=False):
     return Summary("fetch", ToolKind.FETCH, url=url, private=private)
 
@@ -58,6 +62,8 @@ def fetch(url, *, private=False):
         (read("../home/credentials"), "deny", "deny", "deny", "deny", "deny"),
         (fetch("https://example.com/a"), "ask", "ask", "allow", "allow", "ask"),
         (fetch("https://example.com/a", private=True), "ask", "ask", "ask", "allow", "ask"),
+        (click("https://example.com/a"), "ask", "ask", "allow", "allow", "deny"),
+        (click("http://localhost:3000/"), "ask", "ask", "ask", "allow", "deny"),
         (fetch("http://localhost:3000/"), "ask", "ask", "ask", "allow", "ask"),
         (fetch("http://192.168.1.1/"), "ask", "ask", "ask", "allow", "ask"),
         (fetch("http://169.254.169.254/latest"), "ask", "ask", "ask", "ask", "ask"),
@@ -220,3 +226,12 @@ def test_leave_for_an_address_of_keys_is_leave(workspace):
     grant = decide(fetch("http://169.254.169.254/"), posture(workspace)).grant
     granted = posture(workspace, grants=frozenset({grant}))
     assert decide(fetch("http://169.254.169.254/latest"), granted).verdict is Verdict.ALLOW
+
+
+def test_always_on_a_page_covers_its_host_and_neither_fetches_nor_commands(workspace):
+    asked = decide(click("http://localhost:3000/a"), posture(workspace))
+    assert asked.grant == Grant(ToolKind.EXECUTE, "clicks and typing on localhost:3000")
+    now = posture(workspace, grants=frozenset({asked.grant}))
+    assert decide(click("http://localhost:3000/b"), now).verdict is Verdict.ALLOW
+    for other in (click("http://localhost:3001/"), fetch("http://localhost:3000/"), execute("localhost:3000")):
+        assert decide(other, now).verdict is Verdict.ASK

@@ -95,3 +95,35 @@ async def test_a_name_never_leads_to_where_machines_get_their_keys():
 async def test_yolo_reaches_private_networks():
     to = reach("https://a.example/x", Names(a_example=[("10.0.0.5",)]), ApprovalMode.YOLO)
     assert await to("https://a.example/x") == ("10.0.0.5",)
+
+
+async def test_a_part_of_a_page_may_come_from_any_public_host():
+    to = reach("https://a.example/x", Names(cdn_example=[(PUBLIC,)]))
+    assert await to("https://cdn.example/style.css", part=True) == (PUBLIC,)
+
+
+@pytest.mark.parametrize("inside", ["10.0.0.7", "127.0.0.1", "169.254.169.254"])
+async def test_a_part_of_a_page_does_not_come_from_inside(inside):
+    to = reach("https://a.example/x", Names(cdn_example=[(inside,)]))
+    with pytest.raises(ToolFailure, match=f"leads to {inside}"):
+        await to("https://cdn.example/x", part=True)
+    with pytest.raises(ToolFailure, match="needs a call of its own"):
+        await to(f"http://{inside}/x", part=True)
+
+
+async def test_a_part_of_a_page_does_not_come_from_a_host_that_the_person_refused():
+    refused = frozenset({Grant(ToolKind.FETCH, "cdn.example")})
+    posture = Posture(Path("/w"), Path("/h"), Mode.ACT, ApprovalMode.ASK, refusals=refused)
+    to = Reach(Summary("fetch", ToolKind.FETCH, url="https://a.example/x"), lambda: posture, Names())
+    with pytest.raises(ToolFailure, match="the person said never"):
+        await to("https://cdn.example/x", part=True)
+
+
+async def test_parts_of_a_public_page_stay_out_of_our_network_even_when_everything_is_allowed():
+    to = reach("https://a.example/x", Names(cdn_example=[("10.0.0.7",)]), ApprovalMode.YOLO)
+    with pytest.raises(ToolFailure, match=r"leads to 10\.0\.0\.7"):
+        await to("https://cdn.example/x", part=True)
+    with pytest.raises(ToolFailure, match="needs a call of its own"):
+        await to("http://10.0.0.7/x", part=True)
+    of_a_page_inside = reach("http://localhost:3000/", Names(), ApprovalMode.YOLO)
+    assert await of_a_page_inside("http://127.0.0.1:8000/", part=True) == ("127.0.0.1",)

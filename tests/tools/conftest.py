@@ -22,7 +22,7 @@ async def nobody(question: str, options: Sequence[str], call: str) -> str | None
     return None
 
 
-async def anywhere(url: str) -> tuple[str, ...]:
+async def anywhere(url: str, *, part: bool = False) -> tuple[str, ...]:
     return ("127.0.0.1",)
 
 

@@ -27,6 +27,8 @@ def begun_anew(state: State) -> Note | None:
         lines.append(f"Commands start in the workspace again, not in {state.shell.cwd}.")
     if state.shell.exported:
         lines.append(f"Variables are as at the start again: {', '.join(state.shell.exported)}.")
+    if state.page:
+        lines.append("The browser is closed.")
     return Note("\n".join(lines), source=SOURCE) if lines else None
 
 

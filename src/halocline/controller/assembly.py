@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from halocline.controller.connection_test import Connection
     from halocline.controller.course import Course
     from halocline.controller.replayed import Replayed
+    from halocline.hosts.browsers import FoundBrowser
+    from halocline.ports.browser import Browser
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recorder
 
@@ -101,7 +103,16 @@ class Choices(Value, frozen=True):
 class Assembly:
     """Makes tasks and their parts for one home and one set of settings."""
 
-    def __init__(self, home: Home, settings: Settings, env: Mapping[str, str], api_key: Secret | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        env: Mapping[str, str],
+        api_key: Secret | None = None,
+        had_browser: bool | None = None,
+    ) -> None:
+        """`had_browser`: whether a recorded task was offered one; None: as it is here."""
+        self._had_browser = had_browser
         self.home = home
         self.settings = settings
         self._env = env
@@ -162,8 +173,12 @@ class Assembly:
         return await offered_models(self.settings, self._keys, self.catalogue)
 
     def remark(self, model: str) -> str:
-        """What a person should hear of the model that they chose; mostly nothing."""
-        return remark(model, self.settings, self._env, self.catalogue)
+        """What a person should hear of the model that they chose, or of what it lacks; mostly nothing."""
+        said = remark(model, self.settings, self._env, self.catalogue)
+        if self.settings.browser and not self._browser_program:
+            found = self._found_browser
+            said = f"{said} The model has no browser: {found.missing}. {found.hint}".strip()
+        return said
 
     async def refresh_models(self) -> "Refreshed":
         """Fetch the catalogue anew. Raises HaloclineError; then the old one stays."""
@@ -188,7 +203,12 @@ class Assembly:
 
     def tools(self) -> Toolset:
         """The tools that the model is offered."""
-        return Tools(ALL)
+        offered = self._had_browser if self._had_browser is not None else self._browser_program
+        if not offered:
+            return Tools(ALL)
+        from halocline.tools.browser_action import tool_for
+
+        return Tools((*ALL, tool_for(self.settings.viewport)))
 
     def task(self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool) -> Task:
         """One task, ready to be served. `workspace` is absolute."""
@@ -206,18 +226,20 @@ class Assembly:
         parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock), "machine": machine}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
-    def for_replay(self, recorded: Mapping[str, Any]) -> "Assembly":
+    def for_replay(self, recorded: Mapping[str, Any], *, had_browser: bool) -> "Assembly":
         """The same, with the settings under which a task was recorded, and no checkpoints."""
-        known = {name: recorded[name] for name in RECORDED_SETTINGS if name in recorded}
+        known = {name: recorded[name] for name in (*RECORDED_SETTINGS, "browser_viewport") if name in recorded}
         then = msgspec.convert(known, Settings)
         chosen = {name: getattr(then, name) for name in known} | {"checkpoints": False}
-        return Assembly(self.home, over(self.settings, chosen), self._env)
+        return Assembly(self.home, over(self.settings, chosen), self._env, had_browser=had_browser)
 
     def recorder(self, file: Path) -> "Recorder":
         """Writes a recording to a new file. Raises UsageError when it exists or cannot be made."""
         from halocline.store.recording import Recorder
 
         settings = {name: getattr(self.settings, name) for name in RECORDED_SETTINGS}
+        if self._browser_program:
+            settings |= {"browser": True, "browser_viewport": self.settings.browser_viewport}
         names = self._key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
         used = (key.reveal() for key in (*self._keys.used, *self._other_keys.used))
         return Recorder(file, settings, (*used, *(self._env.get(name, "") for name in names)))
@@ -274,6 +296,7 @@ class Assembly:
             blobs=self.blobs,
             code=TreeSitter(),
             documents=ChildDocuments(),
+            browser=self._browser(),
             takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
             syntax_errors=self.settings.syntax_errors,
             leave=self.leave(workspace),
@@ -282,6 +305,29 @@ class Assembly:
     def leave(self, workspace: Path) -> RuleFiles:
         """What people allow and forbid for good in a workspace."""
         return RuleFiles(self.home.policy, self.home.grants, workspace, extra=rules_of(self.settings.auto_approve))
+
+    @cached_property
+    def _found_browser(self) -> "FoundBrowser":
+        from halocline.hosts.browsers import find_browser
+
+        return find_browser(self.settings.browser_executable, remote=self.settings.browser_remote)
+
+    @property
+    def _browser_program(self) -> str:
+        """The browser that tasks may use; empty when the settings want none, or none can be used."""
+        return self._found_browser.program if self.settings.browser else ""
+
+    def _browser(self) -> "Browser | None":
+        if not self._browser_program:
+            return None
+        from halocline.controller.network_choice import ca_files
+        from halocline.hosts.browser import BrowserSetup, LocalBrowser
+
+        settings = self.settings
+        setup = BrowserSetup(
+            self._browser_program, settings.browser_remote, settings.viewport, ca_files(settings, self._env)
+        )
+        return LocalBrowser(setup, self._way)
 
     def _way(self, url: str) -> Network:
         return network_to(url, self.settings, self._env)

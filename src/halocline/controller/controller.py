@@ -35,6 +35,7 @@ from halocline.protocol.events import (
     ModeChanged,
     ModelChanged,
     Noticed,
+    PageShown,
     PolicyChanged,
     ShellMoved,
     TaskStarted,
@@ -325,6 +326,8 @@ def _begin_anew(task: Task) -> None:
     if note := begun_anew(task.state):
         gone = (JobEnded(job=job.job, command=job.command, stopped=GONE) for job in task.state.jobs)
         moved = task.state.shell.cwd or task.state.shell.exported
+        if task.state.page:
+            task.emit(PageShown())
         task.emit(*gone, *([ShellMoved()] if moved else []), JobsReported(content=(note,)))
 
 

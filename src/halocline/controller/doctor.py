@@ -31,7 +31,8 @@ class Finding(Value, frozen=True):
 
 async def examine(workspace: Path, env: Mapping[str, str] = os.environ) -> list[Finding]:
     """All findings, in the order to read them."""
-    return [_python(), _home(env), _settings(env), _git(), _ripgrep(), _workspace(workspace), await _models(env)]
+    here = [_python(), _home(env), _settings(env), _git(), _ripgrep(), _workspace(workspace), *_browser(env)]
+    return [*here, await _models(env)]
 
 
 def _python() -> Finding:
@@ -74,6 +75,25 @@ def _workspace(workspace: Path) -> Finding:
     except HaloclineError as error:
         return Finding("checkpoints", False, error.text, "Work in a project folder.", needed=False)
     return Finding("checkpoints", True, f"on for {workspace}", needed=False)
+
+
+def _browser(env: Mapping[str, str]) -> list[Finding]:
+    """Whether there is a browser, and whether the model is offered it; nothing when the settings cannot be read."""
+    from halocline.hosts.browsers import find_browser
+
+    try:
+        settings = load_settings(Home.of(env).settings, env)
+    except HaloclineError:
+        return []
+    found = find_browser(settings.browser_executable, remote=settings.browser_remote)
+    if not found.program:
+        said = found.missing if settings.browser else f"{found.missing} (the setting browser is off as well)"
+        return [Finding("browser", False, said, found.hint, needed=False)]
+    if not settings.browser:
+        hint = "To offer it to the model: browser = true in settings.toml, or HALOCLINE_BROWSER=true."
+        return [Finding("browser", False, f"{found.program}, not used", hint, needed=False)]
+    unsafe = "; without its sandbox, because this is root" if os.geteuid() == 0 and not settings.browser_remote else ""
+    return [Finding("browser", True, f"{found.program}{unsafe}", needed=False)]
 
 
 async def way_to_model(client: Client, model: str) -> Finding:

@@ -38,7 +38,7 @@ def network_to(url: str, settings: Settings, env: Mapping[str, str]) -> Network:
     return Network(
         connect_timeout=settings.connect_timeout,
         proxy=proxy_for(target, settings.proxy, env),
-        ca_files=_ca_files(settings, env),
+        ca_files=ca_files(settings, env),
     )
 
 
@@ -49,6 +49,7 @@ def hurried(at: Endpoint) -> Endpoint:
     return replace(at, network=replace(way, first_byte_timeout=first_byte, stall_timeout=stall))
 
 
-def _ca_files(settings: Settings, env: Mapping[str, str]) -> tuple[str, ...]:
+def ca_files(settings: Settings, env: Mapping[str, str]) -> tuple[str, ...]:
+    """The files of certificates to trust beside what the system trusts."""
     files = (settings.ca_file, env.get("SSL_CERT_FILE", ""))
     return tuple(str(Path(file).expanduser()) for file in files if file)

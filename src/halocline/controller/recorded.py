@@ -20,6 +20,9 @@ from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, 
 from halocline.protocol.rules import RuleBook
 from halocline.store.recording import Recorder
 
+FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted)
+"""What a call may tell of just before its end."""
+
 
 class RecordedModel:
     """Says what the recorded model said, and compares what it is asked with what that one was asked."""
@@ -168,9 +171,7 @@ class Answers:
 
     def _facts_before(self, position: int) -> int:
         """Where the facts begin that the call told of just before its end."""
-        while isinstance(
-            self._course.events[position - 1], ev.FileChanged | ev.TodosChanged | ev.ShellMoved | ev.JobStarted
-        ):
+        while isinstance(self._course.events[position - 1], FACTS):
             position -= 1
         return position
 

@@ -21,9 +21,11 @@ from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.store.recording import Recording
 from halocline.task.log import Log
+from halocline.task.tool_calls import UNKNOWN_TOOL
 
 _SECONDS = re.compile(r" (in|after|for) \d+(?:\.\d)? s\b")
 """How long a command took or runs: the one thing in a tool's words that no repetition gives again."""
+BROWSER = "browser_action"
 
 
 class Replay(Value, frozen=True, omit_defaults=False):
@@ -60,7 +62,7 @@ class _Stage:
         self, recording: Recording, assembly: Assembly, started: ev.TaskStarted, strict: bool, folder: Path | None
     ) -> None:
         self._requests = recording.requests
-        self._assembly = assembly.for_replay(recording.settings)
+        self._assembly = assembly.for_replay(recording.settings, had_browser=_had_browser(recording))
         self._folder = folder
         self._workspace = started.workspace
         here = replace(started, workspace=str(folder or started.workspace))
@@ -99,7 +101,7 @@ class _Stage:
             await asyncio.wait([serving])
         finally:
             serving.cancel()
-            await task.machine.shell.close()
+            await task.machine.close()
         if not serving.cancelled():
             serving.result()
         task.bury()
@@ -111,3 +113,10 @@ class _Stage:
         if self._folder is None:
             return text
         return _SECONDS.sub(r" \1 <time> s", text.replace(str(self._folder), self._workspace))
+
+
+def _had_browser(recording: Recording) -> bool:
+    """Whether the model was offered a browser: a recording says it, a log alone shows whether a call was understood."""
+    ends = (event for event in recording.events if isinstance(event, ev.ToolCallEnded) and event.name == BROWSER)
+    understood = any(UNKNOWN_TOOL not in end.result.text for end in ends)
+    return bool(recording.settings.get("browser")) or understood

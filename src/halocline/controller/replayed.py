@@ -84,7 +84,7 @@ class Replayed(Task):
                 self.inbox.reply(_answer(event))
             case ev.JobStarted(by="person"):
                 self.machine.shell.leave()
-            case ev.ShellMoved() if self.state.turn is None:
+            case ev.ShellMoved() | ev.PageShown() if self.state.turn is None:
                 self.emit(event)
             case _ if isinstance(event, FROM_ELSEWHERE):
                 self.emit(event)

@@ -82,7 +82,15 @@ def used(processes: Iterable[Member]) -> int:
 
 def listening(session: int) -> tuple[int, ...]:
     """The TCP ports on which a session's processes listen."""
-    sockets = {inode for member in members(session) or () for inode in _sockets(member.pid)}
+    return _ports_of({inode for member in members(session) or () for inode in _sockets(member.pid)})
+
+
+def listened_on(pid: int) -> tuple[int, ...]:
+    """The TCP ports on which one process listens."""
+    return _ports_of(set(_sockets(pid)))
+
+
+def _ports_of(sockets: set[str]) -> tuple[int, ...]:
     if not sockets:
         return ()
     return tuple(sorted({port for port, inode in _open_ports() if inode in sockets}))

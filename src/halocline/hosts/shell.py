@@ -165,7 +165,7 @@ class LocalShell:
         overlay = {MARK: mark} | (_ON_TERMINAL if command.terminal else {})
         environment = self._state.over(self._environment | overlay)
         reading, writing = _terminal() if command.terminal else _pipe()
-        state = _scratch_file()
+        state = scratch_file()
         words = [self._bash, "-c", with_trailer(command.text)] if self._bash else ["/bin/sh", "-c", command.text]
         began = time.monotonic()
         try:
@@ -211,7 +211,7 @@ def _terminal() -> tuple[int, int]:
     return ours, theirs
 
 
-def _scratch_file() -> int:
+def scratch_file() -> int:
     """A file without a name."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("halocline")

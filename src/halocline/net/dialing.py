@@ -32,6 +32,13 @@ class Dialer:
 
     async def open(self) -> Connection:
         """A connection that is ready for a request. Raises ModelError."""
+        return Connection(*await self._open(secure=self._target.tls, tunnel=self._target.tls))
+
+    async def tunnel(self) -> Streams:
+        """A way to the server on which somebody else speaks, TLS or whatever it is. Raises ModelError."""
+        return await self._open(secure=False, tunnel=True)
+
+    async def _open(self, *, secure: bool, tunnel: bool) -> Streams:
         proxy = self._network.proxy
         deadline = asyncio.get_running_loop().time() + self._network.connect_timeout
         nearest, name = (proxy.address, f"The proxy {proxy.name}") if proxy else (self._target, self._host)
@@ -41,14 +48,14 @@ class Dialer:
         try:
             if proxy:
                 async with self._reaching(name, deadline):
-                    await self._through(proxy, reader, writer)
-            if self._target.tls:
+                    await self._through(proxy, reader, writer, tunnel=tunnel)
+            if secure:
                 async with self._reaching(self._host, deadline):
                     await self._secure(writer, self._target)
         except BaseException:
             writer.transport.abort()
             raise
-        return Connection(reader, writer)
+        return reader, writer
 
     @asynccontextmanager
     async def _reaching(self, peer: str, deadline: float) -> AsyncGenerator[None, None]:
@@ -65,11 +72,13 @@ class Dialer:
 
             raise not_connected(peer, error, through_proxy=self._network.proxy is not None) from error
 
-    async def _through(self, proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _through(
+        self, proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, tunnel: bool
+    ) -> None:
         """Be understood by the proxy, and past it when the server is to be spoken to in secret."""
         if proxy.address.tls:
             await self._secure(writer, proxy.address)
-        if self._target.tls:
+        if tunnel:
             await self._tunnel(Connection(reader, writer), proxy)
 
     async def _tunnel(self, connection: Connection, proxy: Proxy) -> None:

@@ -85,8 +85,9 @@ def _server(whole: Act, summary: Summary) -> Act:
     server = destination(summary.url)
     if summary.private and server.net is Net.PUBLIC:
         server = replace(server, net=Net.PRIVATE)
-    subject = server.hostname if server.net is Net.PUBLIC else server.exactly
-    return replace(whole, server=server, grant=Grant(summary.kind, subject))
+    host = server.hostname if server.net is Net.PUBLIC else server.exactly
+    grant = Grant(summary.kind, f"clicks and typing on {host}" if summary.on_page else host)
+    return replace(whole, server=server, grant=grant)
 
 
 def _commands(whole: Act, summary: Summary, places: list[Act]) -> list[Act]:

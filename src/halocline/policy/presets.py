@@ -9,12 +9,13 @@ CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 LOOKS = (ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.OTHER)
 ORDINARY = (Effect.READ_ONLY, Effect.WRITES_INSIDE, Effect.UNKNOWN)
 
+_ANY = ("*",)
 _READS = Rule(Verdict.ALLOW, "reads", "it changes nothing", kinds=LOOKS)
 _LOOKS = Rule(Verdict.ALLOW, "read-only", "it only reads", kinds=(ToolKind.EXECUTE,), effects=(Effect.READ_ONLY,))
 
 
-def _asks(mode: ApprovalMode, before: str, *kinds: ToolKind) -> Rule:
-    return Rule(Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before {before}", kinds=kinds)
+def _asks(mode: ApprovalMode, before: str, *kinds: ToolKind, hosts: tuple[str, ...] = ()) -> Rule:
+    return Rule(Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before {before}", kinds=kinds, hosts=hosts)
 
 
 _EDITS = Rule(Verdict.ALLOW, "mode-edits", "edits in the workspace are allowed", kinds=CHANGES)
@@ -24,6 +25,7 @@ PRESETS: Mapping[ApprovalMode, tuple[Rule, ...]] = {
         _READS,
         _LOOKS,
         _asks(ApprovalMode.ASK, "every change", *CHANGES),
+        _asks(ApprovalMode.ASK, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
         _asks(ApprovalMode.ASK, "such a command", ToolKind.EXECUTE),
         _asks(ApprovalMode.ASK, "anything is fetched", ToolKind.FETCH),
     ),
@@ -31,6 +33,7 @@ PRESETS: Mapping[ApprovalMode, tuple[Rule, ...]] = {
         _READS,
         _LOOKS,
         _EDITS,
+        _asks(ApprovalMode.ACCEPT_EDITS, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
         _asks(ApprovalMode.ACCEPT_EDITS, "such a command", ToolKind.EXECUTE),
         _asks(ApprovalMode.ACCEPT_EDITS, "anything is fetched", ToolKind.FETCH),
     ),
@@ -43,6 +46,9 @@ PRESETS: Mapping[ApprovalMode, tuple[Rule, ...]] = {
             "auto mode allows ordinary commands",
             kinds=(ToolKind.EXECUTE,),
             effects=ORDINARY,
+        ),
+        Rule(
+            Verdict.ALLOW, "mode-auto", "auto mode allows acting on public pages", kinds=(ToolKind.EXECUTE,), hosts=_ANY
         ),
         _asks(ApprovalMode.AUTO, "such a command", ToolKind.EXECUTE),
         Rule(Verdict.ALLOW, "mode-auto", "auto mode allows public addresses", kinds=(ToolKind.FETCH,)),

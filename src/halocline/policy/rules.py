@@ -139,6 +139,8 @@ def _host(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
 
 
 def _is_host(host: str, server: Destination) -> bool:
+    if host == "*":
+        return True
     if host.startswith("*."):
         return server.hostname.endswith(host[1:])
     return host in (server.hostname, server.exactly)

@@ -7,7 +7,7 @@ has `preview`, which gives the diff a person approves. Tools never approve, coun
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -18,6 +18,9 @@ from halocline.ports.host import Files, Search, Shell, Web
 from halocline.protocol.events import Diff, DurableEvent, Location, Todo, ToolKind
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
 from halocline.protocol.values import JsonObject, Value
+
+if TYPE_CHECKING:
+    from halocline.ports.browser import Browser  # most tasks have none
 
 InputT = TypeVar("InputT", bound=msgspec.Struct)
 
@@ -64,8 +67,8 @@ class Summary(Value, frozen=True):
     `paths` are as the model wrote them; the policy resolves them. `command` is the exact text a shell would run.
     `risky` is the model's own warning: it may raise a decision, never lower it. `place` is where a command runs when it
     is not the workspace: the folder in which an earlier one left the shell, or the job into which it is typed. `url` is
-    what will be asked for over the network; `private` says that it may turn out to be in a private network. `tool` is
-    filled in by the task.
+    what will be asked for over the network; `private` says that it may turn out to be in a private network. `on_page`:
+    it acts on the page that the browser shows, whose URL is put in before the call is judged; so is the `tool`.
     """
 
     title: str
@@ -78,6 +81,7 @@ class Summary(Value, frozen=True):
     url: str = ""
     private: bool = False
     tool: str = ""
+    on_page: bool = False
 
     @property
     def may_change(self) -> tuple[str, ...] | None:
@@ -108,10 +112,11 @@ class Asker(Protocol):
 class Reach(Protocol):
     """How a tool learns where it may connect to: the only way from a URL to addresses."""
 
-    async def __call__(self, url: str) -> tuple[str, ...]:
+    async def __call__(self, url: str, *, part: bool = False) -> tuple[str, ...]:
         """Judge a URL of the call, or one that it led to, and give the IP addresses to connect to.
 
-        They are empty when the name does not resolve here; then only a proxy can reach it.
+        They are empty when the name does not resolve here; then only a proxy can reach it. A `part` of a page that was
+        admitted, as a picture or a script, needs no leave of its own at a public address.
 
         Raises:
             ToolFailure: the policy would not allow it without asking.
@@ -133,6 +138,7 @@ class ToolContext(Value, frozen=True):
     progress: Callable[[str], None]
     code: Code
     documents: Documents
+    browser: "Browser | None" = None
     takes_images: Callable[[], bool] = lambda: False
     syntax_errors: SyntaxRule = SyntaxRule.WARN
     messages: tuple[Message, ...] = ()

@@ -352,6 +352,12 @@ class ShellMoved(Durable, frozen=True):
     exported: tuple[str, ...] = ()
 
 
+class PageShown(Durable, frozen=True):
+    """The browser shows this page from now on; empty: none, or no web page."""
+
+    url: str = ""
+
+
 class JobStarted(Durable, frozen=True):
     """A command goes on as a job. `by` is model, person, or shell when it left children behind."""
 
@@ -424,6 +430,7 @@ DurableEvent = (
     | CheckpointTaken
     | CheckpointRestored
     | ShellMoved
+    | PageShown
     | JobStarted
     | JobEnded
     | JobsReported

@@ -59,7 +59,7 @@ class Rule(Value, frozen=True):
     `tools` are names (`server__tool` of MCP), a last `*` standing for any ending. `paths` are patterns as in
     `.gitignore`, seen from the workspace, or from `~/` or `/` when they begin so. `argv` are the first words of a
     simple command, each one or several alternatives, and `rest` says what may follow; `command` is a whole command,
-    exactly. `hosts` are servers; `*.example.com` is every name below. `workspace` is the only folder it holds for.
+    exactly. `hosts` are servers; `*.example.com` is every name below, `*` any. `workspace` is the only folder for it.
     """
 
     decision: Verdict

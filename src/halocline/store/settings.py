@@ -149,6 +149,20 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     ca_file: Annotated[
         str, Says(description="A file of certificates (PEM) to trust beside what the system and SSL_CERT_FILE name.")
     ] = ""
+    browser: Annotated[
+        bool, Says(description="Offer the model a browser, where Chromium and `halocline[browser]` are installed.")
+    ] = False
+    browser_executable: Annotated[
+        str, Says(description="The Chromium to start, instead of the installed chromium or google-chrome.")
+    ] = ""
+    browser_remote: Annotated[
+        Annotated[str, msgspec.Meta(pattern=r"^$|^(https?://)?(localhost|127\.0\.0\.1|\[::1\]):\d{1,5}/?$")],
+        Says(description="A debugging port of a Chromium that runs on this machine, to use it: `127.0.0.1:9222`."),
+    ] = ""
+    browser_viewport: Annotated[
+        Annotated[str, msgspec.Meta(pattern=r"^[1-9]\d{2,3}x[1-9]\d{2,3}$")],
+        Says(description="Width and height of the browser's page in pixels, for example `1280x800` or `360x640`."),
+    ] = "900x600"
     prices: Annotated[
         dict[str, Price], Says(description="Prices and sizes of models, by `provider/model`; they win over all others.")
     ] = {}
@@ -158,6 +172,12 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     catalogue_url: Annotated[
         str, Says(description="Where `halo models --refresh` fetches the catalogue of models.")
     ] = "https://models.dev/api.json"
+
+    @property
+    def viewport(self) -> tuple[int, int]:
+        """Width and height of the browser's page, in pixels."""
+        width, _, height = self.browser_viewport.partition("x")
+        return int(width), int(height)
 
 
 VARIABLES = {
@@ -175,6 +195,7 @@ VARIABLES = {
     "HALOCLINE_STALL_TIMEOUT": "stall_timeout",
     "HALOCLINE_PROXY": "proxy",
     "HALOCLINE_CA_FILE": "ca_file",
+    "HALOCLINE_BROWSER": "browser",
     "HALOCLINE_CATALOGUE_URL": "catalogue_url",
 }
 """Which environment variable sets which setting."""

@@ -5,21 +5,38 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from halocline.policy.destinations import destination
 from halocline.policy.gate import Posture
 from halocline.ports.tool import AnyTool, Summary
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state import State
 from halocline.task.arguments import input_of
 
+NO_PAGE = "No web page is open in the browser, so there is nothing to act on. Launch one first."
+
 
 def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple[msgspec.Struct, Summary]:
-    """A call's input, and what it would touch. Raises msgspec.ValidationError when the arguments do not fit."""
+    """A call's input, and what it would touch.
+
+    Raises:
+        msgspec.ValidationError: the arguments do not fit.
+        ToolFailure: there is nothing to act on.
+    """
     given = input_of(call.arguments, tool, model)
     return given, placed(replace(tool.summary(given), tool=tool.name), state)
 
 
 def placed(summary: Summary, state: State) -> Summary:
-    """With the folder in which an earlier command left the shell; the policy judges it like any path."""
+    """With the folder in which an earlier command left the shell; the policy judges it like any path.
+
+    What acts on a page is told apart by the page's host. Raises ToolFailure when there is no page.
+    """
+    if summary.on_page:
+        if not state.page:
+            raise ToolFailure(NO_PAGE)
+        title = f"{summary.title} on {destination(state.page).exactly}"
+        return replace(summary, title=title, url=state.page)
     if not summary.command or summary.place or not state.shell.cwd:
         return summary
     return replace(summary, place=_shown(state.shell.cwd, state.workspace), paths=(*summary.paths, state.shell.cwd))

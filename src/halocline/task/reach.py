@@ -30,16 +30,16 @@ class Reach:
         self._posture = posture
         self._web = web
 
-    async def __call__(self, url: str) -> tuple[str, ...]:
+    async def __call__(self, url: str, *, part: bool = False) -> tuple[str, ...]:
         """The addresses to connect to. Raises ToolFailure when the policy does not allow it without asking."""
         server = destination(url)
         admitted = self._is_admitted(server)
         if not admitted:
-            self._require(Summary(url, ToolKind.FETCH, url=url), server)
+            self._require(Summary(url, ToolKind.FETCH, url=url), server, part)
         if server.by_address:
             return (server.hostname,)
         addresses = await self._web.lookup(server.hostname)
-        self._check(server, addresses, admitted and self._summary.private)
+        self._check(server, addresses, admitted and self._summary.private, part)
         return addresses
 
     def _is_admitted(self, server: Destination) -> bool:
@@ -50,12 +50,20 @@ class Reach:
         inside = own.net is not Net.PUBLIC or self._summary.private
         return own.exactly == server.exactly if inside else own.hostname == server.hostname
 
-    def _require(self, summary: Summary, server: Destination) -> None:
+    def _require(self, summary: Summary, server: Destination, part: bool) -> None:
         decision = self._judged(summary)
-        if decision.verdict is not Verdict.ALLOW:
+        if part and server.net is Net.PUBLIC and decision.verdict is not Verdict.DENY:
+            return
+        if decision.verdict is not Verdict.ALLOW or (part and self._is_from_outside(decision)):
             raise ToolFailure(LED_ON.format(url=server.url, reason=decision.reason))
 
-    def _check(self, server: Destination, addresses: tuple[str, ...], may_be_inside: bool) -> None:
+    def _is_from_outside(self, decision: Decision) -> bool:
+        """A page of strangers is not the model: that everything is allowed does not open our network to its parts."""
+        if decision.rule != "yolo" or self._summary.private:
+            return False
+        return destination(self._summary.url).net is Net.PUBLIC
+
+    def _check(self, server: Destination, addresses: tuple[str, ...], may_be_inside: bool, part: bool) -> None:
         net = worst_net(addresses)
         if net is Net.PUBLIC:
             return
@@ -65,7 +73,8 @@ class Reach:
         if server.net is Net.PRIVATE or may_be_inside:
             return
         inside = Summary(server.url, ToolKind.FETCH, url=server.url, private=True)
-        if self._judged(inside).verdict is not Verdict.ALLOW:
+        decision = self._judged(inside)
+        if decision.verdict is not Verdict.ALLOW or (part and self._is_from_outside(decision)):
             raise ToolFailure(LEADS_INSIDE.format(host=server.hostname, address=found))
 
     def _judged(self, summary: Summary) -> Decision:

@@ -136,7 +136,7 @@ class Task:
         with suppress(TimeoutError):
             await asyncio.wait_for(self.checkpoints.settle(), CLOSING_GRACE)
         await self.checkpoints.close()
-        await self.machine.shell.close()
+        await self.machine.close()
         await self.model.close()
         self.log.close()
 

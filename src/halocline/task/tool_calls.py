@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -36,6 +36,9 @@ from halocline.task.judging import posture, summary_of
 from halocline.task.log import Log, LogUnwritable
 from halocline.task.reach import Reach
 
+if TYPE_CHECKING:
+    from halocline.ports.browser import Browser  # most tasks have none
+
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
 ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
 
@@ -51,6 +54,7 @@ NOBODY = (
 DECLINED = "The person declined this call; it was not run and nothing changed."
 MOVED = "Not done: a path of this call leads elsewhere than when it was judged. Nothing was changed; send it again."
 CHANGED = "Not done: a file changed after the person saw this edit. It is as it is now; read it again, then edit."
+UNKNOWN_TOOL = "There is no tool"
 SKIPPED = "Skipped, because the person declined an earlier call of this message."
 
 _log = logging.getLogger("halocline")
@@ -78,6 +82,13 @@ class Machine(Value, frozen=True):
     takes_images: Callable[[str], bool]
     syntax_errors: SyntaxRule
     leave: Leave
+    browser: "Browser | None" = None
+
+    async def close(self) -> None:
+        """End what was started on it."""
+        if self.browser is not None:
+            await self.browser.close()
+        await self.shell.close()
 
 
 class Run(Value, frozen=True):
@@ -162,7 +173,7 @@ class ToolCalls:
         tool = self._toolset.find(call.name)
         if tool is None:
             known = ", ".join(spec.name for spec in self._toolset.specs(self._state().model))
-            raise ToolFailure(f"There is no tool {call.name!r}. The tools are: {known}.")
+            raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. The tools are: {known}.")
         if call.malformed:
             raise ToolFailure(self._not_executed(call))
         try:
@@ -287,6 +298,7 @@ class ToolCalls:
             progress=partial(self._progress, run.call.id),
             code=self._machine.code,
             documents=self._machine.documents,
+            browser=self._machine.browser,
             takes_images=partial(self._machine.takes_images, state.last_message.model or state.model),
             syntax_errors=self._machine.syntax_errors,
             messages=state.messages,

@@ -1,0 +1,347 @@
+"""One page in Chromium, through Playwright: deeds, waiting until they had their effect, and the look at the result.
+
+It runs in the browser's worker process alone. Pages are hostile: what is asked of one has a time limit, and its scripts
+cannot change what is read of it, as that is done in a world of its own.
+"""
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import (
+    BrowserContext,
+    CDPSession,
+    Dialog,
+    Download,
+    Error,
+    Page,
+    Response,
+    Route,
+)
+
+NAVIGATION = 7.0
+SETTLING = 5.0
+PACE = 0.5
+SOON = 0.3
+ANSWER = 4.0
+MOST_PICTURE = 1_000_000
+SCROLL = 600
+MOST_LINES, MOST_LINE, MOST_ITEMS, MOST_TEXT = 30, 300, 40, 8_000
+PASSING = ("ERR_TIMED_OUT", "ERR_CONNECTION_RESET", "ERR_NETWORK_CHANGED", "ERR_EMPTY_RESPONSE", "Timeout ")
+"""Failures that may be gone at a second try."""
+ABORTED = "ERR_ABORTED"
+LOOK = """(() => {
+  const wanted = 'a[href],button,input:not([type=hidden]),select,textarea,summary,label,[role=button],[role=link],'
+    + '[role=tab],[role=checkbox],[role=menuitem],[role=option],[contenteditable=""],[contenteditable=true],[onclick]';
+  const items = [];
+  for (const e of document.querySelectorAll(wanted)) {
+    if (items.length > MOST_ITEMS) break;
+    const box = e.getBoundingClientRect();
+    const x = Math.round(box.x + box.width / 2), y = Math.round(box.y + box.height / 2);
+    if (box.width < 2 || box.height < 2 || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
+    const hit = document.elementFromPoint(x, y);
+    if (!hit || !(e.contains(hit) || hit.contains(e))) continue;
+    const kind = e.getAttribute('role') || (e.tagName === 'INPUT' ? 'input ' + e.type : e.tagName.toLowerCase());
+    const shown = e.type === 'password' ? '' : e.value;
+    const name = e.getAttribute('aria-label') || e.innerText || shown || e.placeholder || e.name || e.title || '';
+    items.push([x, y, kind, String(name).trim().slice(0, 80)]);
+  }
+  const all = document.documentElement;
+  return {title: document.title, items, text: document.body ? document.body.innerText.slice(0, MOST_TEXT) : '',
+          above: Math.round(scrollY), below: Math.round(Math.max(0, all.scrollHeight - innerHeight - scrollY))};
+})()""".replace("MOST_ITEMS", str(MOST_ITEMS)).replace("MOST_TEXT", str(MOST_TEXT))
+SIZE = "document.documentElement ? document.documentElement.outerHTML.length : 0"
+
+
+MOVED_ON = (
+    "The page went from {before} to {now} by itself, so this was not done. Launch the one that you want to act on."
+)
+
+
+class Failed(Exception):
+    """The deed was not done; the text says why."""
+
+
+class BrowsedPage:
+    """The page. `judge` gives why a URL may not be opened, or nothing."""
+
+    def __init__(self, context: BrowserContext, judge: Callable[[str], Awaitable[str]]) -> None:
+        self._context = context
+        self._judge = judge
+        self._page: Page | None = None
+        self._cdp: CDPSession | None = None
+        self._frame = ""
+        self._refused = ""
+        self._elsewhere = ""
+        self._is_stuck = False
+        self._status = 0
+        self._mouse: tuple[int, int] | None = None
+        self._requests = 0
+        self._happened: list[str] = []
+        self._console: list[str] = []
+        self._left_out = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> None:
+        """Let there be an empty page."""
+        await self._context.route("**/*", self._route)
+        self._context.on("page", lambda other: self._soon(self._window(other)))
+        await self._renew()
+
+    async def _renew(self) -> None:
+        """A new page, watched before it goes anywhere; a former one is left."""
+        if self._page is not None:
+            self._soon(self._shut(self._page))
+        page = self._page = await self._context.new_page()
+        cdp = self._cdp = await self._context.new_cdp_session(page)
+        tree = await cdp.send("Page.getFrameTree")
+        self._frame = tree["frameTree"]["frame"]["id"]
+        cdp.on("Fetch.requestPaused", lambda event: self._soon(self._paused(event)))
+        await cdp.send("Fetch.enable", {"patterns": [{"urlPattern": "*", "resourceType": "Document"}]})
+        page.on("console", lambda message: self._say(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self._say(f"uncaught: {error}"))
+        page.on("dialog", lambda dialog: self._soon(self._dialog(dialog)))
+        page.on("download", lambda download: self._soon(self._download(download)))
+        page.on("response", self._response)
+        page.on("crash", lambda _: self._happened.append("The page crashed. Launch it again."))
+
+    async def do(self, deed: str, url: str, point: tuple[int, int], text: str) -> dict[str, Any]:
+        """Do it, wait until it had its effect, and look. Raises Failed."""
+        self._happened, self._console, self._left_out, self._refused = [], [], 0, ""
+        match deed:
+            case "launch":
+                await self._launch(url)
+            case "click":
+                await self._click(*point)
+            case "type":
+                await self._act(self.page.keyboard.type(text))
+            case _:
+                await self._act(self._scroll(SCROLL if deed == "scroll_down" else -SCROLL))
+        return await self._view()
+
+    def require_origin(self, origin: str) -> None:
+        """Nothing is done on a page of another origin than the one that was judged. Raises Failed."""
+        parts = urlsplit(self.page.url)
+        if origin and origin != f"{parts.scheme}://{parts.netloc}":
+            raise Failed(MOVED_ON.format(before=origin, now=self.page.url[:300]))
+
+    @property
+    def page(self) -> Page:
+        assert self._page is not None
+        return self._page
+
+    async def _launch(self, url: str) -> None:
+        if self._is_stuck:
+            await self._renew()
+        self._mouse, self._status = None, 0
+        for attempt in (1, 2):
+            try:
+                await self.page.goto(url, wait_until="domcontentloaded", timeout=NAVIGATION * 1000)
+                break
+            except Error as error:
+                why = str(error)
+                if self._refused and self._is_answered():
+                    break  # it came, and then wanted to go elsewhere
+                if self._refused or ABORTED in why or "Download is starting" in why:
+                    raise Failed(self._refused or self._not_a_page(url)) from error
+                if attempt == 2 or not any(sign in why for sign in PASSING):
+                    self._is_stuck = "Timeout" in why
+                    raise Failed(_reason(url, why)) from error
+        await self._settle()
+
+    def _is_answered(self) -> bool:
+        return bool(self._status) and self._status // 100 != 3
+
+    def _not_a_page(self, url: str) -> str:
+        said = " ".join(self._happened)
+        return said or f"{url} is no page that can be shown (the server gave nothing, or a file to be saved)."
+
+    async def _click(self, x: int, y: int) -> None:
+        self._mouse = (x, y)
+        await self._act(self.page.mouse.click(x, y))
+
+    async def _scroll(self, distance: int) -> None:
+        await self._ask(f"scrollBy({{top: {distance}, behavior: 'instant'}})")
+
+    async def _act(self, deed: Awaitable[None]) -> None:
+        before = self._requests
+        try:
+            async with asyncio.timeout(NAVIGATION):
+                await deed
+        except TimeoutError:
+            self._happened.append("The page did not respond in time.")
+        await asyncio.sleep(SOON)
+        if self._elsewhere:
+            url, self._elsewhere = self._elsewhere, ""
+            self._happened.append("The page wanted a new window; there is one only, so it was opened in this one.")
+            await self._follow(url)
+        if self._requests != before:
+            with suppress(Error):
+                await self.page.wait_for_load_state("domcontentloaded", timeout=NAVIGATION * 1000)
+            await self._settle()
+        else:
+            await self._quiet()
+
+    async def _follow(self, url: str) -> None:
+        try:
+            await self.page.goto(url, wait_until="domcontentloaded", timeout=NAVIGATION * 1000)
+        except Error as error:
+            if not self._refused:
+                self._happened.append(_reason(url, str(error)))
+
+    async def _settle(self) -> None:
+        """Until the network is idle and the document has kept its size three times, or for long enough."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLING):
+                await asyncio.gather(self._idle(), self._stable())
+
+    async def _idle(self) -> None:
+        with suppress(Error):
+            await self.page.wait_for_load_state("networkidle", timeout=SETTLING * 1000)
+
+    async def _stable(self) -> None:
+        sizes: list[object] = []
+        while len(sizes) < 3 or len(set(sizes[-3:])) > 1:
+            if sizes:
+                await asyncio.sleep(PACE)
+            sizes.append(await self._ask(SIZE))
+
+    async def _quiet(self) -> None:
+        """Until the console was silent for a moment."""
+        for _ in range(6):
+            before = len(self._console) + self._left_out
+            await asyncio.sleep(PACE)
+            if len(self._console) + self._left_out == before:
+                return
+
+    async def _view(self) -> dict[str, Any]:
+        url = self.page.url
+        if urlsplit(url).scheme not in ("http", "https") and url != "about:blank":
+            await self._leave(url)
+        looked = await self._ask(LOOK)
+        seen: dict[str, Any] = looked if isinstance(looked, dict) else {}
+        self._is_stuck = not seen
+        if not seen:
+            self._happened.append("The page does not respond and could not be read. Launch a page anew.")
+        if self._left_out:
+            self._happened.append(f"{self._left_out} more console messages are left out.")
+        return {
+            **seen,
+            "url": self.page.url,
+            "status": self._status,
+            "happened": [*([self._refused] if self._refused else []), *self._happened],
+            "console": self._console,
+            "mouse": self._mouse,
+            "picture": base64.b64encode(await self._picture()).decode(),
+        }
+
+    async def _leave(self, url: str) -> None:
+        """No page may lead the browser to what is no web page, such as a file; Chromium's own errors are told."""
+        if not url.startswith("chrome-error:"):
+            self._happened.append(f"{url[:200]} is not opened: only http and https pages are.")
+        with suppress(Error):
+            await self.page.goto("about:blank", timeout=ANSWER * 1000)
+
+    async def _picture(self) -> bytes:
+        for quality in (80, 40):
+            try:
+                data = await self.page.screenshot(type="jpeg", quality=quality, timeout=ANSWER * 1000)
+            except Error:
+                break
+            if len(data) <= MOST_PICTURE:
+                return data
+        self._happened.append("No picture of the page could be taken.")
+        return b""
+
+    async def _ask(self, expression: str) -> object:
+        """A value from the page, read in a world that its own scripts cannot reach; None when it gives none."""
+        assert self._cdp is not None
+        with suppress(Error, TimeoutError):
+            async with asyncio.timeout(ANSWER):
+                world = await self._cdp.send("Page.createIsolatedWorld", {"frameId": self._frame})
+                asked = {"contextId": world["executionContextId"], "expression": expression, "returnByValue": True}
+                given = await self._cdp.send("Runtime.evaluate", asked)
+                return given["result"].get("value")
+        return None
+
+    async def _paused(self, event: dict[str, Any]) -> None:
+        """A document is about to be asked for: this happens for every hop of a redirect too."""
+        assert self._cdp is not None
+        url, paused = event["request"]["url"], {"requestId": event["requestId"]}
+        refused = await self._judge(url) if event["frameId"] == self._frame else ""
+        self._refused = refused or self._refused
+        with suppress(Error):  # the page may have gone on to something else
+            if refused:
+                await self._cdp.send("Fetch.failRequest", {**paused, "errorReason": "Aborted"})
+            else:
+                await self._cdp.send("Fetch.continueRequest", paused)
+
+    async def _route(self, route: Route) -> None:
+        """Every request. A page in another window is taken into this one."""
+        self._requests += 1
+        with suppress(Error):
+            if route.request.is_navigation_request() and not self._is_ours(route):
+                self._elsewhere = route.request.url
+                await route.abort()
+            else:
+                await route.fallback()
+
+    def _is_ours(self, route: Route) -> bool:
+        try:
+            return route.request.frame.page is self._page
+        except Error:  # the frame of a window that just opens is not known yet
+            return False
+
+    async def _window(self, other: Page) -> None:
+        await asyncio.sleep(SOON)
+        if other is not self._page:
+            await self._shut(other)
+
+    async def _shut(self, page: Page) -> None:
+        with suppress(Error):
+            await page.close()
+
+    async def _dialog(self, dialog: Dialog) -> None:
+        self._happened.append(f"The page showed a dialog ({dialog.type}), which was dismissed.")
+        self._say(f"dialog ({dialog.type}): {dialog.message}")
+        with suppress(Error):
+            await dialog.dismiss()
+
+    async def _download(self, download: Download) -> None:
+        self._happened.append("The page wanted to save a file, which is refused.")
+        self._say(f"download: {download.suggested_filename}")
+        with suppress(Error):
+            await download.cancel()
+
+    def _response(self, response: Response) -> None:
+        with suppress(Error):
+            if response.request.is_navigation_request() and response.frame is self.page.main_frame:
+                self._status = response.status
+
+    def _say(self, line: str) -> None:
+        if len(self._console) < MOST_LINES:
+            self._console.append(line[:MOST_LINE])
+        else:
+            self._left_out += 1
+
+    def _soon(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _reason(url: str, why: str) -> str:
+    """What Chromium said, without Playwright's log of the call."""
+    first = why.split("\n", 1)[0].removeprefix("Page.goto: ")
+    if "ERR_CERT" in first:
+        return f"{url} was not opened: its certificate is not trusted ({_code(first)}). The person can set ca_file."
+    if "Timeout" in first:
+        return f"{url} did not load within {NAVIGATION:g} s, tried twice."
+    return f"{url} could not be opened: {_code(first)}."
+
+
+def _code(text: str) -> str:
+    return next((word for word in text.split() if word.startswith("net::")), text).removeprefix("net::")
