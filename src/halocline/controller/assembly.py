@@ -271,6 +271,7 @@ class Assembly:
             documents=ChildDocuments(),
             takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
             syntax_errors=self.settings.syntax_errors,
+            partial_edits=self.settings.partial_edits,
         )
 
     def _way(self, url: str) -> Network:

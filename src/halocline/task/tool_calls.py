@@ -74,6 +74,7 @@ class Machine(Value, frozen=True):
     documents: Documents
     takes_images: Callable[[str], bool]
     syntax_errors: SyntaxRule
+    partial_edits: bool = False
 
 
 class Run(Value, frozen=True):
@@ -164,6 +165,9 @@ class ToolCalls:
             given = input_of(call.arguments, tool, model)
         except msgspec.ValidationError as error:
             raise ToolFailure(f"Wrong arguments for {call.name}: {error}. Nothing was run; send it again.") from error
+        if tool.instead and (other := tool.instead(given, self._state().shell.cwd)):
+            name, meant = other
+            return self._understand(replace(call, name=name, arguments=meant), model="")
         return Run(call, tool, given, self._placed(tool.summary(given)))
 
     def _placed(self, summary: Summary) -> Summary:
@@ -273,6 +277,7 @@ class ToolCalls:
             documents=self._machine.documents,
             takes_images=partial(self._machine.takes_images, state.last_message.model or state.model),
             syntax_errors=self._machine.syntax_errors,
+            partial_edits=self._machine.partial_edits,
             messages=state.messages,
             todos=state.todos,
         )
