@@ -20,6 +20,7 @@ from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
+from halocline.policy.gate import Posture
 from halocline.ports.jobs import JobInfo
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
@@ -172,6 +173,16 @@ class Controller:
         if name in self._open:
             return self._open[name].task.log.events(after)
         return follow(self.home.log(name), after)
+
+    def previewed(self, name: str, after: int = 0) -> AsyncIterator[Event]:
+        """The same of an open task, with how its edits look while they are written."""
+        from halocline.controller.previews import readable_text, with_previews
+
+        task = self._task(name)
+        return with_previews(
+            task.log.events(after),
+            lambda path: readable_text(path, Posture.of(task.state, self.home.root), task.machine.files),
+        )
 
     def past(self, name: str) -> list[DurableEvent]:
         """All that was written of a task."""

@@ -115,11 +115,6 @@ def _judged(places: Sequence[Place]) -> list[Place]:
     return [clashes.get(id(place), place) for place in places]
 
 
-def undisturbed(places: Sequence[Place]) -> list[Placement]:
-    """The places in the file's order, without those that disturb each other."""
-    return _in_order(_judged(places))
-
-
 def _in_order(places: Sequence[Place]) -> list[Placement]:
     return sorted((p for p in places if isinstance(p, Placement)), key=lambda p: (p.start, p.end))
 

@@ -15,6 +15,7 @@ from halocline.policy.destinations import Destination, Net, destination
 from halocline.policy.paths import Place, Resolved, resolve
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
+from halocline.protocol.state import State
 from halocline.protocol.values import Value
 
 CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
@@ -53,6 +54,18 @@ class Posture(Value, frozen=True):
     approval_mode: ApprovalMode
     grants: frozenset[Grant] = frozenset()
     refusals: frozenset[Grant] = frozenset()
+
+    @classmethod
+    def of(cls, state: State, home: Path) -> "Posture":
+        """That of a task; `home` is where Halocline keeps its own files."""
+        return cls(
+            workspace=Path(state.workspace),
+            home=home,
+            mode=state.mode,
+            approval_mode=state.approval_mode,
+            grants=state.grants,
+            refusals=state.refusals,
+        )
 
 
 class Question(Value, frozen=True):

@@ -250,15 +250,7 @@ class ToolCalls:
         return (Note(said, "repetition"),) if said else ()
 
     def _posture(self) -> Posture:
-        state = self._state()
-        return Posture(
-            workspace=Path(state.workspace),
-            home=self._home,
-            mode=state.mode,
-            approval_mode=state.approval_mode,
-            grants=state.grants,
-            refusals=state.refusals,
-        )
+        return Posture.of(self._state(), self._home)
 
     def _context(self, run: Run) -> ToolContext:
         state = self._state()
