@@ -100,7 +100,7 @@ async def test_what_grows_is_drawn_below_and_all_of_it_is_taken_away() -> None:
     frames = terminal.getvalue().split("\r\x1b[3A\x1b[J")
     assert len(frames) >= 2
     assert [line.count("\x1b[") for line in frames[0].split("\r\n")][1:] == [2, 2, 2]
-    assert "+newxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" in frames[0]
+    assert "+ newxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" in frames[0]
     assert "\x1b[2J" not in terminal.getvalue()
     before = len(terminal.getvalue())
     status.stop()
@@ -110,5 +110,5 @@ async def test_what_grows_is_drawn_below_and_all_of_it_is_taken_away() -> None:
 async def test_what_grows_has_no_more_lines_than_there_is_room_for() -> None:
     terminal = Terminal()
     (await drawn(terminal, 40, 4, ("+one", "+two", "+three"))).stop()
-    assert "+one" not in terminal.getvalue()
-    assert "+two" in terminal.getvalue()
+    assert "+ one" not in terminal.getvalue()
+    assert "+ two" in terminal.getvalue()

@@ -133,7 +133,7 @@ class StatusLine:
         return [self._coloured(line, width - 5) for line in below[-room:]]
 
     def _coloured(self, line: str, width: int) -> str:
-        text = clean(line).replace("\n", " ").expandtabs(4)
+        text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)
         text = text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
         colour = "2" if self._console.no_color else _COLOURS.get(line[:1], "2")
         return f"    \x1b[{colour}m{text}\x1b[0m"
