@@ -219,3 +219,20 @@ def test_leave_for_an_address_of_keys_is_leave(workspace):
     grant = decide(fetch("http://169.254.169.254/"), posture(workspace)).grant
     granted = posture(workspace, grants=frozenset({grant}))
     assert decide(fetch("http://169.254.169.254/latest"), granted).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("call", "verdict"),
+    [
+        (read("../home/tasks/t1/outputs/output-1.txt"), Verdict.ALLOW),
+        (edit("../home/tasks/t1/outputs/output-1.txt"), Verdict.DENY),
+        (read("../home/tasks/t2/outputs/output-1.txt"), Verdict.DENY),
+        (read("../home/tasks/t1/events.jsonl"), Verdict.DENY),
+        (read("../home/tasks/t1/outputs/link"), Verdict.DENY),
+    ],
+)
+def test_copies_of_what_its_commands_printed_are_read_and_nothing_else_of_our_own(workspace, call, verdict):
+    outputs = workspace.parent / "home" / "tasks" / "t1" / "outputs"
+    outputs.mkdir(parents=True)
+    (outputs / "link").symlink_to("../../t2/events.jsonl")
+    assert decide(call, posture(workspace, outputs=outputs)).verdict is verdict

@@ -24,6 +24,7 @@ from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
 from halocline.hosts.web import LocalWeb
 from halocline.net.network import Network
+from halocline.policy.gate import OUTPUTS
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
@@ -263,7 +264,7 @@ class Assembly:
     def _machine(self, folder: Path, state: State) -> Machine:
         return Machine(
             files=LocalFiles(self.home.edits),
-            shell=LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1),
+            shell=LocalShell(folder / OUTPUTS, self._key_variables(), first_job=state.jobs_started + 1),
             search=Ripgrep(),
             web=LocalWeb(self._way),
             blobs=self.blobs,

@@ -10,6 +10,7 @@ from typing import IO, TypeVar
 
 import msgspec
 
+from halocline.context.budget import MATCH_LINE, short
 from halocline.hosts.programs import ripgrep
 from halocline.ports.host import Match, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
@@ -19,7 +20,6 @@ T = TypeVar("T")
 _COMMON = ("--no-config", "--no-messages", "--no-require-git")
 _TIME_LIMIT = 30.0
 _LONGEST_RECORD = 1 << 20
-_LONGEST_LINE = 500
 _MOST_FILES = 200_000
 
 
@@ -122,7 +122,7 @@ def _matches(stream: IO[bytes]) -> Iterator[Match]:
         data = record.data
         if record.type in ("match", "context") and data.path and data.lines and data.line_number:
             text = str(data.lines).rstrip("\r\n")
-            yield Match(str(data.path), data.line_number, _short(text), record.type == "match")
+            yield Match(str(data.path), data.line_number, short(text, MATCH_LINE), record.type == "match")
 
 
 def _records(stream: IO[bytes]) -> Iterator[bytes]:
@@ -132,10 +132,6 @@ def _records(stream: IO[bytes]) -> Iterator[bytes]:
         if whole and line.endswith(b"\n"):
             yield line
         whole = line.endswith(b"\n")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]} … (line of {len(text):,} characters)"
 
 
 def _names(stream: IO[bytes]) -> list[str]:

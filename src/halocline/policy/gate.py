@@ -18,6 +18,8 @@ from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 
+OUTPUTS = "outputs"
+"""The folder, in a task's own, with copies of what its commands printed."""
 CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 LOOKS = frozenset({ToolKind.READ, ToolKind.SEARCH})
 HARMLESS = frozenset({ToolKind.THINK, ToolKind.OTHER})
@@ -46,7 +48,7 @@ class Decision(Value, frozen=True):
 
 
 class Posture(Value, frozen=True):
-    """Everything a decision depends on besides the call itself."""
+    """Everything a decision depends on besides the call itself. `outputs` has copies of what its commands printed."""
 
     workspace: Path
     home: Path
@@ -54,6 +56,7 @@ class Posture(Value, frozen=True):
     approval_mode: ApprovalMode
     grants: frozenset[Grant] = frozenset()
     refusals: frozenset[Grant] = frozenset()
+    outputs: Path | None = None
 
     @classmethod
     def of(cls, state: State, home: Path) -> "Posture":
@@ -65,6 +68,7 @@ class Posture(Value, frozen=True):
             approval_mode=state.approval_mode,
             grants=state.grants,
             refusals=state.refusals,
+            outputs=home / "tasks" / state.task / OUTPUTS,
         )
 
 
@@ -91,7 +95,7 @@ def decide(summary: Summary, posture: Posture) -> Decision:
         ToolFailure: a path or a URL is none.
     """
     server = _server(summary)
-    paths = tuple(resolve(path, posture.workspace, posture.home) for path in summary.paths)
+    paths = tuple(resolve(path, posture.workspace, posture.home, posture.outputs) for path in summary.paths)
     each = [paths] if len(paths) < 2 else [(path,) for path in paths]
     decisions = [_decide(summary, judged, posture, server) for judged in each]
     strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
@@ -125,7 +129,7 @@ def _grant_for(summary: Summary, paths: tuple[Resolved, ...], server: Destinatio
 
 
 def _own_state(q: Question) -> Decision | None:
-    if q.first(Place.OWN_STATE):
+    if q.first(Place.OWN_STATE) or (q.first(Place.OUTPUT) and q.summary.kind not in LOOKS):
         return Decision(Verdict.DENY, "own-state", "Halocline's own files are not touched by tools")
     return None
 

@@ -36,6 +36,8 @@ class Place(StrEnum):
     RUNS_LATER = "runs_later"
     SECRET = "secret"
     OWN_STATE = "own_state"
+    OUTPUT = "output"
+    """Copies of what this task's commands printed."""
 
 
 class Resolved(Value, frozen=True):
@@ -46,14 +48,19 @@ class Resolved(Value, frozen=True):
     place: Place
 
 
-def resolve(text: str, workspace: Path, home: Path) -> Resolved:
-    """Judge a path as the model wrote it: relative to the workspace, absolute, or with `~`. Raises ToolFailure."""
+def resolve(text: str, workspace: Path, home: Path, outputs: Path | None = None) -> Resolved:
+    """Judge a path as the model wrote it: relative to the workspace, absolute, or with `~`. Raises ToolFailure.
+
+    `home` is where Halocline keeps its own files, `outputs` the folder in it that the task may look into.
+    """
     if "\0" in text:
         raise ToolFailure("A path cannot hold a NUL character. Nothing was run.")
     real_workspace = os.path.realpath(workspace)
     path = os.path.realpath(os.path.join(real_workspace, os.path.expanduser(text)))
     inside = _within(path, real_workspace)
     shown = os.path.relpath(path, real_workspace) if inside else path
+    if outputs and _within(path, os.path.realpath(outputs)):
+        return Resolved(path=path, shown=shown, place=Place.OUTPUT)
     return Resolved(path=path, shown=shown, place=_place(path, shown, inside, os.path.realpath(home)))
 
 

@@ -242,7 +242,8 @@ class ToolCalls:
         self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
 
     def _end(self, call: ToolCall, status: ev.CallStatus, text: str) -> None:
-        result = ToolResult(call.id, (Text(text), *self._remark(call, text)), is_error=True)
+        (said,) = within((Text(text),), CEILING, self._machine.blobs.put)
+        result = ToolResult(call.id, (said, *self._remark(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result))
 
     def _remark(self, call: ToolCall, text: str) -> tuple[Note, ...]:
