@@ -100,8 +100,14 @@ def _finish(process: subprocess.Popen[bytes], collect: Callable[[IO[bytes]], T])
         message = process.stderr.read().decode("utf-8", "replace").strip()
     # A file that could not be read also gives code 2, but no message.
     if process.returncode > 1 and message:
-        raise ToolFailure(f"ripgrep could not search: {message}")
+        raise ToolFailure(f"ripgrep could not search: {_explained(message)}")
     return result
+
+
+def _explained(message: str) -> str:
+    """What ripgrep says, without an option that it names and nobody here can set."""
+    said, advice, _ = message.partition("\n\nConsider enabling PCRE2")
+    return f"{said}\nWrite it in another way." if advice else said
 
 
 def _result(stream: IO[bytes], limit: int) -> SearchResult:

@@ -300,6 +300,7 @@ def hostile_events() -> list[ev.Event]:
         ev.TurnStarted((Text(HOSTILE),)),
         ev.ThinkingDelta(HOSTILE),
         ev.TextDelta(f"{HOSTILE}\n\n```{HOSTILE}\n{HOSTILE}\n```\n\n# {HOSTILE}\n\n[{HOSTILE}](http://{HOSTILE})\n"),
+        ev.EditPreviewed(HOSTILE, HOSTILE, HOSTILE, 1, 1, 1, 1, (HOSTILE,)),
         *called(HOSTILE, HOSTILE, ev.ToolKind.READ),
         *called(HOSTILE, HOSTILE, ev.ToolKind.EXECUTE, f"{HOSTILE}\n{HOSTILE}"),
         *called(HOSTILE, HOSTILE, ev.ToolKind.EDIT, diffs=(diff, diff)),
