@@ -27,17 +27,17 @@ SEARCHES = {
 _TIMES = 5
 
 
-def make_tree(folder: Path) -> None:
-    """About 40 MB of source code."""
+def make_tree(folder: Path, files: int = FILES) -> None:
+    """About 2 KB of source code a file."""
     chance = random.Random(5)
     words = [f"name_{i}" for i in range(3_000)]
-    for number in range(FILES):
+    for number in range(files):
         lines = [f"def {chance.choice(words)}({chance.choice(words)}):" for _ in range(LINES)]
         for at in range(0, LINES, 12):
             lines[at] = f"    return {chance.choice(words)} + {number}"
         if number % 80 == 0:
             lines[7] = "    frequent_name(1)"
-        if number == FILES // 2:
+        if number == files // 2:
             lines[9] = "unmistakable_name = 1"
         path = folder / f"part_{number % FOLDERS}" / f"module_{number}.py"
         path.parent.mkdir(exist_ok=True)
