@@ -41,5 +41,8 @@ GOALS = (
     Goal("command_overhead", Measure.VALUE, 10, aim=2),
     Goal("flood", Measure.VALUE, 5),
     Goal("flood_memory", Measure.VALUE, 100),
+    Goal("search_one", Measure.RATIO, 1.3),
+    Goal("search_some", Measure.RATIO, 1.3),
+    Goal("search_all", Measure.RATIO, 1.3),
     Goal("edits", Measure.VALUE, 1000),
 )

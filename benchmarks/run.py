@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import commands
+from benchmarks import commands, search
 from benchmarks.figures import figures
 from benchmarks.goals import GOALS
 from benchmarks.report import as_json, counts, markdown, verdicts
@@ -29,6 +29,7 @@ PARTS = {
     "calls": ("S5",),
     "parsing": (),
     "commands": (),
+    "search": (),
     "edits": ("edits",),
 }
 _ROUNDS, _QUICK_ROUNDS = 9, 3
@@ -110,6 +111,8 @@ def main(words: Sequence[str] | None = None) -> int:
         table += of_parsing(rounds)
     if "commands" in chosen.only:
         table += commands.figures(rounds)
+    if "search" in chosen.only:
+        table += search.figures(rounds)
     judged = verdicts(GOALS, table)
     facts = {"python": platform.python_version(), "machine": platform.platform(), "cores": os.cpu_count()}
     facts |= {"rounds": rounds, "parts": chosen.only, "latency_ms": chosen.latency}

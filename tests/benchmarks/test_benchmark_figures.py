@@ -9,7 +9,7 @@ from benchmarks.report import markdown, verdicts
 from benchmarks.server import Exchange
 from benchmarks.session import Run
 
-from benchmarks import commands
+from benchmarks import commands, search
 
 MEASURED = {"first": 1.0, "short": 1.0, "flood": 1.0, "memory": 1.0}
 
@@ -85,9 +85,17 @@ def test_a_missed_goal_stands_out_in_the_table() -> None:
 def test_every_goal_bounds_a_figure_that_is_measured() -> None:
     of_commands = {figure.name for figure in commands.table(MEASURED, MEASURED)}
     measured = {name for name, _, _ in STATISTICS} | {f"parse_{race.name}" for race in races()}
-    assert {goal.figure for goal in GOALS} <= measured | of_commands
+    assert {goal.figure for goal in GOALS} <= measured | of_commands | search.SEARCHES.keys()
 
 
 @pytest.mark.parametrize("side", [commands.floor, commands.ours])
 async def test_both_sides_of_a_command_give_its_output(side, tmp_path: Path) -> None:
     assert set(await side(tmp_path, flood=1_000_000)) == set(MEASURED)
+
+
+async def test_a_search_is_measured_on_both_sides_of_the_same_tree(tmp_path: Path) -> None:
+    search.make_tree(tmp_path, files=200)
+    assert len(list(tmp_path.rglob("*.py"))) == 200
+    measured = await search.measure(tmp_path)
+    assert measured.keys() == search.SEARCHES.keys()
+    assert all(low > 0 and high > 0 for low, high in measured.values())

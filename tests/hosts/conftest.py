@@ -18,8 +18,8 @@ class Runner:
         self.heard: list[str] = []
         self.spoke = asyncio.Event()
 
-    async def __call__(self, text: str, timeout: float | None = 20, budget: int = 30_000, **how: bool) -> ShellResult:
-        return await self.shell.run(ShellCommand(text, str(self.folder), timeout, budget, **how), self._hear)
+    async def __call__(self, text: str, timeout: float | None = 20, **how: bool) -> ShellResult:
+        return await self.shell.run(ShellCommand(text, str(self.folder), timeout, **how), self._hear)
 
     def _hear(self, text: str) -> None:
         self.heard.append(text)

@@ -254,6 +254,25 @@ async def test_a_disk_without_room_leaves_every_file_as_it_was(folder: Path, jou
     assert os.listdir(journals) == ["lock"]
 
 
+ONE_FILE = """
+import asyncio, resource, sys
+from pathlib import Path
+from halocline.hosts.files import LocalFiles
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    asyncio.run(LocalFiles().write(Path(sys.argv[1]), b"x" * 200_000, b"old"))
+except OSError as error:
+    sys.exit(error.strerror)
+"""
+
+
+async def test_a_disk_without_room_leaves_a_single_file_as_it_was_and_nothing_beside_it(folder: Path):
+    words = [sys.executable, "-c", ONE_FILE, str(folder / "changed")]
+    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr.strip()) == (1, "File too large")
+    assert held(folder) == BEFORE
+
+
 async def test_a_read_only_folder_leaves_every_file_as_it_was(folder: Path, journals: Path):
     closed = folder / "closed"
     closed.mkdir()

@@ -1,5 +1,6 @@
 import pytest
 
+from halocline.context.budget import CEILING
 from halocline.ports.code import SyntaxRule
 from halocline.protocol.messages import Image
 from halocline.providers.scripted import Call, Turn
@@ -72,3 +73,23 @@ async def test_a_file_that_was_broken_before_can_be_edited(journey):
     edit = Call("replace_in_file", {"path": "a.py", "diff": diff})
     await journey.run(Turn(calls=(edit,)), DONE, syntax_errors=SyntaxRule.REFUSE)
     assert "syntax" not in journey.results[0]
+
+
+async def test_what_is_left_out_of_a_long_output_can_be_read_where_the_result_says(journey):
+    prints = Turn(calls=(Call("execute_command", {"command": "seq 100000"}, id="c1"),))
+    await journey.run(prints, DONE)
+    (copy,) = (journey.home.root / "tasks" / journey.task / "outputs").iterdir()
+    assert f"{copy} has the whole, for read_file, search_files and commands" in journey.results[0]
+    reads = Call("read_file", {"path": str(copy), "start_line": 50_000, "end_line": 50_000}, id="c2")
+    finds = Call("search_files", {"path": str(copy), "regex": "^77777$"}, id="c3")
+    writes = Call("write_to_file", {"path": str(copy), "content": "x"}, id="c4")
+    await journey.run(prints, DONE, Turn(calls=(reads, finds, writes)), DONE, resume=journey.task)
+    assert journey.results[-3].startswith("50000 | 50000\n")
+    assert "77777: 77777" in journey.results[-2]
+    assert "Halocline's own files" in journey.results[-1]
+
+
+async def test_a_failure_is_bounded_as_well_and_its_whole_text_is_kept(journey):
+    await journey.run(Turn(calls=(Call("no" * 300_000, {}, id="c1"),)), Turn(text="ok"))
+    assert len(journey.results[0]) <= CEILING
+    assert "left out here; read_file with path=sha256:" in journey.results[0]

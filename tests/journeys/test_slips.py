@@ -4,10 +4,12 @@ from halocline.controller.assembly import Assembly
 from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
 from halocline.protocol import events as ev
+from halocline.providers import scripted as script
 from halocline.store.settings import Settings
 from halocline.surfaces.cli.output import final_text
 from halocline.testing.model_server import Call, ModelServer, Turn
 
+EDITS = TaskOptions(approval_mode=ev.ApprovalMode.ACCEPT_EDITS)
 ESCAPED, PLAIN = "if (a &lt; b &amp;&amp; c) {}\n", "if (a < b && c) {}\n"
 WRITES = Turn(calls=(Call("write_to_file", {"file_path": "a.ts", "content": ESCAPED}),))
 FINISHES = Turn(calls=(Call("attempt_completion", {"response": "All good."}),))
@@ -38,3 +40,45 @@ async def test_the_log_and_the_next_request_hold_what_the_model_said(journey):
 async def test_a_report_under_another_name_is_the_answer(journey):
     await play(journey, "deepseek/deepseek-chat")
     assert final_text(journey.state) == "All good."
+
+
+PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n"
+HEREDOC = f"apply_patch <<'EOF'\n{PATCH}EOF"
+FINISHED = script.Turn(text="done")
+
+
+def shell(command: str) -> script.Turn:
+    return script.Turn(calls=(script.Call("execute_command", {"command": command}, id="c1"),))
+
+
+@pytest.mark.parametrize("command", [HEREDOC, f'bash -lc "{HEREDOC}"'])
+async def test_a_patch_that_is_given_to_a_shell_is_an_edit(journey, command):
+    journey.write("a.py", "x = 1\n")
+    await journey.run(shell(command), FINISHED, options=EDITS)
+    assert (journey.workspace / "a.py").read_text() == "x = 2\n"
+    (started,), (ended,) = journey.of(ev.ToolCallStarted), journey.of(ev.ToolCallEnded)
+    assert (started.name, started.kind, started.title) == ("apply_patch", ev.ToolKind.EDIT, "Edit a.py")
+    assert (ended.name, ended.diffs[0].path) == ("apply_patch", "a.py")
+    assert [event.path for event in journey.of(ev.FileChanged)] == ["a.py"]
+
+
+async def test_a_patch_that_is_given_to_a_shell_is_judged_by_the_paths_it_changes(journey):
+    outside = journey.workspace.parent / "a.py"
+    outside.write_text("x = 1\n")
+    await journey.run(shell(HEREDOC.replace("a.py", "../a.py")), FINISHED, options=EDITS)
+    assert "is outside the workspace" in journey.results[0]
+    assert outside.read_text() == "x = 1\n"
+
+
+async def test_a_patch_that_is_given_to_a_shell_begins_where_the_shell_stands(journey):
+    journey.write("src/deep/a.py", "x = 1\n")
+    await journey.run(shell("cd src"), shell(f"cd deep && {HEREDOC}"), FINISHED)
+    assert (journey.workspace / "src/deep/a.py").read_text() == "x = 2\n"
+    assert [event.path for event in journey.of(ev.FileChanged)] == ["src/deep/a.py"]
+
+
+async def test_the_log_holds_the_command_that_the_model_wrote(journey):
+    journey.write("a.py", "x = 1\n")
+    await journey.run(shell(HEREDOC), FINISHED)
+    said = journey.of(ev.AssistantMessageCompleted)[0].message.tool_calls[0]
+    assert (said.name, said.arguments) == ("execute_command", {"command": HEREDOC})

@@ -235,3 +235,20 @@ def test_always_on_a_page_covers_its_host_and_neither_fetches_nor_commands(works
     assert decide(click("http://localhost:3000/b"), now).verdict is Verdict.ALLOW
     for other in (click("http://localhost:3001/"), fetch("http://localhost:3000/"), execute("localhost:3000")):
         assert decide(other, now).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize(
+    ("call", "verdict"),
+    [
+        (read("../home/tasks/t1/outputs/output-1.txt"), Verdict.ALLOW),
+        (edit("../home/tasks/t1/outputs/output-1.txt"), Verdict.DENY),
+        (read("../home/tasks/t2/outputs/output-1.txt"), Verdict.DENY),
+        (read("../home/tasks/t1/events.jsonl"), Verdict.DENY),
+        (read("../home/tasks/t1/outputs/link"), Verdict.DENY),
+    ],
+)
+def test_copies_of_what_its_commands_printed_are_read_and_nothing_else_of_our_own(workspace, call, verdict):
+    outputs = workspace.parent / "home" / "tasks" / "t1" / "outputs"
+    outputs.mkdir(parents=True)
+    (outputs / "link").symlink_to("../../t2/events.jsonl")
+    assert decide(call, posture(workspace, outputs=outputs)).verdict is verdict

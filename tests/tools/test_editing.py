@@ -3,10 +3,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import FileChanged
+from halocline.task.arguments import input_of
 from halocline.tools import changes, replace_in_file, write_to_file
 
 
@@ -71,6 +73,71 @@ async def test_blocks_are_applied_and_their_lines_reported(call, workspace: Path
     assert (workspace / "a").read_text() == "1\n1.5\ntwo\n3\n"
     assert output.content[0].text == "Edited a:\nblock 1: lines 1-2 (exact)\nblock 2: lines 4-4 (exact)"
     assert (output.diffs[0].added, output.diffs[0].removed) == (3, 2)
+
+
+async def test_where_the_settings_want_what_fits_the_rest_is_reported_by_the_lines_as_they_are_now(
+    workspace: Path, context: ToolContext
+):
+    (workspace / "a").write_text("one\ntwo\nsame\nsame\nlast line here\n")
+    diff = block("one", "1\n1.5") + block("last line where", "x") + block("same", "y") + block("two", "2")
+    input = replace_in_file.Input(path="a", diff=diff)
+    output = await replace_in_file.run(input, replace(context, partial_edits=True))
+    assert (workspace / "a").read_text() == "1\n1.5\n2\nsame\nsame\nlast line here\n"
+    assert output.content[0].text == (
+        "In part, because not every block fits, edited a:\n"
+        "block 1: lines 1-2 (exact)\n"
+        "block 4: lines 3-3 (exact)\n"
+        "Block 2 failed: its search text is not in the file. The nearest lines are:\n"
+        "6 | last line here\n"
+        "Line 6: it is `last line here`, you wrote `last line where`.\n"
+        "Block 3 failed: its search text is there 2 times (lines 4, 5); add lines around it.\n"
+        "Send only the failed ones again, corrected."
+    )
+
+
+async def test_where_the_settings_want_what_fits_and_nothing_does_nothing_is_written(
+    workspace: Path, context: ToolContext
+):
+    (workspace / "a").write_text("one\n")
+    input = replace_in_file.Input(path="a", diff=block("zzz", "1") + block("yyy", "2"))
+    with pytest.raises(ToolFailure, match=r"(?s)Block 1 failed.*Block 2 failed.*a is unchanged"):
+        await replace_in_file.run(input, replace(context, partial_edits=True))
+
+
+async def test_blocks_that_overlap_are_both_left_out_of_what_fits(workspace: Path, context: ToolContext):
+    (workspace / "a").write_text("one\ntwo\nthree\n")
+    diff = block("one\ntwo", "1\n2") + block("two", "II") + block("three", "3")
+    output = await replace_in_file.run(replace_in_file.Input(path="a", diff=diff), replace(context, partial_edits=True))
+    assert (workspace / "a").read_text() == "one\ntwo\n3\n"
+    assert output.content[0].text.count("it overlaps block") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "after"),
+    [
+        ({"old_text": "x = 1", "new_text": "x = 2"}, "x = 2; x1\n"),
+        ({"old_text": "x", "new_text": "y", "replace_all": True}, "y = 1; y1\n"),
+        ({"old_text": "; x1"}, "x = 1\n"),
+    ],
+)
+async def test_an_old_text_and_a_new_one_do_as_well_as_blocks(say, workspace: Path, arguments, after: str):
+    (workspace / "a").write_text("x = 1; x1\n")
+    assert (await say("replace_in_file", path="a", **arguments)).startswith("Edited a:\nedit 1: ")
+    assert (workspace / "a").read_text() == after
+
+
+def test_the_names_of_other_agents_tools_are_understood_and_not_told_to_the_model():
+    tool = replace_in_file.TOOL
+    theirs = {"file_path": "a", "old_string": "x", "new_string": "y", "replace_all": True}
+    assert input_of(theirs, tool) == replace_in_file.Input("a", None, "x", "y", True)
+    assert input_of({"path": "a", "old_str": "x", "new_str": "y"}, tool).new_text == "y"
+    assert (list(tool.spec.schema["properties"]), tool.spec.schema["required"]) == (["path", "diff"], ["path", "diff"])
+
+
+@pytest.mark.parametrize("arguments", [{"path": "a"}, {"path": "a", "diff": "x", "old_text": "y"}])
+def test_blocks_and_an_old_text_are_not_mixed_and_not_both_left_out(arguments: dict[str, str]):
+    with pytest.raises(msgspec.ValidationError, match="needs `path` and `diff`"):
+        input_of(arguments, replace_in_file.TOOL)
 
 
 async def test_an_empty_search_makes_a_new_file(say, workspace: Path):

@@ -1,4 +1,5 @@
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ async def test_odd_names_cannot_break_the_list(say, workspace: Path):
 
 async def test_matches_are_grouped_by_file_with_context(say, project: Path):
     text = await say("search_files", regex="alpha")
-    assert text == "b.py\n1: alpha\nsrc/a.py\n1- x\n2: alpha\n3- y\n--\n5- z\n6: alpha"
+    assert text == "src/a.py\n1- x\n2: alpha\n3- y\n--\n5- z\n6: alpha\nb.py\n1: alpha"
 
 
 async def test_one_file_can_be_searched(say, project: Path):
@@ -71,14 +72,37 @@ async def test_more_matches_than_can_be_shown_are_said_to_exist(say, workspace: 
     (workspace / "a").write_text("hit\n" * 1_000)
     text = await say("search_files", regex="hit")
     assert text.count("hit") == 300
-    assert text.endswith("[there are more matches; narrow the regex, path or file_pattern]")
+    assert text.endswith("[300 of 1,000 matches, the most telling files first; narrow the regex, path or file_pattern]")
+
+
+async def test_of_many_files_none_takes_all_the_room(say, workspace: Path):
+    (workspace / "a.py").write_text("def hit(): ...\n" + "hit()\n" * 1_000)
+    for i in range(50):
+        (workspace / f"b{i:02}.py").write_text("hit()\n" * 20)
+    text = await say("search_files", regex="hit")
+    assert text.startswith("a.py\n1: def hit(): ...\n")
+    assert text.count(": hit()") + text.count(": def hit") == 300
+    assert text.count(".py\n") == 30
+    assert text.endswith("[300 of 2,001 matches, the most telling files first; narrow the regex, path or file_pattern]")
+
+
+async def test_what_is_not_even_looked_at_is_said(say, workspace: Path):
+    (workspace / "a").write_text("hit\n" * 5_000)
+    assert "[300 of more than 3,000 matches," in await say("search_files", regex="hit")
+
+
+async def test_an_expression_that_the_engine_has_not_is_explained_without_its_options(say, workspace: Path):
+    with pytest.raises(ToolFailure, match=r"(?s)look-around.*not supported\s+Write it in another way\.") as failed:
+        await say("search_files", regex="(?<=a)b")
+    assert "PCRE2" not in failed.value.text
 
 
 async def test_long_results_are_cut(say, workspace: Path):
     (workspace / "a").write_text(("hit" + "\u00e9" * 490 + "\n" + "x" * 490 + "\n") * 300)
     text = await say("search_files", regex="hit")
     assert 240_000 < len(text) < 250_200
-    assert text.endswith("[there are more matches; narrow the regex, path or file_pattern]")
+    assert re.search(r"\n\[25\d of 300 matches, the most telling files first; [^\n]+\]$", text)
+    assert text.count("hit") == int(text.split("\n[")[1].split(" ")[0])
 
 
 async def test_a_wrong_expression_and_a_missing_folder_are_failures(say):

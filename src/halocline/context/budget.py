@@ -1,7 +1,7 @@
-"""The one authority on how much a tool gives the model to read: lines, characters, the length of a line.
+"""The one authority on how much the model is given to read: lines, characters, the length of a line.
 
 What must stay true: the sentence about what is left out is made last, from what is really shown, and what is left out
-can be had: from the file, or from a blob that `read_file` opens by its reference.
+can be had: from the file, from a blob that `read_file` opens by its reference, or from the copy of a command's output.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +22,12 @@ FILE = Budget(1_000, 400_000, 2_000)
 MATCHES = Budget(None, 250_000, 2_000)
 LISTING = Budget(200, 100_000, 1_000)
 DEFINITIONS = Budget(400, 40_000, 300)
+COMMAND = 30_000
+"""Characters of what a command printed; of more, the head and the tail."""
+NEWS, NEWS_END = 1_000, 300
+"""Characters of a job's new output that are told unasked; of more, only so many from the end."""
+MATCH_LINE = 500
+"""Characters of a line that a search found."""
 CEILING = 450_000
 """Characters of one result, whatever the tool. Above every budget, so that it never cuts what a tool has counted."""
 
@@ -66,7 +72,12 @@ def bounded(text: str, most: int, keep: Callable[[bytes], str]) -> str:
 
 
 def _gap(missing: int, reference: str) -> str:
-    return f"\n[… {missing:,} characters are left out here; read_file with path={reference} has the whole …]\n"
+    return gap(f"{missing:,} characters are", f"read_file with path={reference} has the whole")
+
+
+def gap(missing: str, where: str) -> str:
+    """What stands between a head and a tail: what is left out, and how it can be had."""
+    return f"\n[… {missing} left out here; {where} …]\n"
 
 
 Part = Text | Note | Image

@@ -44,6 +44,7 @@ from halocline.store.rule_files import RuleFiles
 from halocline.store.settings import Settings, load_settings, over
 from halocline.task.governor import Governor, Limits
 from halocline.task.inbox import Inbox
+from halocline.task.judging import OUTPUTS
 from halocline.task.log import Log
 from halocline.task.task import Task
 from halocline.task.tool_calls import Machine
@@ -290,7 +291,7 @@ class Assembly:
     def _machine(self, folder: Path, state: State, workspace: Path) -> Machine:
         return Machine(
             files=LocalFiles(self.home.edits),
-            shell=LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1),
+            shell=LocalShell(folder / OUTPUTS, self._key_variables(), first_job=state.jobs_started + 1),
             search=Ripgrep(),
             web=LocalWeb(self._way),
             blobs=self.blobs,
@@ -300,6 +301,7 @@ class Assembly:
             takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
             syntax_errors=self.settings.syntax_errors,
             leave=self.leave(workspace),
+            partial_edits=self.settings.partial_edits,
         )
 
     def leave(self, workspace: Path) -> RuleFiles:

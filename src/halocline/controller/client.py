@@ -54,6 +54,10 @@ class Client:
         """The past after `after`, then the live tail, without a gap."""
         return self._controller.events(task, after)
 
+    def previewed(self, task: str, after: int = 0) -> AsyncIterator[Event]:
+        """The same of an open task, with an `EditPreviewed` for each line of an edit that is being written."""
+        return self._controller.previewed(task, after)
+
     def state(self, task: str) -> State:
         return self._controller.state(task)
 

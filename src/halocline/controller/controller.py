@@ -47,6 +47,7 @@ from halocline.protocol.values import JsonObject, Value
 from halocline.providers.switching import name_in
 from halocline.store import history
 from halocline.task.inbox import Prompt
+from halocline.task.judging import posture
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
 
@@ -173,6 +174,16 @@ class Controller:
         if name in self._open:
             return self._open[name].task.log.events(after)
         return follow(self.home.log(name), after)
+
+    def previewed(self, name: str, after: int = 0) -> AsyncIterator[Event]:
+        """The same of an open task, with how its edits look while they are written."""
+        from halocline.controller.previews import readable_text, with_previews
+
+        task = self._task(name)
+        return with_previews(
+            task.log.events(after),
+            lambda path: readable_text(path, posture(task.state, self.home.root), task.machine.files),
+        )
 
     def past(self, name: str) -> list[DurableEvent]:
         """All that was written of a task."""

@@ -55,6 +55,10 @@ class Marker:
         return self.kind is _Kind.START
 
     @property
+    def divides(self) -> bool:
+        return self.kind is _Kind.DIVIDER
+
+    @property
     def closes(self) -> bool:
         return self.kind is _Kind.END
 

@@ -21,7 +21,8 @@ from halocline.edits.edit import Edit, Grain
 from halocline.edits.text import EditError, to_lf
 
 _BEGIN, _END, _EOF = "*** Begin Patch", "*** End Patch", "*** End of File"
-_SECTION = re.compile(r"\*\*\* (Add|Update|Delete) File: *(.*\S)\s*")
+SECTION = re.compile(r"\*\*\* (Add|Update|Delete) File: *(.*\S)\s*")
+"""The first line of a file's part: what is done, and the path."""
 _MOVE = re.compile(r"\*\*\* Move to: *(.*\S)\s*")
 _HEADER = re.compile(r"@@+(?: ?-\d+(?:,\d+)? \+\d+(?:,\d+)? @@+)?(.*)")
 _WRAPPER = re.compile(
@@ -111,7 +112,7 @@ def _require(condition: bool, lines: Sequence[Numbered], where: str) -> None:
 
 def _unwrapped(lines: list[Numbered]) -> list[Numbered]:
     """The same for a patch without an envelope; it must begin with a file."""
-    first = next((i for i, (_, text) in enumerate(lines) if _SECTION.fullmatch(text)), None)
+    first = next((i for i, (_, text) in enumerate(lines) if SECTION.fullmatch(text)), None)
     if first is None or not all(_WRAPPER.fullmatch(text) for _, text in lines[:first]):
         raise MalformedPatch(f"There is no patch: a patch begins with `{_BEGIN}`.")
     wrapped = any("<<" in text or "```" in text for _, text in lines[:first])
@@ -123,7 +124,7 @@ def _unwrapped(lines: list[Numbered]) -> list[Numbered]:
 
 def _parts(body: list[Numbered]) -> Iterator[tuple[Numbered, list[Numbered]]]:
     """Each file's first line, and the lines that belong to it."""
-    begins = [i for i, (_, text) in enumerate(body) if _SECTION.fullmatch(text)]
+    begins = [i for i, (_, text) in enumerate(body) if SECTION.fullmatch(text)]
     stray = next(((at, text) for at, text in body[: begins[0] if begins else None] if text.strip()), None)
     if stray:
         raise MalformedPatch(f"Line {stray[0]} of the patch belongs to no file: {stray[1][:80]!r}.")
@@ -132,7 +133,7 @@ def _parts(body: list[Numbered]) -> Iterator[tuple[Numbered, list[Numbered]]]:
 
 
 def _section(first: Numbered, lines: list[Numbered]) -> Section:
-    found = _SECTION.fullmatch(first[1])
+    found = SECTION.fullmatch(first[1])
     assert found is not None
     action, path = Action(found[1].lower()), found[2]
     match action:

@@ -1,4 +1,4 @@
-"""Edits on one file: locate all of them, then apply all or none, and report each."""
+"""Edits on one file: locate all of them, apply all or none (where that is wanted, those that fit), and report each."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,15 +28,60 @@ class Applied:
         return f"{self.name}: {where}{more} ({self.how})"
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A file after its edits: where each went, and of those that were left out what to say."""
+
+    file: TextFile
+    applied: list[Applied]
+    failures: tuple[str, ...] = ()
+
+
 def apply(file: TextFile, edits: Sequence[Edit]) -> tuple[TextFile, list[Applied]]:
     """The file with every edit applied, and where each went.
 
     Raises:
         UnplacedEdits: an edit was not found, found more than once, or overlaps another.
     """
+    made = all_or_none(file, edits)
+    return made.file, made.applied
+
+
+def all_or_none(file: TextFile, edits: Sequence[Edit]) -> Made:
+    """The file with every edit applied.
+
+    Raises:
+        UnplacedEdits: an edit was not found, found more than once, or overlaps another.
+    """
     locator = Locator(file.view)
     placements = settled(locator, list(_until_too_many_miss(locator, edits)))
-    return rebuilt(file, placements), report(locator, placements)
+    return Made(rebuilt(file, placements), report(locator, placements))
+
+
+def what_fits(file: TextFile, edits: Sequence[Edit]) -> Made:
+    """The file with those edits applied that have a certain place and disturb no other.
+
+    Raises:
+        UnplacedEdits: there is none.
+    """
+    locator = Locator(file.view)
+    found = _judged([place for edit in edits for place in locator.places(edit)])
+    placements = _in_order(found)
+    misses = [place for place in found if isinstance(place, Miss)]
+    if misses and not placements:
+        raise UnplacedEdits(_status(locator, found), _ADVICE)
+    after = rebuilt(file, placements)
+    return Made(after, report(locator, placements), _failures(misses, after) if misses else ())
+
+
+def _failures(misses: Sequence[Miss], after: TextFile) -> tuple[str, ...]:
+    """Why edits failed, with the lines as they are numbered now."""
+    locator = Locator(after.view)
+    now = [
+        next((p for p in locator.places(miss.edit) if isinstance(p, Miss)), Miss(miss.edit, miss.why))
+        for miss in misses
+    ]
+    return (_status(locator, now), "Send only the failed ones again, corrected.")
 
 
 def _until_too_many_miss(locator: Locator, edits: Sequence[Edit]) -> Iterator[Place]:
@@ -57,19 +102,17 @@ def settled(locator: Locator, places: Sequence[Place]) -> list[Placement]:
     Raises:
         UnplacedEdits: one is missing, or two overlap.
     """
-    places = list(_without_repeats(places))
-    clashes = _clashes(places)
-    found = [clashes.get(id(place), place) for place in places]
+    found = _judged(places)
     if any(isinstance(place, Miss) for place in found):
         raise UnplacedEdits(_status(locator, found), _ADVICE)
-    return _in_order(places)
+    return _in_order(found)
 
 
-def undisturbed(places: Sequence[Place]) -> list[Placement]:
-    """The places in the file's order, without those that disturb each other."""
+def _judged(places: Sequence[Place]) -> list[Place]:
+    """The places without repeats; those that disturb each other are misses."""
     places = list(_without_repeats(places))
     clashes = _clashes(places)
-    return _in_order([place for place in places if id(place) not in clashes])
+    return [clashes.get(id(place), place) for place in places]
 
 
 def _in_order(places: Sequence[Place]) -> list[Placement]:

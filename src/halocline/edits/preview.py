@@ -1,81 +1,74 @@
-"""What a growing diff has settled so far, while the model still writes it. Nothing is decided here, and nothing fails.
+"""What an edit looks like while the model still writes its call: nothing is decided here, and nothing fails.
 
-A block counts once no further line can change it; one without a place is left out. How the diff was cut into pieces
-makes no difference. Each line of it is read once, and the file is indexed once.
+However the call was cut into pieces, the same is seen at its end. Each line is taken once, each file is indexed once,
+and each block is looked for at most twice. A line that is not whole yet does not count.
 """
 
-from dataclasses import replace
+from collections import deque
+from collections.abc import Mapping
 
-from halocline.edits.blocks import MalformedBlocks, Marker, marker_in, parse
-from halocline.edits.locate import Locator, Placement
-from halocline.edits.plan import Applied, apply, rebuilt, report, undisturbed
+from halocline.edits.growing_arguments import GrowingArguments, Piece
+from halocline.edits.growing_fronts import FRONTS
+from halocline.edits.tally import Growth, Tally
 from halocline.edits.text import TextFile
 
 
-class Preview:
-    """Fed with pieces of the SEARCH/REPLACE blocks for one file."""
+class GrowingEdit:
+    """A call of one of `FRONTS`, fed with the pieces of its arguments."""
 
-    def __init__(self, file: TextFile) -> None:
-        self._file = file
-        self._locator = Locator(file.view)
-        self._pieces: list[str] = []
+    def __init__(self, tool: str, names: Mapping[str, str] | None = None) -> None:
+        """`names` are other names of parameters, and what they stand for."""
+        self._arguments = GrowingArguments()
+        self._names = names or {}
+        self._tally = Tally()
+        self._front = FRONTS[tool](self._tally)
         self._rest: list[str] = []
-        self._open: list[str] = []
-        self._start: Marker | None = None
-        self._found: list[Placement] = []
-        self._broken = False
-        self.blocks = 0
+        self._queue: deque[tuple[str, str | None]] = deque()
 
-    def feed(self, piece: str) -> None:
-        """Take in more of the diff. A line that is not whole yet settles nothing."""
-        self._pieces.append(piece)
-        *lines, rest = piece.split("\n")
-        for line in lines:
-            self._take("".join([*self._rest, line]).removesuffix("\r"))
+    @property
+    def growth(self) -> Growth:
+        return self._tally.growth
+
+    @property
+    def wanted(self) -> str:
+        """A file whose text would help; until `know` gives it, nothing goes on."""
+        return self._tally.wanted
+
+    def feed(self, arguments: str) -> None:
+        """Take in more of the arguments' JSON. What comes after a wanted file was named waits for `know`."""
+        for piece in self._arguments.feed(arguments):
+            name = self._names.get(piece.field, piece.field)
+            if name == "path" or name in self._front.fields:
+                self._cut(name, piece)
+        self._advance()
+
+    def know(self, file: TextFile | None) -> None:
+        """The text of the wanted file, None when there is none to be had."""
+        self._tally.know(file)
+        if self._front.replaces_all and file is not None:
+            self._tally.expect(file)
+        self._advance()
+
+    def _cut(self, name: str, piece: Piece) -> None:
+        """The whole lines that a piece makes, and None for the end of its field."""
+        *whole, rest = piece.text.split("\n")
+        for line in whole:
+            self._queue.append((name, "".join([*self._rest, line]).removesuffix("\r")))
             self._rest.clear()
         self._rest.append(rest)
+        if piece.ends:
+            if last := "".join(self._rest).removesuffix("\r"):
+                self._queue.append((name, last))
+            self._rest.clear()
+            self._queue.append((name, None))
 
-    @property
-    def placements(self) -> list[Placement]:
-        """Where the `blocks` settled so far belong, in the file's order; those that disturb each other are left out."""
-        return undisturbed(self._found)
-
-    @property
-    def applied(self) -> list[Applied]:
-        """Which lines of the new file they are."""
-        return report(self._locator, self.placements)
-
-    def text(self) -> TextFile:
-        """The file with them applied. Costs as much as writing the file out."""
-        return rebuilt(self._file, self.placements)
-
-    def finish(self) -> tuple[TextFile, list[Applied]]:
-        """What the whole diff gives. Raises MalformedBlocks and UnplacedEdits."""
-        return apply(self._file, parse("".join(self._pieces)))
-
-    def _take(self, line: str) -> None:
-        if self._broken:
-            return
-        marker = marker_in(line, len(self._open))
-        if self._start is None:
-            if marker is not None and marker.opens:
-                self._start, self._open = marker, [line]
-        elif marker is not None and marker.opens and marker.size == self._start.size:
-            self._settle()
-            self._start, self._open = marker, [line]
-        else:
-            self._open.append(line)
-            if marker is not None and marker.closes and marker.size == self._start.size:
-                self._settle()
-                self._start = None
-
-    def _settle(self) -> None:
-        """The block that is open has ended."""
-        try:
-            (block,) = parse("\n".join(self._open))
-        except MalformedBlocks:
-            self._broken = True
-            return
-        self.blocks += 1
-        places = self._locator.places(replace(block, number=self.blocks))
-        self._found += [place for place in places if isinstance(place, Placement)]
+    def _advance(self) -> None:
+        while self._queue and not self.wanted:
+            name, line = self._queue.popleft()
+            if name == "path":
+                if line:
+                    self._tally.about(line)
+            elif line is None:
+                self._front.end(name)
+            else:
+                self._front.take(name, line)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from halocline.context.budget import NEWS, NEWS_END
 from halocline.hosts.job import Job
 from halocline.hosts.readiness import is_building, is_ready
 from halocline.ports.jobs import JobInfo, JobOutput, JobState
@@ -11,9 +12,6 @@ from halocline.protocol.errors import ToolFailure
 
 ENDED_KEPT = 16
 """Jobs that ended are remembered up to this number, so that what they printed can still be read."""
-NEWS = 1_000
-"""Characters of new output that are told unasked; of more, only the end."""
-NEWS_END = 300
 GRACE = 2.0
 _LAST_WORDS = 1.0
 _HOT, _HOT_BUILD = 2.0, 15.0

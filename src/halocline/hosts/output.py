@@ -8,6 +8,8 @@ from collections.abc import Callable
 from io import FileIO
 from pathlib import Path
 
+from halocline.context.budget import gap
+
 _SEQUENCE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
     r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC and other strings: titles, links
@@ -41,18 +43,20 @@ class Spool:
         self._folder = folder
         self._room = cap
         self._cap = cap
-        self._missing = ""
+        self._extent = "the whole"
+        self._full = False
         self._file: FileIO | None = None
 
     def write(self, chunk: bytes) -> None:
-        if self._missing:
+        if self._full:
             return
         try:
             self._room -= self._opened().write(chunk[: self._room]) if self._room else 0
         except OSError as error:
-            self._missing = f", incomplete: {error.strerror}"
+            self._full, self._extent = True, f"the beginning ({error.strerror})"
         else:
-            self._missing = "" if self._room else f" of the first {self._cap:,} bytes"
+            self._full = not self._room
+            self._extent = f"the first {self._cap:,} bytes" if self._full else "the whole"
 
     def _opened(self) -> FileIO:
         if self._file is None:
@@ -67,7 +71,9 @@ class Spool:
 
     def where(self) -> str:
         """Says where the copy is."""
-        return f"a copy{self._missing} is in {self.path}" if self.path else "no copy could be kept"
+        if not self.path:
+            return "no copy could be kept"
+        return f"{self.path} has {self._extent}, for read_file, search_files and commands"
 
 
 class Redraws:
@@ -177,7 +183,7 @@ class Capture:
             head = tail = whole
         elif not self._tail and len(head) <= self._budget:
             return head  # the rest was drawn over
-        return f"{head[:half]}\n[… the middle of {self.unread:,} bytes is cut; {where} …]\n{tail[-half:]}"
+        return head[:half] + gap(f"the middle of {self.unread:,} bytes is", where) + tail[-half:]
 
     def _overflow(self) -> bytes:
         """From now on only head and tail are held, and a copy of everything is kept."""

@@ -10,6 +10,7 @@ from typing import IO, TypeVar
 
 import msgspec
 
+from halocline.context.budget import MATCH_LINE, short
 from halocline.hosts.programs import ripgrep
 from halocline.ports.host import Match, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
@@ -19,7 +20,6 @@ T = TypeVar("T")
 _COMMON = ("--no-config", "--no-messages", "--no-require-git")
 _TIME_LIMIT = 30.0
 _LONGEST_RECORD = 1 << 20
-_LONGEST_LINE = 500
 _MOST_FILES = 200_000
 
 
@@ -100,8 +100,14 @@ def _finish(process: subprocess.Popen[bytes], collect: Callable[[IO[bytes]], T])
         message = process.stderr.read().decode("utf-8", "replace").strip()
     # A file that could not be read also gives code 2, but no message.
     if process.returncode > 1 and message:
-        raise ToolFailure(f"ripgrep could not search: {message}")
+        raise ToolFailure(f"ripgrep could not search: {_explained(message)}")
     return result
+
+
+def _explained(message: str) -> str:
+    """What ripgrep says, without an option that it names and nobody here can set."""
+    said, advice, _ = message.partition("\n\nConsider enabling PCRE2")
+    return f"{said}\nWrite it in another way." if advice else said
 
 
 def _result(stream: IO[bytes], limit: int) -> SearchResult:
@@ -122,7 +128,7 @@ def _matches(stream: IO[bytes]) -> Iterator[Match]:
         data = record.data
         if record.type in ("match", "context") and data.path and data.lines and data.line_number:
             text = str(data.lines).rstrip("\r\n")
-            yield Match(str(data.path), data.line_number, _short(text), record.type == "match")
+            yield Match(str(data.path), data.line_number, short(text, MATCH_LINE), record.type == "match")
 
 
 def _records(stream: IO[bytes]) -> Iterator[bytes]:
@@ -132,10 +138,6 @@ def _records(stream: IO[bytes]) -> Iterator[bytes]:
         if whole and line.endswith(b"\n"):
             yield line
         whole = line.endswith(b"\n")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]} … (line of {len(text):,} characters)"
 
 
 def _names(stream: IO[bytes]) -> list[str]:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from halocline.context.budget import COMMAND
 from halocline.hosts.job import Job
 from halocline.hosts.jobs import START, START_ON_TERMINAL, LocalJobs, settles
 from halocline.hosts.output import Capture, Progress, Spool
@@ -180,7 +181,7 @@ class LocalShell:
         finally:
             os.close(writing)
         spool = Spool(self._spool_folder, self._spool_cap)
-        capture = Capture(command.budget, spool, terminal=command.terminal)
+        capture = Capture(COMMAND, spool, terminal=command.terminal)
         job = Job(process, reading, capture, progress.feed, terminal=command.terminal, mark=f"{MARK}={mark}".encode())
         return Running(command, job, spool, progress, state, overlay, began, gone)
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from halocline.policy import commands
 from halocline.policy.destinations import Net, destination
 from halocline.policy.paths import Resolved, resolve
-from halocline.policy.presets import CHANGES, PRESETS
+from halocline.policy.presets import CHANGES, LOOKS, PRESETS
 from halocline.policy.rules import Act, covers, is_granted, speaks_of
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
@@ -42,7 +42,7 @@ class Decision(Value, frozen=True):
 
 
 class Posture(Value, frozen=True):
-    """Everything a decision depends on besides the call itself."""
+    """Everything a decision depends on besides the call itself. `outputs` has copies of what its commands printed."""
 
     workspace: Path
     home: Path
@@ -51,6 +51,7 @@ class Posture(Value, frozen=True):
     grants: frozenset[Grant] = frozenset()
     refusals: frozenset[Grant] = frozenset()
     book: RuleBook = RuleBook()
+    outputs: Path | None = None
 
 
 def decide(summary: Summary, posture: Posture) -> Decision:
@@ -59,11 +60,15 @@ def decide(summary: Summary, posture: Posture) -> Decision:
     Raises:
         ToolFailure: a path or a URL is none.
     """
-    paths = tuple(resolve(path, posture.workspace, posture.home, posture.book.ignored) for path in summary.paths)
+    paths = tuple(_resolved(path, posture) for path in summary.paths)
     decisions = [_judged(act, posture) for act in _acts(summary, paths, posture)]
     strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
     return replace(strictest, reason="; ".join(reasons), places=tuple(path.path for path in paths))
+
+
+def _resolved(path: str, posture: Posture) -> Resolved:
+    return resolve(path, posture.workspace, posture.home, outputs=posture.outputs, ignored=posture.book.ignored)
 
 
 def _acts(summary: Summary, paths: tuple[Resolved, ...], posture: Posture) -> list[Act]:
@@ -110,7 +115,7 @@ def _judged(act: Act, posture: Posture) -> Decision:
 
 
 def _own_state(act: Act, posture: Posture) -> Decision | None:
-    if act.place is Place.OWN_STATE:
+    if act.place is Place.OWN_STATE or (act.place is Place.OUTPUT and act.kind not in LOOKS):
         return Decision(Verdict.DENY, "own-state", "Halocline's own files are not touched by tools")
     return None
 

@@ -39,10 +39,13 @@ class Resolved(Value, frozen=True):
     place: Place
 
 
-def resolve(text: str, workspace: Path, home: Path, ignored: tuple[str, ...] = ()) -> Resolved:
+def resolve(
+    text: str, workspace: Path, home: Path, *, outputs: Path | None = None, ignored: tuple[str, ...] = ()
+) -> Resolved:
     """Judge a path as the model wrote it: relative to the workspace, absolute, or with `~`.
 
-    `ignored` are the lines of the workspace's ignore files.
+    `home` is where Halocline keeps its own files, `outputs` the folder in it that the task may look into; `ignored` are
+    the lines of the workspace's ignore files.
 
     Raises:
         ToolFailure: it is no path.
@@ -53,6 +56,8 @@ def resolve(text: str, workspace: Path, home: Path, ignored: tuple[str, ...] = (
     path = os.path.realpath(os.path.join(real_workspace, os.path.expanduser(text)))
     inside = _within(path, real_workspace)
     shown = os.path.relpath(path, real_workspace) if inside else path
+    if outputs and _within(path, os.path.realpath(outputs)):
+        return Resolved(path=path, shown=shown, place=Place.OUTPUT)
     return Resolved(path=path, shown=shown, place=_place(path, shown, inside, os.path.realpath(home), ignored))
 
 

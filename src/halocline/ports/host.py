@@ -71,7 +71,7 @@ class Files(Protocol):
 
 
 class ShellCommand(Value, frozen=True):
-    """`timeout` is in seconds; None waits for ever. `budget` bounds the characters kept of the output.
+    """`timeout` is in seconds; None waits for ever.
 
     It runs in `cwd`, unless an earlier command left the shell elsewhere. One in the `background` goes on as a job once
     it is quiet or ready; one on a `terminal` does so when it waits for input.
@@ -80,7 +80,6 @@ class ShellCommand(Value, frozen=True):
     text: str
     cwd: str
     timeout: float | None = None
-    budget: int = 30_000
     background: bool = False
     terminal: bool = False
 
@@ -94,7 +93,7 @@ class Left(StrEnum):
 
 
 class ShellResult(Value, frozen=True):
-    """How a command ended. `output` is standard output and error, interleaved, its middle cut when over budget.
+    """How a command ended. `output` is standard output and error, interleaved, its middle left out when it is long.
 
     `exit_code` is None when the time limit stopped the command, or when it goes on as `job`; negative means it died of
     that signal. `full` is a file that holds the whole output, when `output` does not. `stuck` says that a command that

@@ -43,21 +43,29 @@ ALIASES = {
     "glob": "file_pattern",
     "todo_list": "todos",
     "choices": "options",
+    "old_string": "old_text",
+    "old_str": "old_text",
+    "oldText": "old_text",
+    "new_string": "new_text",
+    "new_str": "new_text",
+    "newText": "new_text",
+    "replaceAll": "replace_all",
 }
 """Names that models give to parameters by habit, from other agents' tools."""
 
 
 class ToolSpec(Value, frozen=True):
-    """What the model is told of a tool."""
+    """What the model is told of a tool. `unsaid` are parameters it is not told of, which models send by habit."""
 
     name: str
     description: str
     schema: JsonObject
+    unsaid: tuple[str, ...] = ()
 
     @property
     def aliases(self) -> dict[str, str]:
         """Which names stand for which parameter, where the tool has no parameter of that name itself."""
-        fields = self.schema.get("properties", {})
+        fields = {*self.schema.get("properties", {}), *self.unsaid}
         return {alias: name for alias, name in ALIASES.items() if name in fields and alias not in fields}
 
 
@@ -141,6 +149,7 @@ class ToolContext(Value, frozen=True):
     browser: "Browser | None" = None
     takes_images: Callable[[], bool] = lambda: False
     syntax_errors: SyntaxRule = SyntaxRule.WARN
+    partial_edits: bool = False
     messages: tuple[Message, ...] = ()
     todos: tuple[Todo, ...] = ()
 
@@ -150,7 +159,11 @@ class ToolContext(Value, frozen=True):
 
 
 class Tool(Value, Generic[InputT], frozen=True):
-    """One tool. `edits` says that it can change the workspace, so it runs alone and a checkpoint follows."""
+    """One tool. `edits` says that it can change the workspace, so it runs alone and a checkpoint follows.
+
+    `instead` is for an input that plainly means another tool: it gives that tool's name and arguments. It also gets the
+    folder in which the shell stands, empty for the workspace.
+    """
 
     spec: ToolSpec
     kind: ToolKind
@@ -159,6 +172,7 @@ class Tool(Value, Generic[InputT], frozen=True):
     run: Callable[[InputT, ToolContext], Awaitable[ToolOutput]]
     edits: bool = False
     preview: Callable[[InputT, ToolContext], Awaitable[tuple[Diff, ...]]] | None = None
+    instead: Callable[[InputT, str], tuple[str, JsonObject] | None] | None = None
 
     @property
     def name(self) -> str:

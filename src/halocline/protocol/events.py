@@ -187,6 +187,23 @@ class ToolCallDelta(Transient, frozen=True):
     arguments: str
 
 
+class EditPreviewed(Transient, frozen=True):
+    """How an edit looks while its call is still being written; only for a client that asked for it.
+
+    `number` counts blocks and hunks, `line` is where the newest one belongs (None: not known). `lines` are the newest
+    ones, each with its sign (`+`, `-` or a blank) before it.
+    """
+
+    call: str
+    name: str
+    path: str = ""
+    number: int = 0
+    line: int | None = None
+    added: int = 0
+    removed: int = 0
+    lines: tuple[str, ...] = ()
+
+
 class AssistantMessageCompleted(Durable, frozen=True):
     """The whole reply of one step."""
 
@@ -437,5 +454,5 @@ DurableEvent = (
     | ErrorRaised
     | Unrecognised
 )
-TransientEvent = StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | ToolCallProgressed | Noticed
+TransientEvent = StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | EditPreviewed | ToolCallProgressed | Noticed
 Event = DurableEvent | TransientEvent

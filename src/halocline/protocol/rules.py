@@ -23,6 +23,8 @@ class Place(StrEnum):
     SECRET = "secret"
     IGNORED = "ignored"
     OWN_STATE = "own_state"
+    OUTPUT = "output"
+    """Copies of what this task's commands printed."""
 
 
 class Effect(StrEnum):

@@ -131,6 +131,12 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         SyntaxRule,
         Says(description="An edit that introduces a syntax error: warn (the model is told), refuse or off."),
     ] = SyntaxRule.WARN
+    partial_edits: Annotated[
+        bool,
+        Says(
+            description="Of an edit with several blocks, make those that fit and report the others; else all or none."
+        ),
+    ] = False
     connect_timeout: Annotated[Amount, Says(description="Seconds within which a connection must come about.")] = 10.0
     first_byte_timeout: Annotated[
         Amount | None,

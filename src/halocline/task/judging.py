@@ -13,6 +13,8 @@ from halocline.protocol.messages import ToolCall
 from halocline.protocol.state import State
 from halocline.task.arguments import input_of
 
+OUTPUTS = "outputs"
+"""The folder, in a task's own, with copies of what its commands printed."""
 NO_PAGE = "No web page is open in the browser, so there is nothing to act on. Launch one first."
 
 
@@ -52,6 +54,7 @@ def posture(state: State, home: Path) -> Posture:
         grants=state.grants,
         refusals=state.refusals,
         book=state.rules,
+        outputs=home / "tasks" / state.task / OUTPUTS,
     )
 
 

@@ -26,6 +26,7 @@ from halocline.protocol.events import (
     LogRepaired,
     TextDelta,
     ThinkingDelta,
+    ToolCallDelta,
     ToolCallProgressed,
     Transient,
 )
@@ -269,4 +270,6 @@ def _join(last: Event, new: Event) -> Event | None:
             return ThinkingDelta(a + b)
         case (ToolCallProgressed(call=c, text=a), ToolCallProgressed(call=d, text=b)) if c == d:
             return ToolCallProgressed(c, a + b)
+        case (ToolCallDelta(call=c, name=name, arguments=a), ToolCallDelta(call=d, arguments=b)) if c == d:
+            return ToolCallDelta(c, name, a + b)
     return None

@@ -83,6 +83,7 @@ class Machine(Value, frozen=True):
     syntax_errors: SyntaxRule
     leave: Leave
     browser: "Browser | None" = None
+    partial_edits: bool = False
 
     async def close(self) -> None:
         """End what was started on it."""
@@ -180,6 +181,9 @@ class ToolCalls:
             given, summary = summary_of(call, tool, model, self._state())
         except msgspec.ValidationError as error:
             raise ToolFailure(f"Wrong arguments for {call.name}: {error}. Nothing was run; send it again.") from error
+        if tool.instead and (other := tool.instead(given, self._state().shell.cwd)):
+            name, meant = other
+            return self._understand(replace(call, name=name, arguments=meant), model="")
         return Run(call, tool, given, summary)
 
     def _not_executed(self, call: ToolCall) -> str:
@@ -264,7 +268,8 @@ class ToolCalls:
         self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
 
     def _end(self, call: ToolCall, status: ev.CallStatus, text: str) -> None:
-        result = ToolResult(call.id, (Text(text), *self._remark(call, text)), is_error=True)
+        (said,) = within((Text(text),), CEILING, self._machine.blobs.put)
+        result = ToolResult(call.id, (said, *self._remark(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result))
 
     def _remark(self, call: ToolCall, text: str) -> tuple[Note, ...]:
@@ -301,6 +306,7 @@ class ToolCalls:
             browser=self._machine.browser,
             takes_images=partial(self._machine.takes_images, state.last_message.model or state.model),
             syntax_errors=self._machine.syntax_errors,
+            partial_edits=self._machine.partial_edits,
             messages=state.messages,
             todos=state.todos,
         )

@@ -1,6 +1,8 @@
 """apply_patch: one patch over several files, all or none, in the format that GPT models are trained on."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -34,11 +36,16 @@ _VERBS = {"add": "Add", "update": "Edit", "delete": "Delete"}
 
 class Input(msgspec.Struct):
     input: Annotated[str, Meta(description="The whole patch.")]
+    folder: str = ""
+    """What its paths are relative to, where a shell was told; empty for the workspace."""
 
 
 def summary(input: Input) -> Summary:
-    sections = _sections(input)
-    if not sections:
+    from halocline.edits.patch import MalformedPatch
+
+    try:
+        sections = _sections(input)
+    except MalformedPatch:  # `run` explains it, without touching anything
         return Summary(title="Apply a patch", kind=ToolKind.EDIT)
     said = [_titled(section) for section in sections]
     more = f" and {len(said) - _TITLED} more files" if len(said) > _TITLED else ""
@@ -52,13 +59,17 @@ def summary(input: Input) -> Summary:
 
 
 def _sections(input: Input) -> Sequence["Section"]:
-    """The files of the patch; none for one that cannot be read, which `run` then explains without touching anything."""
-    from halocline.edits.patch import MalformedPatch, parse
+    """The files of the patch, by paths that are relative to the workspace. Raises MalformedPatch."""
+    from halocline.edits.patch import parse
 
-    try:
-        return parse(input.input)
-    except MalformedPatch:
-        return ()
+    sections = parse(input.input)
+    if not input.folder:
+        return sections
+    return [replace(one, path=_below(one.path, input), move_to=_below(one.move_to, input)) for one in sections]
+
+
+def _below(path: str, input: Input) -> str:
+    return str(Path(input.folder, path)) if path else ""
 
 
 def _titled(section: "Section") -> str:
@@ -84,10 +95,10 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 async def _plan(input: Input, ctx: ToolContext) -> list[Change]:
-    from halocline.edits.patch import MalformedPatch, parse
+    from halocline.edits.patch import MalformedPatch
 
     try:
-        sections = parse(input.input)
+        sections = _sections(input)
     except MalformedPatch as error:
         raise ToolFailure(f"{error.text}\nNo file was changed. {error.hint}") from None
     changes, failures = [], []
@@ -143,7 +154,7 @@ async def _updated(was: Original, section: "Section", ctx: ToolContext) -> Chang
 
 
 TOOL: Tool[Input] = Tool(
-    spec=ToolSpec("apply_patch", _FORMAT, schema_of(Input)),
+    spec=ToolSpec("apply_patch", _FORMAT, schema_of(Input, unsaid=("folder",))),
     kind=ToolKind.EDIT,
     input=Input,
     summary=summary,

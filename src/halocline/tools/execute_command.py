@@ -1,5 +1,6 @@
 """execute_command: one shell command in the workspace; its end, or that it goes on, is told in words."""
 
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -10,6 +11,7 @@ from halocline.ports.host import Left, ShellCommand, ShellResult
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import DurableEvent, JobStarted, ToolKind
 from halocline.protocol.messages import Text
+from halocline.protocol.values import JsonObject
 from halocline.tools.schema import schema_of
 
 TIME_LIMIT = 600.0
@@ -35,6 +37,19 @@ class Input(msgspec.Struct):
 
 def summary(input: Input) -> Summary:
     return Summary(title=input.command, kind=ToolKind.EXECUTE, command=input.command, risky=input.requires_approval)
+
+
+def instead(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
+    """A patch that is handed to the shell is an edit of its files, and is judged, shown and made as one."""
+    if "patch" not in input.command or "\n" not in input.command:
+        return None
+    from halocline.edits.shell_patch import shell_patch  # commands that are no patch do without
+
+    found = shell_patch(input.command)
+    if found is None:
+        return None
+    folder = str(Path(cwd, Path(found.folder).expanduser())) if cwd or found.folder else ""
+    return "apply_patch", {"input": found.text, "folder": folder}
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
@@ -100,4 +115,5 @@ TOOL: Tool[Input] = Tool(
     summary=summary,
     run=run,
     edits=True,
+    instead=instead,
 )

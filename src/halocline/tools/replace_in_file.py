@@ -1,6 +1,6 @@
-"""replace_in_file: SEARCH/REPLACE blocks on one file, all or none."""
+"""replace_in_file: SEARCH/REPLACE blocks on one file, all or none unless the settings want what fits."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
@@ -13,6 +13,9 @@ from halocline.tools.changes import Change, approvable, commit, original
 from halocline.tools.places import existing
 from halocline.tools.schema import schema_of
 
+if TYPE_CHECKING:
+    from halocline.edits.edit import Edit
+
 _FORMAT = """\
 Change parts of a file. `diff` is one or more blocks:
 ------- SEARCH
@@ -24,9 +27,22 @@ SEARCH must fit exactly one place: use whole lines, and add lines around when te
 empty REPLACE deletes. All blocks are applied or none."""
 
 
+_UNSAID = ("old_text", "new_text", "replace_all")
+
+
 class Input(msgspec.Struct):
+    """Blocks; or an old text and a new one, which models send that were trained on another agent's tool."""
+
     path: Annotated[str, Meta(description="File to change.")]
-    diff: Annotated[str, Meta(description="SEARCH/REPLACE blocks.")]
+    diff: Annotated[str | None, Meta(description="SEARCH/REPLACE blocks.")] = None
+    old_text: str | None = None
+    new_text: str = ""
+    replace_all: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises ValueError, which msgspec turns into its own."""
+        if (self.diff is None) == (self.old_text is None):
+            raise ValueError("it needs `path` and `diff`, which is SEARCH/REPLACE blocks, and nothing else")
 
 
 def summary(input: Input) -> Summary:
@@ -47,23 +63,32 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 async def _plan(input: Input, ctx: ToolContext) -> Change:
-    from halocline.edits.blocks import parse  # the first request of a task must not wait for it
-    from halocline.edits.plan import apply
+    from halocline.edits.plan import all_or_none, what_fits  # the first request of a task must not wait for it
 
     was = await original(input.path, ctx)
     try:
-        file, applied = apply(was.file, parse(input.diff))
-        encode(file)
+        made = (what_fits if ctx.partial_edits else all_or_none)(was.file, _edits(input))
+        encode(made.file)
     except EditError as error:
         if was.data is None:
             await existing(input.path, ctx)
         raise ToolFailure(f"{error.text}\n{was.name} is unchanged. {error.hint}") from None
     done = "Created" if was.data is None else "Edited"
-    return Change(was, file, "\n".join([f"{done} {was.name}:", *map(str, applied)]))
+    if made.failures:
+        done = f"In part, because not every block fits, {done.lower()}"
+    return Change(was, made.file, "\n".join([f"{done} {was.name}:", *map(str, made.applied), *made.failures]))
+
+
+def _edits(input: Input) -> "list[Edit]":
+    from halocline.edits import blocks, exact
+
+    if input.old_text is None:
+        return blocks.parse(input.diff or "")
+    return exact.parse(input.old_text, input.new_text, everywhere=input.replace_all)
 
 
 TOOL: Tool[Input] = Tool(
-    spec=ToolSpec("replace_in_file", _FORMAT, schema_of(Input)),
+    spec=ToolSpec("replace_in_file", _FORMAT, schema_of(Input, _UNSAID, required=("diff",)), unsaid=_UNSAID),
     kind=ToolKind.EDIT,
     input=Input,
     summary=summary,

@@ -1,5 +1,7 @@
 """The schema of a tool's input as models read it: one plain object, no references, titles or defaults."""
 
+from collections.abc import Collection, Sequence
+
 import msgspec
 
 from halocline.protocol.values import JsonObject
@@ -7,11 +9,18 @@ from halocline.protocol.values import JsonObject
 _DROPPED = frozenset({"title", "default"})
 
 
-def schema_of(kind: type[msgspec.Struct]) -> JsonObject:
-    """JSON schema of a struct; `msgspec.Meta(description=…)` gives field texts, a default makes a field optional."""
+def schema_of(kind: type[msgspec.Struct], unsaid: Collection[str] = (), required: Sequence[str] = ()) -> JsonObject:
+    """JSON schema of a struct; `msgspec.Meta(description=…)` gives field texts, a default makes a field optional.
+
+    `unsaid` fields are taken and not told of; `required` ones have a default only because something unsaid may stand
+    for them.
+    """
     (top,), definitions = msgspec.json.schema_components([kind])
     schema = _flat(top, definitions)
     schema.pop("description", None)
+    schema["properties"] = {name: field for name, field in schema["properties"].items() if name not in unsaid}
+    if required:
+        schema["required"] = [*schema.get("required", ()), *required]
     return schema
 
 

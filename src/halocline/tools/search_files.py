@@ -1,7 +1,6 @@
-"""search_files: lines that match a regular expression, grouped by file, bounded."""
+"""search_files: lines that match a regular expression, grouped by file, the most telling files first, bounded."""
 
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +8,16 @@ import msgspec
 from msgspec import Meta
 
 from halocline.context.budget import MATCHES, fitting
-from halocline.ports.host import Match, SearchQuery
+from halocline.ports.host import SearchQuery
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import ToolKind
 from halocline.tools.places import existing, printable, shown
+from halocline.tools.relevance import Found, ranked, shared
 from halocline.tools.schema import schema_of
 
 LIMIT = 300
+_LOOKED_AT = 3_000
+_SHARE = 10
 
 
 class Input(msgspec.Struct):
@@ -31,26 +33,31 @@ def summary(input: Input) -> Summary:
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     path, _ = await existing(input.path, ctx)
-    result = await ctx.search.search(SearchQuery(str(path), input.regex, input.file_pattern or "", limit=LIMIT))
+    result = await ctx.search.search(SearchQuery(str(path), input.regex, input.file_pattern or "", limit=_LOOKED_AT))
     if not result.matches:
         return ToolOutput.of(f"[no match in {shown(path, ctx)}; ignored and hidden files are not searched]")
-    fitted = fitting(_grouped(result.matches, ctx), MATCHES)
-    lines = list(fitted.lines)
-    if result.cut or fitted.cut:
-        lines.append("[there are more matches; narrow the regex, path or file_pattern]")
-    return ToolOutput.of("\n".join(lines))
+    found = ranked(result.matches, input.regex, str(path))
+    lines = list(_lines(shared(found, LIMIT, _SHARE), ctx))
+    fitted = fitting((text for text, _ in lines), MATCHES)
+    seen = sum(is_match for _, is_match in lines[: len(fitted.lines)])
+    total = sum(one.matches for one in found)
+    if seen == total and not result.cut:
+        return ToolOutput.of("\n".join(fitted.lines))
+    of = f"more than {total:,}" if result.cut else f"{total:,}"
+    footer = f"[{seen} of {of} matches, the most telling files first; narrow the regex, path or file_pattern]"
+    return ToolOutput.of("\n".join([*fitted.lines, footer]))
 
 
-def _grouped(matches: tuple[Match, ...], ctx: ToolContext) -> Iterator[str]:
+def _lines(found: Sequence[Found], ctx: ToolContext) -> Iterator[tuple[str, bool]]:
     """Each file's name, then its lines: `12: ` for a match, `12- ` for one beside it, `--` where lines are left out."""
-    for path, group in groupby(matches, key=lambda match: match.path):
-        yield printable(shown(Path(path), ctx))
+    for one in found:
+        yield printable(shown(Path(one.path), ctx)), False
         previous = None
-        for match in group:
-            if previous is not None and match.line > previous + 1:
-                yield "--"
-            yield f"{match.line}{':' if match.is_match else '-'} {match.text}"
-            previous = match.line
+        for line in one.lines:
+            if previous is not None and line.line > previous + 1:
+                yield "--", False
+            yield f"{line.line}{':' if line.is_match else '-'} {line.text}", line.is_match
+            previous = line.line
 
 
 TOOL: Tool[Input] = Tool(

@@ -235,3 +235,15 @@ def test_deleting_a_task_asks_first(halo: Halo, typed: str, code: int, left: int
     assert Person(halo, "run", "-m", halo.script(HI), "hi").sees("done").is_gone_with() == 0
     person = Person(halo, "tasks", "delete", halo.tasks[0]).sees("for good? [y/N]").types(typed)
     assert (person.is_gone_with(), len(halo.tasks)) == (code, left)
+
+
+def test_an_edit_is_seen_while_it_is_written_and_then_its_diff(halo: Halo) -> None:
+    (halo.folder / "calc.py").write_text("def add(a, b):\n    return a - b\n")
+    diff = "------- SEARCH\n    return a - b\n=======\n    total = a + b\n    return total\n+++++++ REPLACE\n"
+    model = halo.script(
+        {"call": [call("replace_in_file", path="calc.py", diff=diff)], "chunk": 8, "pace": 0.05}, {"text": "Mended."}
+    )
+    person = Person(halo, "mend it", "-m", model, "--approval-mode", "accept-edits")
+    person.sees("writing calc.py", "edit 1 at line 2 · +1 −0", "-     return a - b", "+     total = a + b")
+    person.sees("\x1b[J").sees("Edit calc.py", "+2", "Mended.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
-from halocline.surfaces.cli.screen import Screen
+from halocline.surfaces.cli.screen import Screen, growth
 
 HUNK = "@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n"
 DIFF = ev.Diff("calc.py", f"--- a/calc.py\n+++ b/calc.py\n{HUNK}", 1, 1)
@@ -300,6 +300,7 @@ def hostile_events() -> list[ev.Event]:
         ev.TurnStarted((Text(HOSTILE),)),
         ev.ThinkingDelta(HOSTILE),
         ev.TextDelta(f"{HOSTILE}\n\n```{HOSTILE}\n{HOSTILE}\n```\n\n# {HOSTILE}\n\n[{HOSTILE}](http://{HOSTILE})\n"),
+        ev.EditPreviewed(HOSTILE, HOSTILE, HOSTILE, 1, 1, 1, 1, (HOSTILE,)),
         *called(HOSTILE, HOSTILE, ev.ToolKind.READ),
         *called(HOSTILE, HOSTILE, ev.ToolKind.EXECUTE, f"{HOSTILE}\n{HOSTILE}"),
         *called(HOSTILE, HOSTILE, ev.ToolKind.EDIT, diffs=(diff, diff)),
@@ -404,3 +405,11 @@ async def test_nothing_is_left_of_the_moving_line_when_nothing_happens(pty: tupl
         screen.show(ev.Noticed("still"))
         seen = await until(master, "still")
     assert "thinking" not in seen.rpartition("\r\x1b[K")[2]
+
+
+def test_an_edit_that_grows_is_counted_in_the_moving_line_and_leaves_nothing_behind() -> None:
+    edit = ev.EditPreviewed("c1", "replace_in_file", "src/a.py", 2, 41, 3, 1, ("-old", "+new"))
+    assert growth(edit) == "edit 2 at line 41 · +3 −1"
+    assert growth(ev.EditPreviewed("c1", "write_to_file", "a", 0, None, 3, 0)) == "+3 −0"
+    delta = ev.ToolCallDelta("c1", "replace_in_file", "x")
+    assert shown([delta, edit, delta]) == ""

@@ -1,9 +1,10 @@
+import asyncio
 import io
 
 import pytest
 from rich.console import Console
 
-from halocline.surfaces.cli.status_line import Activity, StatusLine
+from halocline.surfaces.cli.status_line import INTERVAL, Activity, StatusLine
 
 
 class Clock:
@@ -78,3 +79,36 @@ def test_it_never_wraps(width: int) -> None:
 
 def test_nothing_is_drawn_where_the_terminal_cannot_redraw() -> None:
     assert not line(Clock()).is_live
+
+
+async def drawn(terminal: io.StringIO, width: int, height: int, below: tuple[str, ...]) -> StatusLine:
+    status = StatusLine(Console(file=terminal, width=width, height=height, force_terminal=True, color_system=None))
+    status.start()
+    status.set(Activity("writing a.py", lambda: "+1 −1", below=below))
+    await asyncio.sleep(2.5 * INTERVAL)
+    return status
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+async def test_what_grows_is_drawn_below_and_all_of_it_is_taken_away() -> None:
+    terminal = Terminal()
+    status = await drawn(terminal, 40, 20, ("-old", "+new" + "x" * 50, " \x1b[2Jsame\r"))
+    frames = terminal.getvalue().split("\r\x1b[3A\x1b[J")
+    assert len(frames) >= 2
+    assert [line.count("\x1b[") for line in frames[0].split("\r\n")][1:] == [2, 2, 2]
+    assert "+ newxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" in frames[0]
+    assert "\x1b[2J" not in terminal.getvalue()
+    before = len(terminal.getvalue())
+    status.stop()
+    assert terminal.getvalue()[before:] == "\r\x1b[3A\x1b[J"
+
+
+async def test_what_grows_has_no_more_lines_than_there_is_room_for() -> None:
+    terminal = Terminal()
+    (await drawn(terminal, 40, 4, ("+one", "+two", "+three"))).stop()
+    assert "+ one" not in terminal.getvalue()
+    assert "+ two" in terminal.getvalue()

@@ -47,7 +47,8 @@ class Conversation:
         started, opened = time.monotonic(), self._client.state(self._task).seq
         with self._signals():
             try:
-                await self._serve(prompt, self._client.events(self._task, after), opened)
+                events = self._client.previewed if self._view.draws else self._client.events
+                await self._serve(prompt, events(self._task, after), opened)
             except asyncio.CancelledError:
                 if not self._gave_up:
                     raise

@@ -29,6 +29,7 @@ class LineMode:
         self.asks = attended
         width = None if sys.stdout.isatty() else PLAIN_WIDTH
         self._screen = Screen(Console(highlight=False, width=width), can_leave=attended)
+        self.draws = self._screen.is_live
         self._asker = Asker(self._screen) if attended else None
 
     async def __aenter__(self) -> Self:

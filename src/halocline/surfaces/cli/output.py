@@ -93,9 +93,13 @@ def printed(state: State) -> str:
 
 
 class View(Protocol):
-    """One way to show a conversation. `asks` says that it can put questions to a person."""
+    """One way to show a conversation.
+
+    `asks` says that it can put questions to a person, `draws` that it shows what is not finished yet.
+    """
 
     asks: bool
+    draws: bool
 
     async def __aenter__(self) -> Self: ...
 
@@ -127,6 +131,7 @@ class Silent:
     """The start of every view without a person: what a person should know goes to standard error."""
 
     asks = False
+    draws = False
 
     async def __aenter__(self) -> Self:
         return self

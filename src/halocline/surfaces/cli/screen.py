@@ -6,6 +6,7 @@ Rows are printed in their order, each when it is settled; what is not settled ye
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -45,6 +46,12 @@ class Screen:
         self._stream = Stream()
         self._progress = ""
         self._asked: dict[str, str] = {}
+        self._previewed = ""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it shows what is not finished yet."""
+        return self._out.status.is_live
 
     async def __aenter__(self) -> "Screen":
         self._out.status.start()
@@ -84,7 +91,10 @@ class Screen:
             case ev.ThinkingDelta():
                 self._say(self._stream.think(event.text), "thinking")
             case ev.ToolCallDelta():
-                self._do(f"preparing {event.name}")
+                if event.call != self._previewed:
+                    self._do(f"preparing {event.name}")
+            case ev.EditPreviewed():
+                self._preview(event)
             case ev.ToolCallProgressed():
                 self._progress = (self._progress + event.text)[-400:]
             case _:
@@ -255,8 +265,21 @@ class Screen:
         looks = f"{cards.looks(self._looks, limit=3)} · " if self._looks else ""
         self._out.status.set(Activity(looks + what))
 
+    def _preview(self, event: ev.EditPreviewed) -> None:
+        """Show an edit grow, until what became of it is printed."""
+        self._previewed = event.call
+        name = clean(event.path) or "an edit"
+        self._out.status.set(Activity(f"writing {name}", partial(growth, event), below=event.lines))
+
     def _last_output(self) -> str:
         return self._progress.rstrip().rsplit("\n", 1)[-1]
+
+
+def growth(event: ev.EditPreviewed) -> str:
+    """`edit 2 at line 41 · +3 −1`."""
+    place = f"edit {event.number}" if event.number else ""
+    place += f" at line {event.line}" if event.line else ""
+    return " · ".join(filter(None, [place, f"+{event.added} −{event.removed}"]))
 
 
 def _last_words(rows: Sequence[r.Row]) -> list[r.Row]:

@@ -1,11 +1,12 @@
-"""The one line that moves: what is happening and for how long. It is erased before anything is printed.
+"""The one line that moves: what is happening and for how long, and below it what grows. It is erased before anything is
+printed.
 
 It is driven by the event loop's timer, only while there is something to show; no thread, no task.
 """
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -19,6 +20,7 @@ from halocline.surfaces.figures import elapsed
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 INTERVAL = 0.1
 HINT_AFTER = 4.0
+_COLOURS = {"+": "32", "-": "31"}
 PATIENCE = 20.0
 """Seconds after which the line says what else can be done, and how to stop."""
 
@@ -27,13 +29,14 @@ PATIENCE = 20.0
 class Activity:
     """What is happening. `tail` is read anew for each drawing; `until` (monotonic seconds) makes a countdown.
 
-    `hint` says what else can be done about it, once it takes long.
+    `hint` says what else can be done about it, once it takes long. `below` are lines of an edit that grows.
     """
 
     text: str
     tail: Callable[[], str] = str
     until: float | None = None
     hint: str = ""
+    below: Sequence[str] = ()
 
 
 class StatusLine:
@@ -44,6 +47,7 @@ class StatusLine:
         self._activity: Activity | None = None
         self._since = 0.0
         self._drawn = False
+        self._below = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -73,8 +77,9 @@ class StatusLine:
 
     def erase(self) -> None:
         if self._drawn:
-            self._write("\r\x1b[K")
+            self._write(self._back())
             self._drawn = False
+            self._below = 0
 
     def words(self, width: int) -> str:
         """The line as plain text, cut to the width."""
@@ -110,10 +115,28 @@ class StatusLine:
 
     def _draw(self) -> None:
         frame = FRAMES[int(self._clock() / INTERVAL) % len(FRAMES)]
-        words = self.words(min(self._console.width, WIDEST) - 3)
+        width = min(self._console.width, WIDEST)
         accent = "" if self._console.no_color else "\x1b[36m"
-        self._write(f"\r\x1b[K{accent}{frame}\x1b[0m \x1b[2m{words}\x1b[0m")
-        self._drawn = True
+        below = self._grown(width)
+        lines = [f"{accent}{frame}\x1b[0m \x1b[2m{self.words(width - 3)}\x1b[0m", *below]
+        self._write(self._back() + "\r\n".join(lines))
+        self._drawn, self._below = True, len(below)
+
+    def _back(self) -> str:
+        """To where the drawing begins, with nothing left of it."""
+        return f"\r\x1b[{self._below}A\x1b[J" if self._below else "\r\x1b[K"
+
+    def _grown(self, width: int) -> list[str]:
+        """The newest lines of what grows, as many as there is room for, each on one row."""
+        room = max(0, self._console.height - 2)
+        below = self._activity.below if self._activity and room else ()
+        return [self._coloured(line, width - 5) for line in below[-room:]]
+
+    def _coloured(self, line: str, width: int) -> str:
+        text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)
+        text = text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+        colour = "2" if self._console.no_color else _COLOURS.get(line[:1], "2")
+        return f"    \x1b[{colour}m{text}\x1b[0m"
 
     def _write(self, text: str) -> None:
         self._console.file.write(text)

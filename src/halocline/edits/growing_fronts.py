@@ -1,0 +1,167 @@
+"""How the lines of each editing tool's text are understood while they are still being written, one after the other."""
+
+from collections.abc import Callable, Mapping
+
+from halocline.edits import patch
+from halocline.edits.blocks import Marker, marker_in
+from halocline.edits.edit import Edit
+from halocline.edits.tally import Tally
+
+
+class Front:
+    """How the lines of one tool's text are understood."""
+
+    fields: tuple[str, ...] = ()
+    replaces_all = False
+
+    def __init__(self, tally: Tally) -> None:
+        self.tally = tally
+
+    def take(self, name: str, line: str) -> None:
+        raise NotImplementedError
+
+    def end(self, name: str) -> None:
+        """The field is whole."""
+
+
+class _Whole(Front):
+    """Every line is new but those that the file has."""
+
+    fields = ("content",)
+    replaces_all = True
+
+    def take(self, name: str, line: str) -> None:
+        self.tally.new(line)
+
+    def end(self, name: str) -> None:
+        self.tally.gone()
+
+
+class _Blocks(Front):
+    """SEARCH/REPLACE blocks, or an old text and a new one."""
+
+    fields = ("diff", "old_text", "new_text")
+
+    def __init__(self, tally: Tally) -> None:
+        super().__init__(tally)
+        self._start: Marker | None = None
+        self._search: list[str] = []
+        self._divided = False
+
+    def take(self, name: str, line: str) -> None:
+        match name:
+            case "old_text":
+                self._begins_once()
+                self._looked_for(line)
+            case "new_text":
+                self.tally.new(line)
+            case _:
+                self._in_blocks(line)
+
+    def end(self, name: str) -> None:
+        if name == "old_text":
+            self._searched()
+        elif name == "new_text" or self._divided:
+            self.tally.gone()
+
+    def _begins_once(self) -> None:
+        if not self._search:
+            self.tally.begin()
+
+    def _in_blocks(self, line: str) -> None:
+        marker = marker_in(line, 0)
+        start = self._start
+        if marker and marker.opens and (start is None or marker.size == start.size):
+            self._start, self._search, self._divided = marker, [], False
+            self.tally.begin()
+        elif start is None:
+            return
+        elif marker and marker.closes and marker.size == start.size:
+            self._start = None
+            self.tally.gone()
+        elif marker and marker.divides and marker.size == start.size and not self._divided:
+            self._divided = True
+            self._searched()
+        elif self._divided:
+            self.tally.new(line)
+        else:
+            self._looked_for(line)
+
+    def _looked_for(self, line: str) -> None:
+        self._search.append(line)
+        self.tally.old(line)
+
+    def _searched(self) -> None:
+        lines = tuple(self._search)
+        if lines:
+            self.tally.find(Edit(1, lines, lines))
+
+
+class _Patch(Front):
+    """A patch over several files. A hunk is looked for with its first change, and once more when it is whole."""
+
+    fields = ("input",)
+
+    def __init__(self, tally: Tally) -> None:
+        super().__init__(tally)
+        self._hunk: list[str] = []
+        self._changes = False
+        self._updates = False
+
+    def take(self, name: str, line: str) -> None:
+        if section := patch.SECTION.fullmatch(line):
+            self._settle()
+            self._updates = section[1] == "Update"
+            self.tally.about(section[2])
+        elif line.startswith("*** "):
+            self._hunk.append(line)  # it may say that the hunk is at the file's end
+            self._settle()
+        elif line.startswith("@@"):
+            if self._changes:
+                self._settle()
+            self._hunk.append(line)
+        else:
+            self._in_hunk(line)
+
+    def end(self, name: str) -> None:
+        self._settle()
+
+    def _in_hunk(self, line: str) -> None:
+        self._hunk.append(line)
+        match line[:1]:
+            case "+":
+                self._changed()
+                self.tally.new(line[1:])
+            case "-":
+                self._changed()
+                self.tally.old(line[1:])
+                self.tally.gone()
+            case _:
+                self.tally.context(line[1:])
+
+    def _changed(self) -> None:
+        if self._updates and not self._changes:
+            self._changes = True
+            self.tally.begin()
+            self._find()
+
+    def _settle(self) -> None:
+        if self._changes:
+            self._find()
+        self._hunk, self._changes = [], False
+
+    def _find(self) -> None:
+        try:
+            edit = next(patch.hunks(list(enumerate(self._hunk, 1))), None)
+        except patch.MalformedPatch:
+            return
+        if edit is not None and not edit.is_blank:
+            self.tally.find(edit)
+
+
+FRONTS: Mapping[str, Callable[[Tally], Front]] = {
+    "replace_in_file": _Blocks,
+    "write_to_file": _Whole,
+    "apply_patch": _Patch,
+}
+"""The tools whose calls can be watched, by name."""

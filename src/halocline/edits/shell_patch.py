@@ -1,0 +1,79 @@
+"""A patch that was handed to a shell: `apply_patch <<'EOF'` and its kin, told apart from real commands.
+
+Only a command that does nothing but apply one patch is one. What the shell would have expanded in it is left as it is:
+the patch is meant, not its expansion.
+"""
+
+import re
+import shlex
+from dataclasses import dataclass
+
+_SHELL = re.compile(r"\s*(?:/\S*/)?(?:ba|da|z)?sh\s+-\w*c\s")
+_MAGIC = re.compile(r"\s*(?:%%\w+[^\n]*|#![^\n]*)\n")
+_CHANGE = re.compile(r"""\s*cd\s+("[^"\n]*"|'[^'\n]*'|[^\s;&|<>"'`$]+)\s*(?:&&|;|\n)\s*""")
+_PROGRAM = r"apply_?patch"
+_HERE = r"<<(-?)[ \t]*(['\"]?)(\w+)\2"
+_HEREDOCS = (
+    re.compile(rf"\s*{_PROGRAM}\s*{_HERE}[ \t]*\n"),
+    re.compile(rf"\s*cat\s*{_HERE}\s*\|\s*{_PROGRAM}(?:\s+-)?[ \t]*\n"),
+)
+_SUBSTITUTED = re.compile(rf"\s*{_PROGRAM}\s+\"\$\(cat\s*{_HERE}[ \t]*\n(.*)\n\s*\)\"\s*", re.DOTALL)
+_DEEPEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ShellPatch:
+    """`folder` is what its paths are relative to, as the command says it; empty when it says nothing."""
+
+    folder: str
+    text: str
+
+
+def shell_patch(command: str, depth: int = 0) -> ShellPatch | None:
+    """The patch that a command applies; None when it is any other command."""
+    command = command.replace("\r\n", "\n")
+    if "patch" not in command or depth > _DEEPEST:
+        return None
+    if magic := _MAGIC.match(command):
+        return shell_patch(command[magic.end() :], depth + 1)
+    if _SHELL.match(command):
+        words = _words(command)
+        return shell_patch(words[2], depth + 1) if len(words) == 3 else None
+    if moved := _CHANGE.match(command):
+        inner = shell_patch(command[moved.end() :], depth + 1)
+        return None if inner is None or inner.folder else ShellPatch(moved[1].strip("\"'"), inner.text)
+    text = _heredoc(command) or _argument(command)
+    return None if text is None else ShellPatch("", text)
+
+
+def _heredoc(command: str) -> str | None:
+    for heredoc in _HEREDOCS:
+        if head := heredoc.match(command):
+            return _document(command[head.end() :], head[3], tabs=head[1] == "-")
+    if found := _SUBSTITUTED.fullmatch(command):
+        return _document(found[4], found[3], tabs=found[1] == "-")
+    return None
+
+
+def _document(text: str, word: str, *, tabs: bool) -> str | None:
+    """The lines up to the closing word, after which nothing else may stand."""
+    lines = text.rstrip().split("\n")
+    bare = [line.lstrip("\t") for line in lines] if tabs else lines
+    if word not in bare or bare.index(word) < len(bare) - 1:
+        return None
+    return "\n".join([*bare[:-1], ""])
+
+
+def _argument(command: str) -> str | None:
+    """`apply_patch '*** Begin Patch …'`."""
+    if not re.match(rf"\s*{_PROGRAM}\s+[\"'$]", command):
+        return None
+    words = _words(re.sub(rf"^(\s*{_PROGRAM}\s+)\$(?=')", r"\1", command))
+    return words[1] if len(words) == 2 and words[1].lstrip().startswith("*** ") else None
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
