@@ -16,6 +16,7 @@ from halocline.controller.key_choice import FoundKey, Keys
 from halocline.controller.model_choice import open_model, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
+from halocline.controller.revisions import WorkspaceRevisions
 from halocline.controller.vendor_choice import remark, takes_images
 from halocline.hosts.code import TreeSitter
 from halocline.hosts.documents import ChildDocuments
@@ -37,6 +38,7 @@ from halocline.providers.correcting import Correcting
 from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
+from halocline.store.history import new_task_id
 from halocline.store.paths import Home
 from halocline.store.settings import Settings, load_settings, over
 from halocline.task.governor import Governor, Limits
@@ -44,6 +46,7 @@ from halocline.task.inbox import Inbox
 from halocline.task.log import Log
 from halocline.task.task import Task
 from halocline.task.tool_calls import Machine
+from halocline.tools import web_search
 from halocline.tools.toolset import ALL, Tools
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from halocline.controller.connection_test import Connection
     from halocline.controller.course import Course
     from halocline.controller.replayed import Replayed
+    from halocline.ports.web_search import WebSearch
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recorder
 
@@ -105,6 +109,7 @@ class Assembly:
         given = FoundKey(api_key, "--api-key") if api_key else None
         self._keys = Keys(home, env, given, settings.base_url)
         self._other_keys = Keys(home, env)
+        self._search_keys = Keys(home, env, base_url=settings.web_search.url)
 
     @classmethod
     def of(cls, choices: Choices, env: Mapping[str, str] = os.environ) -> "Assembly":
@@ -184,8 +189,39 @@ class Assembly:
         return Accounts(self.home, self.settings, self._env, self.blobs, self.catalogue)
 
     def tools(self) -> Toolset:
-        """The tools that the model is offered."""
-        return Tools(ALL)
+        """The tools there are; which of them the model is offered is the state's matter."""
+        if self._search is None:
+            return Tools(ALL)
+        url = self._search.url
+        return Tools(web_search.through(url) if tool is web_search.TOOL else tool for tool in ALL)
+
+    def offered(self, state: State, attended: bool, before: Iterable[str]) -> frozenset[str]:
+        """Which tools a task is offered beside those of every task; `before` are those that it has for its own reasons.
+
+        Nobody can accept a new task where nobody is.
+        """
+        names = {*before, *self.settings.extra_tools} - {"web_search"}
+        if self._search is not None and not self.search_remark:
+            names.add("web_search")
+        return frozenset(names if attended else names - {"new_task"})
+
+    @cached_property
+    def search_remark(self) -> str:
+        """Why web_search is not offered although an engine is set; empty when all is well."""
+        if self._search is None:
+            return ""
+        from halocline.controller.search_choice import without_key
+
+        return without_key(self.settings, self._search_keys)
+
+    @cached_property
+    def _search(self) -> "WebSearch | None":
+        """The search engine of the settings. Raises UsageError when it cannot be asked."""
+        if not self.settings.web_search.engine:
+            return None
+        from halocline.controller.search_choice import search
+
+        return search(self.settings, self._search_keys, self._way)
 
     def task(self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool) -> Task:
         """One task, ready to be served. `workspace` is absolute."""
@@ -213,9 +249,7 @@ class Assembly:
         from halocline.store.recording import Recorder
 
         settings = {name: getattr(self.settings, name) for name in RECORDED_SETTINGS}
-        names = self._key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
-        used = (key.reveal() for key in (*self._keys.used, *self._other_keys.used))
-        return Recorder(file, settings, (*used, *(self._env.get(name, "") for name in names)))
+        return Recorder(file, settings, self._known_keys())
 
     def recorded(self, model: Model, recorder: "Recorder", log: Log, past: Iterable[DurableEvent]) -> Model:
         """The model, with its requests and the log's events going to the recorder as well."""
@@ -235,7 +269,7 @@ class Assembly:
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),
-            "machine": self._machine(log.path.parent, state),
+            "machine": self._machine(log, state, workspace),
             "home": self.home.root,
         }
 
@@ -260,7 +294,8 @@ class Assembly:
 
         return Off()
 
-    def _machine(self, folder: Path, state: State) -> Machine:
+    def _machine(self, log: Log, state: State, workspace: Path) -> Machine:
+        folder = log.path.parent
         return Machine(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1),
@@ -271,7 +306,23 @@ class Assembly:
             documents=ChildDocuments(),
             takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
             syntax_errors=self.settings.syntax_errors,
+            folder=folder,
+            revisions=WorkspaceRevisions(workspace, lambda: self.shadow_git(workspace, log.task)),
+            web_search=self._search,
+            redact=self._redacted,
+            new_task_id=new_task_id,
         )
+
+    def _redacted(self, text: str) -> str:
+        from halocline.policy.redaction import redacted
+
+        return redacted(text, self._known_keys(), str(Path.home()))
+
+    def _known_keys(self) -> Iterable[str]:
+        """What must not be in a text that leaves: keys that were used, and those that variables hold."""
+        names = self._key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
+        used = (key.reveal() for key in (*self._keys.used, *self._other_keys.used, *self._search_keys.used))
+        return (*used, *(self._env.get(name, "") for name in names))
 
     def _way(self, url: str) -> Network:
         return network_to(url, self.settings, self._env)
@@ -281,6 +332,11 @@ class Assembly:
         rows = {name for vendor in VENDORS.values() if not vendor.shared_key for name in vendor.key_variables}
         own = {provider.key_variable for provider in self.settings.providers.values() if provider.key_variable}
         others = {name for name in self._env if name.endswith("_API_KEY")} - rows - own
+        if others:
+            from halocline.hosts.search_engines import ENGINES
+
+            own |= {engine.key_variable for engine in ENGINES.values()} & others
+            others -= own
         if others:
             others &= {name for entry in self.catalogue.providers().values() for name in entry.env}
         return frozenset(rows | own | others)

@@ -21,6 +21,7 @@ FROM_ELSEWHERE = (
     ev.ModeChanged,
     ev.ModelChanged,
     ev.PolicyChanged,
+    ev.ToolsOffered,
     ev.CheckpointTaken,
     ev.CheckpointRestored,
     ev.JobEnded,

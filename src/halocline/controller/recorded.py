@@ -16,6 +16,7 @@ from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, Tool
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
+from halocline.protocol.state import State
 from halocline.store.recording import Recorder
 
 
@@ -93,8 +94,8 @@ class RecordedTools:
         preview = self._answers.preview if tool.preview else None
         return replace(tool, run=self._answers.run, preview=preview)
 
-    def specs(self, model: str) -> tuple[ToolSpec, ...]:
-        return self._tools.specs(model)
+    def specs(self, state: State) -> tuple[ToolSpec, ...]:
+        return self._tools.specs(state)
 
     def batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
         return self._tools.batches(calls)
@@ -153,7 +154,8 @@ class Answers:
     def _facts_before(self, position: int) -> int:
         """Where the facts begin that the call told of just before its end."""
         while isinstance(
-            self._course.events[position - 1], ev.FileChanged | ev.TodosChanged | ev.ShellMoved | ev.JobStarted
+            self._course.events[position - 1],
+            ev.FileChanged | ev.TodosChanged | ev.ShellMoved | ev.JobStarted | ev.HandedOver,
         ):
             position -= 1
         return position

@@ -79,13 +79,21 @@ class Location(Value, frozen=True):
     line: int | None = None
 
 
+class Remark(Value, frozen=True):
+    """Words on one line of a diff; `line` counts in the file as it is after the change."""
+
+    line: int
+    text: str
+
+
 class Diff(Value, frozen=True):
-    """A change of one file as a unified diff, for the eye."""
+    """A change of one file as a unified diff, for the eye; `remarks` explain its lines."""
 
     path: str
     text: str
     added: int = 0
     removed: int = 0
+    remarks: tuple[Remark, ...] = ()
 
 
 class Grant(Value, frozen=True):
@@ -314,6 +322,19 @@ class PolicyChanged(Durable, frozen=True):
     approval_mode: ApprovalMode
 
 
+class ToolsOffered(Durable, frozen=True):
+    """From now on the model is offered these tools beside those that every task has."""
+
+    tools: tuple[str, ...]
+
+
+class HandedOver(Durable, frozen=True):
+    """The person let a new task, `to`, go on from here; `context` is all that it is told."""
+
+    to: str
+    context: str
+
+
 class FileChanged(Durable, frozen=True):
     """An edit tool wrote a file. `before` and `after` are blobs; None means the file did not (or does not) exist."""
 
@@ -412,6 +433,8 @@ DurableEvent = (
     | ModeChanged
     | ModelChanged
     | PolicyChanged
+    | ToolsOffered
+    | HandedOver
     | FileChanged
     | CheckpointTaken
     | CheckpointRestored

@@ -51,6 +51,9 @@ class LineMode:
     def show(self, event: ev.Event) -> None:
         self._screen.show(event)
 
+    def say(self, text: str) -> None:
+        self._screen.say(text)
+
     def result(self, state: State, seconds: float) -> None:
         """All of it is on the screen already, but what to do about it."""
         if state.nobody_answered:

@@ -108,6 +108,9 @@ class View(Protocol):
 
     def show(self, event: ev.Event) -> None: ...
 
+    def say(self, text: str) -> None:
+        """Answer what the person asked of Halocline itself."""
+
     def result(self, state: State, seconds: float) -> None:
         """The conversation is over."""
 
@@ -147,6 +150,9 @@ class Silent:
                 from halocline.surfaces.figures import retrying
 
                 tell(retrying(event))
+
+    def say(self, text: str) -> None:
+        tell(text)
 
     def fail(self, error: HaloclineError) -> None:
         return None

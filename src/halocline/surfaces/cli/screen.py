@@ -23,8 +23,10 @@ from halocline.surfaces.cli.status_line import Activity
 from halocline.surfaces.cli.stream import Stream
 from halocline.surfaces.rows import Transcript, fold
 
-TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question"})
+TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
 """Tools whose success is seen in the row of the to-do list or of the question."""
+SAID = {"plan_mode_respond": "response"}
+"""Tools with words for the person, and the argument that holds them."""
 
 _MARGIN = Text("  ", end="")
 
@@ -104,11 +106,21 @@ class Screen:
         return row
 
     def show_question(self, event: ev.QuestionAsked) -> None:
-        """Print the card of a question, unless it is printed."""
-        if event.request not in self._asked:
-            self._asked[event.request] = event.question
-            row = r.QuestionRow(event.request, event.question, event.options, event.call)
+        """Print the card of a question, unless it is printed; one of several lines is Markdown."""
+        if event.request in self._asked:
+            return
+        self._asked[event.request] = event.question
+        question = event.question
+        if "\n" in question.strip():
+            self._print_markdown(question)
+            question = ""
+        if question or event.options:
+            row = r.QuestionRow(event.request, question, event.options, event.call)
             self._print(cards.question_card(row), event.request)
+
+    def say(self, text: str) -> None:
+        """Print an answer of Halocline itself."""
+        self._print(cards.told_card(text))
 
     def passing(self, body: RenderableType) -> AbstractContextManager[None]:
         """Show something that is taken away again."""
@@ -186,6 +198,8 @@ class Screen:
         completed = row.status is ev.CallStatus.COMPLETED
         if completed and row.ends_turn:
             self._print_markdown(row.output)
+        elif completed and row.name in SAID:
+            self._print_said(row)
         elif completed and row.name in TOLD_BY_OTHER_ROWS:
             return
         elif completed and row.kind in cards.LOOKS and row.approval is None and not self._details:
@@ -193,6 +207,12 @@ class Screen:
         else:
             headed = not self._is_below_its_card(row)
             self._print(cards.call_card(row, headed=headed, details=self._details), row.call)
+
+    def _print_said(self, row: r.CallRow) -> None:
+        """Words that a question has not shown."""
+        asked = any(isinstance(other, r.QuestionRow) and other.call == row.call for other in self._transcript.rows)
+        if not asked:
+            self._print_markdown(str(row.arguments.get(SAID[row.name], "")))
 
     def _is_below_its_card(self, row: r.CallRow) -> bool:
         """Whether the last thing printed is the approval card of this call, and the call was not edited since."""
