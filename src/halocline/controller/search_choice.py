@@ -1,15 +1,21 @@
 """The search engine of the settings, with its key: from its variable, or as `halo login` stored it for that address."""
 
+import time
 from collections.abc import Callable
 from functools import partial
+from urllib.parse import urlsplit
 
+from msgspec.structs import replace
+
+from halocline.controller.connection_test import Connection
 from halocline.controller.key_choice import Keys
 from halocline.hosts.search_engines import ENGINES, Engine
 from halocline.hosts.web import LocalWeb
-from halocline.hosts.web_search import EngineSearch
+from halocline.hosts.web_search import EngineSearch, KeyRefused
 from halocline.net.address import address_of
 from halocline.net.network import Network
-from halocline.protocol.errors import UsageError
+from halocline.ports.web_search import WebQuery
+from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.secret import Secret
 from halocline.providers.vendors import Vendor
 from halocline.store.settings import Settings
@@ -39,6 +45,37 @@ def without_key(settings: Settings, keys: Keys) -> str:
 def vendor_of(engine: Engine) -> Vendor:
     """The engine as one whose key is looked for and kept like any other."""
     return Vendor(engine.name, engine.title, "search", base_url=engine.url, key_variable=engine.key_variable)
+
+
+def engine_vendors() -> tuple[Vendor, ...]:
+    """The engines that take keys."""
+    return tuple(vendor_of(engine) for engine in ENGINES.values() if engine.key_variable)
+
+
+def engine_url(settings: Settings, name: str) -> str:
+    """Another address than an engine's usual one, if the settings name it."""
+    return settings.web_search.url if settings.web_search.engine == name else ""
+
+
+async def try_engine(name: str, key: Secret, url: str, way: Callable[[str], Network]) -> Connection:
+    """Search for one word with a key."""
+    began = time.monotonic()
+    web = LocalWeb(way)
+    engine = EngineSearch(ENGINES[name], url, web, partial(_given, key))
+    tried = Connection(name, engine.host)
+    try:
+        await engine.find(WebQuery("test"), await web.lookup(urlsplit(url).hostname or ""))
+    except KeyRefused as refused:
+        tried = replace(tried, accepted=False, failure=f"{engine.title} did not accept the key.", hint=refused.text)
+    except ToolFailure as failure:
+        tried = replace(tried, reached=False, failure=failure.text)
+    else:
+        tried = replace(tried, accepted=True)
+    return replace(tried, seconds=round(time.monotonic() - began, 3))
+
+
+async def _given(key: Secret) -> Secret:
+    return key
 
 
 async def _key(vendor: Vendor, keys: Keys) -> Secret | None:

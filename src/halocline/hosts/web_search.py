@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -17,12 +18,17 @@ NO_JSON = "{title} gives no JSON (status 403). Its settings need: search: format
 BUSY = "{title} takes no more requests for now (status 429). Wait, or go on without it."
 
 
+class KeyRefused(ToolFailure):
+    """The engine does not take the key."""
+
+
 class EngineSearch:
     """Fulfils `ports.web_search.WebSearch`. `key` finds the engine's key when it is asked."""
 
     def __init__(self, engine: Engine, url: str, web: LocalWeb, key: Callable[[], Awaitable[Secret | None]]) -> None:
         self.title = engine.title
         self.url = (url or engine.url).rstrip("/")
+        self.host = urlsplit(self.url).netloc
         self._engine = engine
         self._web = web
         self._key = key
@@ -54,7 +60,7 @@ class EngineSearch:
         if status == 403 and not self._engine.key_header[0]:
             raise ToolFailure(NO_JSON.format(title=title))
         if status in (401, 403):
-            raise ToolFailure(FORBIDDEN.format(title=title, status=status, name=name))
+            raise KeyRefused(FORBIDDEN.format(title=title, status=status, name=name))
         if status == 429:
             raise ToolFailure(BUSY.format(title=title))
         if status != 200:
