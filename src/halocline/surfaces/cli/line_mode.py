@@ -48,6 +48,9 @@ class LineMode:
         """Where the conversation stands: its posture, and the last things that were said."""
         self._screen.recall(past, fold(past))
 
+    def begin_anew(self) -> None:
+        self._screen.begin_anew()
+
     def show(self, event: ev.Event) -> None:
         self._screen.show(event)
 

@@ -106,6 +106,9 @@ class View(Protocol):
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         """What was said before this run."""
 
+    def begin_anew(self) -> None:
+        """What is shown next is of another task."""
+
     def show(self, event: ev.Event) -> None: ...
 
     def say(self, text: str) -> None:
@@ -140,6 +143,9 @@ class Silent:
         return None
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
+        return None
+
+    def begin_anew(self) -> None:
         return None
 
     def show(self, event: ev.Event) -> None:

@@ -104,6 +104,7 @@ async def _run(
             code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
             while handed := conversation.handed_over:
                 task = await _successor(client, task, handed, options)
+                view.begin_anew()
                 conversation = Conversation(client, task, view, schema, stays=stays)
                 code = await conversation.run(HANDED_OVER.format(context=handed.context, task=handed.task), 0)
             is_empty = not client.state(task).messages

@@ -63,6 +63,11 @@ class Screen:
         self._stream.discard()
         self._print_looks()
 
+    def begin_anew(self) -> None:
+        """Forget the task that was shown; another one comes, whose calls and questions may have the same names."""
+        self._print_looks()
+        self._transcript, self._printed, self._asked = Transcript(), 0, {}
+
     def status(self, text: str | None) -> None:
         """Say what is happening in the moving line; None takes it away."""
         self._out.status.set(None if text is None else Activity(text))

@@ -10,7 +10,7 @@ from halocline.protocol.jobs import JobInfo, JobState
 from halocline.protocol.values import Value
 
 JOBS = "/jobs"
-USAGE = "/jobs lists the jobs, /jobs show ID gives the end of what one printed, /jobs stop ID ends it."
+USAGE = "/jobs          list the jobs\n/jobs show ID  the end of what one printed\n/jobs stop ID  end one"
 
 
 class Slash(Value, frozen=True):
