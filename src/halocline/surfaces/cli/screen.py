@@ -3,6 +3,7 @@
 Rows are printed in their order, each when it is settled; what is not settled yet is the one moving line.
 """
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -28,6 +29,7 @@ TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_ta
 SAID = {"plan_mode_respond": "response"}
 """Tools with words for the person, and the argument that holds them."""
 
+_ADDRESS = re.compile(r"\s*https?://\S+\s*")
 _MARGIN = Text("  ", end="")
 
 
@@ -47,6 +49,7 @@ class Screen:
         self._stream = Stream()
         self._progress = ""
         self._asked: dict[str, str] = {}
+        self._answered: set[str] = set()
 
     async def __aenter__(self) -> "Screen":
         self._out.status.start()
@@ -66,7 +69,7 @@ class Screen:
     def begin_anew(self) -> None:
         """Forget the task that was shown; another one comes, whose calls and questions may have the same names."""
         self._print_looks()
-        self._transcript, self._printed, self._asked = Transcript(), 0, {}
+        self._transcript, self._printed, self._asked, self._answered = Transcript(), 0, {}, set()
 
     def status(self, text: str | None) -> None:
         """Say what is happening in the moving line; None takes it away."""
@@ -153,6 +156,8 @@ class Screen:
                 self.show_question(event)
             case ev.ApprovalResolved():
                 self._print_decision(event)
+            case ev.QuestionAnswered():
+                self._answer_below_its_question(event)
         if not self._stream.is_open:
             self._advance(skip_said=spoken)
 
@@ -180,8 +185,8 @@ class Screen:
                 self._print(cards.prompt_card(row))
             case r.ThoughtRow():
                 self._print(cards.thought_card(row, details=self._details))
-            case r.QuestionRow():
-                self._print(cards.answer_line(row), row.request)
+            case r.QuestionRow() if row.request not in self._answered:
+                self._print_answer(row)
             case r.TodosRow():
                 self._print(cards.todos_card(row))
             case r.CheckpointRow():
@@ -232,11 +237,26 @@ class Screen:
         if row and (told := cards.decision_line(row)):
             self._print(told, row.call)
 
+    def _answer_below_its_question(self, event: ev.QuestionAnswered) -> None:
+        """The row of the call that asked is not settled yet, and stands before the question's."""
+        rows = (row for row in self._transcript.rows if isinstance(row, r.QuestionRow))
+        row = next((row for row in rows if row.request == event.request), None)
+        if row and event.request in self._asked:
+            self._print_answer(row)
+
+    def _print_answer(self, row: r.QuestionRow) -> None:
+        self._answered.add(row.request)
+        self._print(cards.answer_line(row), row.request)
+
     def _print_markdown(self, text: str) -> None:
         from halocline.surfaces.cli.markdown import Prose
 
         for block in split(text):
-            self._print(Gutter(Prose(block), _MARGIN, _MARGIN))
+            if _ADDRESS.fullmatch(block):
+                self._print_looks()
+                self._out.print_whole(clean(block.strip()))
+            else:
+                self._print(Gutter(Prose(block), _MARGIN, _MARGIN))
 
     def _print_looks(self) -> None:
         if self._looks:
