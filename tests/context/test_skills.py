@@ -96,3 +96,19 @@ def test_the_files_that_a_skill_brings_are_named(project, home):
     (found,) = found_skills(project, home).skills
     assert bundled(found, 10) == ("b.md", "scripts/a.py")
     assert len(bundled(found, 1)) == 2
+
+
+def test_what_the_prompt_says_of_many_skills_is_bounded(project, home):
+    for number in range(50):
+        skill(project / PROJECT[0], f"s{number:02}", "x" * 1_000)
+    text = listed(found_skills(project, home).skills)
+    assert len(text) < 21_000
+    assert text.endswith("There are more; use_skill names them.\n")
+
+
+def test_a_very_long_skill_is_cut_and_says_where_the_rest_is(project, home):
+    folder = skill(project / PROJECT[0])
+    (folder / "SKILL.md").write_text((folder / "SKILL.md").read_text() + "x" * 200_000)
+    (found,) = found_skills(project, home).skills
+    assert len(instructions(found)) < 101_000
+    assert f"The rest of {found.file} is left out" in instructions(found)

@@ -27,7 +27,14 @@ def test_what_looks_like_a_key_or_is_known_as_one_is_taken_out(text, secret):
 
 
 @pytest.mark.parametrize(
-    "text", ["The task-list was empty.", "3 tokens used", "exit code 1 after 0.6 s", "a/b/c.py:12"]
+    "text",
+    [
+        "The task-list was empty.",
+        "3 tokens: 5",
+        "sketching_the_whole_layout_anew",
+        "exit code 1 after 0.6 s",
+        "a/b/c.py:12",
+    ],
 )
 def test_ordinary_words_stay(text):
     assert redacted(text, ["", "abc"]) == text

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.context.budget import Budget, fitting
 from halocline.protocol.values import Value
 
 PROJECT = (".halocline/skills", ".clinerules/skills", ".cline/skills", ".claude/skills", ".agents/skills")
@@ -19,7 +20,8 @@ FILE = "SKILL.md"
 MOST = 100
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1_024
-LONGEST_FILE = 200_000
+LONGEST_FILE = 100_000
+LISTED = Budget(MOST, 20_000, LONGEST_NAME + LONGEST_DESCRIPTION + 4)
 
 
 class Skill(Value, frozen=True):
@@ -74,13 +76,16 @@ def listed(skills: tuple[Skill, ...]) -> str:
     """What the system prompt says of them; nothing when there are none."""
     if not skills:
         return ""
-    lines = "\n".join(f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills)
+    fitted = fitting((f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills), LISTED)
+    lines = "\n".join(fitted.lines) + ("\nThere are more; use_skill names them." if fitted.cut else "")
     return f"\n# Skills\nBefore you do what one of these is for, get its instructions with use_skill.\n{lines}\n"
 
 
 def instructions(skill: Skill) -> str:
-    """The text below the front matter. Raises OSError."""
-    return _parts(_text(skill.file))[1]
+    """The text below the front matter; of a very long one its beginning, with a word on it. Raises OSError."""
+    text = _text(skill.file)
+    cut = os.path.getsize(skill.file) > LONGEST_FILE
+    return _parts(text)[1] + (f"\n[The rest of {skill.file} is left out; read it with read_file.]" if cut else "")
 
 
 def bundled(skill: Skill, most: int) -> tuple[str, ...]:
@@ -102,7 +107,7 @@ def _folders(place: Path) -> Iterator[Path]:
         names = sorted(os.listdir(place))
     except OSError:
         return
-    for name in names:
+    for name in names[:MOST]:
         if not name.startswith(".") and (place / name).is_dir():
             yield place / name
 

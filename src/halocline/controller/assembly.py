@@ -67,6 +67,7 @@ RECORDED_SETTINGS = (
     "effort",
     "thinking_budget",
     "plan",
+    "web_search",
 )
 """The settings that the course of a task depends on."""
 PATIENCE = 30.0

@@ -10,13 +10,13 @@ REDACTED = "[removed]"
 _SHORTEST = 6
 _PATTERNS = (
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
-    re.compile(r"\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|glpat|xox[a-z]|tvly|hf|gsk|npm|pypi|AIza)[-_]?[A-Za-z0-9_-]{16,}"),
+    re.compile(r"\b(?:(?:sk|pk|rk|gh[pousr]|glpat|xox[a-z]|tvly|hf|gsk|npm|pypi)[-_]|AIza)[A-Za-z0-9_-]{16,}"),
     re.compile(r"\bgithub_pat_\w{20,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
     re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),
     re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"),
 )
 _NAMED = re.compile(
-    r"""((?:authorization|cookie|[\w-]*(?:api[_-]?key|token|secret|passw(?:or)?d))["']?\s*[:=]\s*)"""
+    r"""((?:authorization|cookie|api[_-]?key|token|secret|passw(?:or)?d)["']?\s{0,9}[:=]\s{0,9})"""
     r"""(?:(?:bearer|basic)\s+)?("[^"\n]*"|'[^'\n]*'|[^\s,;&"']+)""",
     re.IGNORECASE,
 )

@@ -86,3 +86,10 @@ async def test_without_a_person_a_slash_is_a_prompt_like_any_other(halo: Halo) -
     done = await halo.run("-p", "-y", "-m", halo.script({**HI, "expect": "/newtask"}), "/newtask now")
     assert done.code == 0
     assert not [event for event in halo.log() if isinstance(event, ev.ToolsOffered)]
+
+
+async def test_a_plan_is_the_answer_of_a_run_without_a_person(halo: Halo) -> None:
+    asking = {"call": [call("plan_mode_respond", response="Two ways.", options=["a", "b"])]}
+    plan = {"call": [call("plan_mode_respond", response="The way is a.")], "expect": "nobody is asked"}
+    done = await halo.run("-p", "--mode", "plan", "-m", halo.script(asking, plan), "plan it")
+    assert (done.code, done.out, done.err) == (0, "The way is a.\n", "")
