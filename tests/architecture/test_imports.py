@@ -13,6 +13,7 @@ from halocline.providers.vendors import VENDORS
 from halocline.store.paths import Home
 from halocline.store.secrets import SecretStore
 from halocline.testing.model_server import ModelServer
+from halocline.tools.toolset import RARE
 
 PROBE = """
 import atexit, sys
@@ -57,6 +58,15 @@ UNUSED = (
     "markdownify",
     "playwright",
     "halocline.tools.pages",
+    *(f"halocline.tools.{name}" for name in RARE),
+    "halocline.context.tool_requests",
+    "halocline.controller.search_choice",
+    "halocline.edits.unified",
+    "halocline.hosts.revisions",
+    "halocline.hosts.search_engines",
+    "halocline.hosts.web_search",
+    "halocline.policy.redaction",
+    "yaml",
     "halocline.providers.markup",
     "halocline.providers.printed_calls",
     "halocline.providers.text_protocol",

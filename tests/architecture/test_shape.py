@@ -1,5 +1,6 @@
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 import msgspec
@@ -23,7 +24,7 @@ def tool_modules():
 
 @pytest.mark.parametrize("path", tool_modules(), ids=lambda path: path.stem)
 def test_a_tool_module_has_its_parts_and_is_named_as_the_model_calls_it(path):
-    module = getattr(toolset, path.stem)
+    module = import_module(f"halocline.tools.{path.stem}")
     assert isinstance(module.TOOL, Tool)
     assert issubclass(module.Input, msgspec.Struct)
     assert module.TOOL.name == path.stem
@@ -31,7 +32,7 @@ def test_a_tool_module_has_its_parts_and_is_named_as_the_model_calls_it(path):
 
 
 def test_every_tool_module_is_in_force():
-    assert {tool.name for tool in toolset.ALL} == {path.stem for path in tool_modules()}
+    assert {tool.name for tool in toolset.every_tool()} == {path.stem for path in tool_modules()}
 
 
 def test_no_module_is_long():

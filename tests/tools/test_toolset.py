@@ -7,7 +7,7 @@ from halocline.ports.tool import AnyTool
 from halocline.protocol.events import ApprovalMode, Mode, ModeChanged, TaskStarted
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state import State, reduce
-from halocline.tools.toolset import ALL, ON_REQUEST, SET_UP, Tools
+from halocline.tools.toolset import ON_REQUEST, PLANNING, SET_UP, Tools, every_tool
 
 
 def named(names: str) -> list[ToolCall]:
@@ -30,7 +30,7 @@ def test_neighbouring_calls_that_change_nothing_run_together(calls: str, batches
 
 def test_a_tool_is_found_by_its_name_only():
     tools = Tools()
-    assert [tools.find(tool.name) for tool in ALL] == list(ALL)
+    assert [tools.find(tool.name) for tool in every_tool()] == list(every_tool())
     assert tools.find("Read_File") is None
 
 
@@ -46,7 +46,7 @@ def names(**known) -> set[str]:
 
 
 def test_a_task_pays_for_no_tool_that_it_was_not_given():
-    assert not names() & {"plan_mode_respond", *ON_REQUEST, *SET_UP}
+    assert not names() & {PLANNING, *ON_REQUEST, *SET_UP}
 
 
 @pytest.mark.parametrize("tool", [*ON_REQUEST, *SET_UP])
@@ -59,7 +59,7 @@ def test_the_plan_tool_is_offered_from_the_first_plan_mode_on_so_that_the_switch
     planning = reduce(State(), TaskStarted(mode=Mode.PLAN, approval_mode=ApprovalMode.ASK, **about))
     acting = reduce(planning, ModeChanged(mode=Mode.ACT))
     assert Tools().specs(acting) == Tools().specs(planning)
-    assert "plan_mode_respond" in {spec.name for spec in Tools().specs(acting)}
+    assert PLANNING in {spec.name for spec in Tools().specs(acting)}
     late = reduce(State(), ModeChanged(mode=Mode.PLAN))
     assert Tools().specs(late) == Tools().specs(planning)
 
@@ -87,7 +87,7 @@ def test_each_model_is_offered_the_one_way_to_edit_that_it_knows(model: str, edi
     assert [name for name in offered if name in ("replace_in_file", "apply_patch")] == [editor]
 
 
-@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
 def test_a_schema_is_one_plain_object(tool: AnyTool):
     schema = tool.spec.schema
     text = json.dumps(schema)
@@ -97,13 +97,13 @@ def test_a_schema_is_one_plain_object(tool: AnyTool):
     assert set(schema.get("required", ())) <= set(schema["properties"])
 
 
-@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
 def test_a_tool_is_whole(tool: AnyTool):
     assert tool.input.__module__ == f"halocline.tools.{tool.name}"
     assert (tool.preview is not None) == (tool.kind == "edit")
 
 
-@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
 def test_unknown_arguments_are_ignored_and_missing_ones_named(tool: AnyTool):
     required = tool.spec.schema.get("required", [])
     whole = {name: sample(tool.spec.schema["properties"][name]) for name in required}

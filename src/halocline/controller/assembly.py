@@ -46,7 +46,6 @@ from halocline.task.inbox import Inbox
 from halocline.task.log import Log
 from halocline.task.task import Task
 from halocline.task.tool_calls import Machine
-from halocline.tools import web_search
 from halocline.tools.toolset import ALL, Tools
 
 if TYPE_CHECKING:
@@ -193,8 +192,9 @@ class Assembly:
         """The tools there are; which of them the model is offered is the state's matter."""
         if self._search is None:
             return Tools(ALL)
-        url = self._search.url
-        return Tools(web_search.through(url) if tool is web_search.TOOL else tool for tool in ALL)
+        from halocline.tools import web_search
+
+        return Tools((*ALL, web_search.through(self._search.url)))
 
     def offered(self, state: State, attended: bool, before: Iterable[str]) -> frozenset[str]:
         """Which tools a task is offered beside those of every task; `before` are those that it has for its own reasons.

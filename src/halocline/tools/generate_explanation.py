@@ -3,18 +3,20 @@
 The remarks stand in the diffs of the call's end: nothing else is kept, and a surface shows them below their lines.
 """
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
 from halocline.context.budget import Budget, fitting
-from halocline.edits.unified import FileDiff, numbered, parsed, remarked
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, Remark, ToolKind
 from halocline.protocol.messages import Text
 from halocline.tools.schema import schema_of
+
+if TYPE_CHECKING:
+    from halocline.edits.unified import FileDiff
 
 DIFF = Budget(2_000, 100_000, 500)
 MOST_COMMENTS = 50
@@ -45,6 +47,8 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    from halocline.edits.unified import parsed
+
     if ctx.revisions is None:
         raise ToolFailure("There are no versions to compare here.")
     files = parsed(await ctx.revisions.diff(input.from_ref, input.to_ref))
@@ -53,13 +57,15 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     return _explained(input, files) if input.comments else _read(files)
 
 
-def _read(files: tuple[FileDiff, ...]) -> ToolOutput:
+def _read(files: "tuple[FileDiff, ...]") -> ToolOutput:
+    from halocline.edits.unified import numbered
+
     fitted = fitting(numbered(files), DIFF)
     cut = "\n[The diff goes on; nearer refs show the rest.]" if fitted.cut else ""
     return ToolOutput.of("\n".join(fitted.lines) + f"{cut}\n[{NOW}]")
 
 
-def _explained(input: Input, files: tuple[FileDiff, ...]) -> ToolOutput:
+def _explained(input: Input, files: "tuple[FileDiff, ...]") -> ToolOutput:
     """Raises ToolFailure when a comment is on no line of the diff; nothing is shown then."""
     if len(input.comments) > MOST_COMMENTS:
         raise ToolFailure(f"These are {len(input.comments)} comments; at most {MOST_COMMENTS} are shown. Choose.")
@@ -71,7 +77,9 @@ def _explained(input: Input, files: tuple[FileDiff, ...]) -> ToolOutput:
     return ToolOutput((Text(told),), diffs=diffs)
 
 
-def _diff(file: FileDiff, comments: list[Comment]) -> Diff:
+def _diff(file: "FileDiff", comments: list[Comment]) -> Diff:
+    from halocline.edits.unified import remarked
+
     mine = (Remark(one.line, one.text.strip()[:LONGEST_COMMENT]) for one in comments if one.path == file.path)
     return remarked(file, tuple(sorted(mine, key=lambda remark: remark.line)))
 

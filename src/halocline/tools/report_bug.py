@@ -3,9 +3,7 @@
 What must stay true: keys and the like are taken out before anybody sees the report, the person too.
 """
 
-import platform
 from typing import Annotated
-from urllib.parse import urlencode
 
 import msgspec
 from msgspec import Meta
@@ -64,10 +62,14 @@ def address(title: str, text: str) -> str:
 
 
 def _url(title: str, text: str) -> str:
+    from urllib.parse import urlencode
+
     return f"{REPOSITORY}/issues/new?{urlencode({'title': title[:200], 'body': text})}"
 
 
 def _report(input: Input, ctx: ToolContext) -> str:
+    import platform
+
     about = (
         f"- Halocline {__version__}, Python {platform.python_version()}\n- {platform.platform()}\n- Model: {ctx.model}"
     )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 
 from halocline.ports.tool import AnyTool, ToolSpec
 from halocline.protocol.messages import ToolCall
@@ -11,21 +12,14 @@ from halocline.tools import (
     ask_followup_question,
     attempt_completion,
     execute_command,
-    generate_explanation,
     job,
     list_code_definition_names,
     list_files,
-    new_rule,
-    new_task,
-    plan_mode_respond,
     read_file,
     replace_in_file,
-    report_bug,
     search_files,
     update_todos,
-    use_skill,
     web_fetch,
-    web_search,
     write_to_file,
 )
 
@@ -40,16 +34,9 @@ ALL: tuple[AnyTool, ...] = (
     execute_command.TOOL,
     job.TOOL,
     web_fetch.TOOL,
-    web_search.TOOL,
-    use_skill.TOOL,
     update_todos.TOOL,
     ask_followup_question.TOOL,
     attempt_completion.TOOL,
-    plan_mode_respond.TOOL,
-    new_task.TOOL,
-    new_rule.TOOL,
-    report_bug.TOOL,
-    generate_explanation.TOOL,
 )
 
 PATCHES = r"(.*/)?(gpt-(4\.1|[5-9]|\d\d)|o[34](?!\w)|codex)"
@@ -60,19 +47,28 @@ ON_REQUEST = ("new_task", "new_rule", "report_bug", "generate_explanation")
 """Offered where the settings name them, or a person asked for one in this task: most tasks do not pay for them."""
 SET_UP = ("web_search", "use_skill")
 """Offered where an engine or a skill is there."""
+PLANNING = "plan_mode_respond"
+RARE = (*SET_UP, PLANNING, *ON_REQUEST)
+"""Tools of few tasks; each is imported by the first one that has it."""
+
+
+def every_tool() -> tuple[AnyTool, ...]:
+    """All that there are, the rare ones too."""
+    return (*ALL, *map(_rare, RARE))
 
 
 class Tools:
-    """Fulfils `ports.tool.Toolset` with the tools given, in their order."""
+    """Fulfils `ports.tool.Toolset` with the tools given, in their order, and the rare ones behind them."""
 
     def __init__(self, tools: Iterable[AnyTool] = ALL) -> None:
         self._tools = {tool.name: tool for tool in tools}
 
     def find(self, name: str) -> AnyTool | None:
-        return self._tools.get(name)
+        return self._tools.get(name) or (_rare(name) if name in RARE else None)
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in self._tools.values() if _is_offered(tool.name, state))
+        names = dict.fromkeys((*self._tools, *RARE))
+        return tuple(tool.spec for name in names if _is_offered(name, state) and (tool := self.find(name)))
 
     def batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
         batches: list[list[ToolCall]] = []
@@ -91,9 +87,14 @@ class Tools:
         return tool is not None and not tool.edits
 
 
+def _rare(name: str) -> AnyTool:
+    tool: AnyTool = import_module(f"halocline.tools.{name}").TOOL
+    return tool
+
+
 def _is_offered(name: str, state: State) -> bool:
-    if name == plan_mode_respond.TOOL.name:
+    if name == PLANNING:
         return state.has_planned
-    if name in ON_REQUEST or name in SET_UP:
+    if name in RARE:
         return name in state.offered
     return re.match(OFFERED.get(name, ""), state.model) is not None
