@@ -36,10 +36,12 @@ async def test_a_run_without_a_person_names_the_jobs_that_it_stops(halo: Halo) -
 
 def test_a_hand_over_goes_on_in_the_new_task_at_once(halo: Halo) -> None:
     # A script begins anew with each task, so the new one proposes another hand-over first.
-    hand_over = {"call": [call("new_task", context="# Work\n\nAll of it.")]}
-    person = Person(halo, "-m", halo.script(hand_over, {"text": "Going on.", "expect": "stays"}), "go")
+    hand_over = {"call": [*SERVE["call"], call("new_task", context="# Work\n\nAll of it.")]}
+    person = Person(halo, "-y", "-m", halo.script(hand_over, {"text": "Going on.", "expect": "stays"}), "go")
     person.sees("All of it.", "Go on with this in a new task?", "Start the new task").presses("1")
-    person.sees("goes on with this", "All of it.", "Handed over by task", "Stay in this one").presses("2")
+    person.sees(
+        "goes on with this", "Stopped 1 job: echo up; sleep 60", "All of it.", "Handed over by task", "Stay in this one"
+    ).presses("2")
     person.sees("Going on.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
     logs = {task: halo.log(task) for task in halo.tasks}

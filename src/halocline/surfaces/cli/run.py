@@ -103,16 +103,19 @@ async def _run(
             conversation = Conversation(client, task, view, schema, stays=stays)
             code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
             while handed := conversation.handed_over:
+                ended = _running(client, task)
                 task = await _successor(client, task, handed, options)
                 view.begin_anew()
+                if ended:
+                    view.show(ev.Noticed(_stopped(ended)))
                 conversation = Conversation(client, task, view, schema, stays=stays)
                 code = await conversation.run(HANDED_OVER.format(context=handed.context, task=handed.task), 0)
             is_empty = not client.state(task).messages
-            stopped = tuple(job.command for job in client.jobs(task) if job.state != "ended")
+            stopped = _running(client, task)
     finally:
         await close(client)
         if stopped:
-            tell(f"Stopped {len(stopped)} job{'s'[: len(stopped) > 1]}: {', '.join(map(_short, stopped))}")
+            tell(_stopped(stopped))
     if is_empty:
         client.delete(task)
     return code
@@ -125,6 +128,15 @@ async def _successor(client: Client, task: str, handed: ev.HandedOver, options: 
     name = await client.start(Path(state.workspace), began, handed.to)
     await client.let_go(task)
     return name
+
+
+def _running(client: Client, task: str) -> tuple[str, ...]:
+    """The commands that still go on; they end with their task."""
+    return tuple(job.command for job in client.jobs(task) if job.state != "ended")
+
+
+def _stopped(commands: tuple[str, ...]) -> str:
+    return f"Stopped {len(commands)} job{'s'[: len(commands) > 1]}: {', '.join(map(_short, commands))}"
 
 
 def _short(command: str) -> str:
