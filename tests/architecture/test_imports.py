@@ -13,6 +13,7 @@ from halocline.providers.vendors import VENDORS
 from halocline.store.paths import Home
 from halocline.store.secrets import SecretStore
 from halocline.testing.model_server import ModelServer
+from halocline.tools.toolset import RARE
 
 PROBE = """
 import atexit, sys
@@ -62,6 +63,15 @@ UNUSED = (
     "halocline.ports.browser",
     "halocline.tools.browser_action",
     "halocline.tools.pages",
+    *(f"halocline.tools.{name}" for name in RARE),
+    "halocline.context.tool_requests",
+    "halocline.controller.search_choice",
+    "halocline.edits.unified",
+    "halocline.hosts.revisions",
+    "halocline.hosts.search_engines",
+    "halocline.hosts.web_search",
+    "halocline.protocol.redaction",
+    "yaml",
     "halocline.providers.markup",
     "halocline.providers.printed_calls",
     "halocline.providers.text_protocol",

@@ -33,7 +33,7 @@ def test_a_tool_module_has_its_parts_and_is_named_as_the_model_calls_it(path):
 
 
 def test_every_tool_module_is_in_force():
-    assert {tool.name for tool in toolset.ALL} | NEED_A_SET_UP == {path.stem for path in tool_modules()}
+    assert {tool.name for tool in toolset.every_tool()} == {path.stem for path in tool_modules()}
 
 
 def test_no_module_is_long():

@@ -6,8 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.checkpoints.bench import Bench, contents, git
 
 from halocline.checkpoints.repository import Limits

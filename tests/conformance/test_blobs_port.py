@@ -2,8 +2,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from halocline.ports.blobs import Blobs
 from halocline.store.blobs import DiskBlobs

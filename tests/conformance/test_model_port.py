@@ -8,9 +8,16 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as changed
 from tests.providers.markup import TOOLS, spoken
-from tests.providers.streams import HELLO, MemoryBlobs, endpoint, message_of, text_of, usage_of
-from tests.providers.streams import collected as collected_of
-from tests.providers.streams import request as request_of
+from tests.providers.streams import (
+    HELLO,
+    MemoryBlobs,
+    collected as collected_of,
+    endpoint,
+    message_of,
+    request as request_of,
+    text_of,
+    usage_of,
+)
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind

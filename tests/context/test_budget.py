@@ -1,5 +1,4 @@
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from halocline.context.budget import CEILING, DEFINITIONS, FILE, LISTING, MATCHES, Budget, bounded, fitting, within
 from halocline.protocol.messages import Image, Note, Text

@@ -1,8 +1,9 @@
 import pytest
 
 from halocline.context.job_notes import begun_anew, exit_words, job_news, status
-from halocline.ports.jobs import JobInfo, JobOutput, JobState
+from halocline.ports.jobs import JobOutput
 from halocline.protocol.events import JobStarted, ShellMoved
+from halocline.protocol.jobs import JobInfo, JobState
 from halocline.protocol.state import State
 
 

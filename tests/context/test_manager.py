@@ -1,5 +1,4 @@
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from halocline.context.manager import MISSING, Pairing, paired
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult, UserMessage

@@ -1,8 +1,7 @@
 from io import BytesIO
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from PIL import Image
 
 from halocline.context.pictures import PictureFacts, picture_facts

@@ -10,8 +10,7 @@ import pytest
 from halocline.controller.assembly import Assembly
 from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import SettingsError, TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.messages import StopReason, Text
 from halocline.providers.scripted import Call, Turn

@@ -3,8 +3,7 @@ import pytest
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import AssistantMessage, Effort
 from halocline.providers.scripted import Fault, Turn

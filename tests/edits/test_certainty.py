@@ -2,8 +2,7 @@
 
 from contextlib import suppress
 
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from halocline.edits.edit import Edit, Grain
 from halocline.edits.likeness import folded_trimmed

@@ -2,8 +2,7 @@ import codecs
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from halocline.edits.blocks import parse
 from halocline.edits.edit import UnplacedEdits

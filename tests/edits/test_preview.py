@@ -3,8 +3,7 @@ import sys
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from halocline.edits.growing_arguments import GrowingArguments
 from halocline.edits.preview import GrowingEdit

@@ -2,8 +2,7 @@ import codecs
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from halocline.edits.text import BinaryContent, NotEncodable, Offsets, TextFile, decode, encode, lines_of
 

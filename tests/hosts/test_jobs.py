@@ -10,8 +10,8 @@ from tests.hosts.conftest import Runner
 from tests.hosts.test_processes import linux, pid_in, runs
 
 from halocline.ports.host import Left
-from halocline.ports.jobs import JobInfo, JobState
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.jobs import JobInfo, JobState
 
 ASK_PASSWORD = """
 import termios

@@ -6,8 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from halocline.hosts.keeper import STATE_FD
 from halocline.hosts.shell_state import ShellState, left_in, with_trailer

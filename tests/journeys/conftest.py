@@ -9,8 +9,7 @@ from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
 from halocline.controller.replay import Replay, replay
 from halocline.ports.model import Model
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Text
 from halocline.protocol.state import State
 from halocline.providers.retry import Retrying

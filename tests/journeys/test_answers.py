@@ -5,8 +5,7 @@ from halocline.context.answer_form import SOURCE
 from halocline.controller.assembly import Assembly
 from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import fold
 from halocline.providers.scripted import Call, Turn

@@ -1,6 +1,5 @@
 from halocline.controller.controller import TaskOptions
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason, Text
 from halocline.providers.scripted import Call, Turn
 

@@ -15,8 +15,7 @@ from tests.journeys.soundness import assert_sound
 
 from halocline.controller.controller import TaskOptions
 from halocline.hosts.keeper import _below
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Image
 from halocline.providers.scripted import Call, Turn
 from halocline.store.settings import Settings

@@ -12,8 +12,7 @@ import msgspec
 import pytest
 from tests.journeys.soundness import assert_sound
 
-from halocline.protocol import codec
-from halocline.protocol import events as ev
+from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME, fold
 from halocline.providers.script import load_turns

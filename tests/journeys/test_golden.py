@@ -7,8 +7,7 @@ import msgspec
 import pytest
 from tests.journeys.repair import PROJECT, PROMPT, TURNS
 
-from halocline.protocol import codec
-from halocline.protocol import events as ev
+from halocline.protocol import codec, events as ev
 from halocline.protocol.state import fold, loose_ends, reduce
 from halocline.surfaces.export import to_markdown
 from halocline.surfaces.rows import rows_of

@@ -9,8 +9,7 @@ from tests.journeys.soundness import assert_sound
 from halocline.controller.assembly import Assembly
 from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason, Text
 from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME, fold
 from halocline.providers.scripted import Call, Fault, Turn

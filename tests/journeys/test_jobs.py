@@ -10,9 +10,7 @@ from tests.journeys.soundness import assert_sound
 from tests.journeys.test_crashes import halo
 
 from halocline.controller.controller import TaskOptions
-from halocline.protocol import codec
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import codec, commands as cmd, events as ev
 from halocline.providers.script import load_turns
 from halocline.providers.scripted import Call, Turn
 

@@ -1,8 +1,7 @@
 import pytest
 from tests.journeys.soundness import assert_sound
 
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason
 from halocline.providers.scripted import Call, Turn
 from halocline.task.governor import GO_ON, STOP

@@ -1,7 +1,6 @@
 from halocline.controller.controller import TaskOptions
 from halocline.controller.policy_review import review
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events import ToolKind
 from halocline.protocol.rules import Rule, RuleBook, Verdict
 from halocline.providers.scripted import Call, Turn

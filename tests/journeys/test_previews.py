@@ -4,8 +4,7 @@ import pytest
 
 from halocline.controller.controller import TaskOptions
 from halocline.controller.previews import LARGEST, with_previews
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Text
 from halocline.providers.scripted import Call, Turn
 

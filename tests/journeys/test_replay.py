@@ -9,8 +9,7 @@ from tests.journeys.repair import PROJECT, PROMPT, TURNS
 from halocline.controller.assembly import Assembly
 from halocline.controller.controller import TaskOptions
 from halocline.controller.replay import replay
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text
 from halocline.providers.scripted import Call, Turn
 from halocline.store.recording import Recording, read_recording

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, aclosing, contextmanager, suppress
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.net.raw_server import EMPTY, STREAM_HEAD, read_request, serving
 
 from halocline.net.connection import Connection

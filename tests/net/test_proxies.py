@@ -2,8 +2,7 @@ from base64 import b64encode
 from urllib.request import proxy_bypass_environment
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from halocline.net.address import Address, address_of
 from halocline.net.network import Network

@@ -2,11 +2,9 @@ import json
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from halocline.protocol import codec
-from halocline.protocol import events as ev
+from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, UserMessage
 
 

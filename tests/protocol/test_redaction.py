@@ -4,7 +4,7 @@ import string
 import msgspec
 import pytest
 
-from halocline.protocol.redaction import redacted
+from halocline.protocol.redaction import redacted, thoroughly_redacted
 
 LETTERS = string.ascii_letters + string.digits
 
@@ -66,3 +66,44 @@ def test_passwords_and_headers_are_blotted_out_where_they_stand():
 )
 def test_ordinary_text_stays_as_it_is(text):
     assert redacted(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("Authorization: Bearer abc.def-123456", "abc.def-123456"),
+        ('{"api_key": "hunter22"}', "hunter22"),
+        ("ANTHROPIC_API_KEY=sk-ant-api03-AbCdEfGhIjKlMnOp", "AbCdEfGhIjKlMnOp"),
+        ("the key sk-proj-0123456789abcdefghij was refused", "0123456789abcdefghij"),
+        ("password: 'let me in'", "let me in"),
+        ("https://ada:s3cret@example.org/x", "s3cret"),
+        ("token ghp_0123456789abcdefghijABCDEFGHIJ", "0123456789abcdefghij"),
+        ("AKIAIOSFODNN7EXAMPLE", "IOSFODNN7"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "eyJzdWIi"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----", "MIIE"),
+        ("Cookie: session=abcdef; other=ghijkl", "abcdef"),
+        ("x my-own-secret y", "my-own-secret"),
+    ],
+)
+def test_what_looks_like_a_key_or_is_known_as_one_is_taken_out(text, secret):
+    clean = thoroughly_redacted(text, ["my-own-secret"], "")
+    assert secret not in clean
+    assert "[redacted" in clean
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The task-list was empty.",
+        "3 tokens: 5",
+        "sketching_the_whole_layout_anew",
+        "exit code 1 after 0.6 s",
+        "a/b/c.py:12",
+    ],
+)
+def test_ordinary_words_of_a_report_stay(text):
+    assert thoroughly_redacted(text, ["", "abc"], "") == text
+
+
+def test_the_home_folder_becomes_a_tilde():
+    assert thoroughly_redacted("in /home/ada/x and /home/adam/y", (), "/home/ada") == "in ~/x and /home/adam/y"

@@ -8,9 +8,9 @@ from halocline.providers.markup import tags_of
 from halocline.providers.markup_arguments import read_arguments, write_arguments
 from halocline.providers.markup_reader import Called, Growing, Piece, Reader
 from halocline.providers.script import Call, Turn
-from halocline.tools.toolset import ALL
+from halocline.tools.toolset import every_tool
 
-TOOLS = tuple(tool.spec for tool in ALL)
+TOOLS = tuple(tool.spec for tool in every_tool())
 TAGS = tags_of(TOOLS)
 
 

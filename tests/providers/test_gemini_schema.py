@@ -3,11 +3,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from halocline.providers.gemini_schema import parameters
-from halocline.tools.toolset import ALL
+from halocline.tools.toolset import every_tool
 
 TEXT = {"type": "string"}
 ACCEPTED = {
@@ -99,7 +98,7 @@ def words(accepted: Any) -> Iterator[str]:
         yield from words(one)
 
 
-@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.spec.name)
+@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.spec.name)
 def test_our_own_tools_lose_nothing(tool: Any) -> None:
     assert parameters(tool.spec.schema) == tool.spec.schema
 

@@ -1,7 +1,6 @@
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.providers.streams import HELLO, MemoryBlobs, endpoint, message_of, request, text_of, translated, usage_of
 
 from halocline.ports.model import Request

@@ -1,8 +1,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.providers.markup import TAGS
 
 from halocline.providers.markup_arguments import read_arguments, write_arguments

@@ -1,8 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.providers.markup import TAGS, TOOLS, cut_into, markup, meant, read
 
 from halocline.providers.markup import THINKING, WRAPPERS, Lexer, text_of

@@ -4,8 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.providers.streams import endpoint, message_of, request, text_of, translated
 
 from halocline.protocol.errors import ModelError

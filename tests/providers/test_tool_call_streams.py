@@ -2,8 +2,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.providers.streams import HELLO, endpoint, message_of, request, translated
 
 from halocline.protocol.events import ToolCallDelta

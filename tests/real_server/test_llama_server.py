@@ -16,6 +16,7 @@ from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ToolCallDelta
 from halocline.protocol.messages import AssistantMessage, Message, StopReason, Text, ToolResult, UserMessage
+from halocline.protocol.state import State
 from halocline.providers.anthropic import Anthropic
 from halocline.providers.openai_chat import OpenAIChat
 from halocline.providers.openai_responses import OpenAIResponses
@@ -25,7 +26,7 @@ from halocline.task.arguments import input_of
 from halocline.tools.toolset import ALL, Tools
 
 FAMILIES = {"anthropic": Anthropic, "llamacpp": OpenAIChat, "openai-responses": OpenAIResponses}
-SPECS = tuple(spec for spec in Tools(ALL).specs("") if spec.name in ("read_file", "update_todos", "list_files"))
+SPECS = tuple(spec for spec in Tools(ALL).specs(State()) if spec.name in ("read_file", "update_todos", "list_files"))
 EVERY_FAMILY = pytest.mark.parametrize("family", FAMILIES)
 
 

@@ -1,7 +1,6 @@
 import re
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from halocline.protocol.events import ApprovalMode, CallStatus, Choice, Diff, Mode, Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason

@@ -1,7 +1,6 @@
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from halocline.protocol.values import JsonObject
 from halocline.task.arguments import input_of

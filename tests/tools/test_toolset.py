@@ -4,8 +4,10 @@ import msgspec
 import pytest
 
 from halocline.ports.tool import AnyTool
+from halocline.protocol.events import ApprovalMode, Mode, ModeChanged, TaskStarted
 from halocline.protocol.messages import ToolCall
-from halocline.tools.toolset import ALL, Tools
+from halocline.protocol.state import State, reduce
+from halocline.tools.toolset import ON_REQUEST, PLANNING, SET_UP, Tools, every_tool
 
 
 def named(names: str) -> list[ToolCall]:
@@ -27,15 +29,39 @@ def test_neighbouring_calls_that_change_nothing_run_together(calls: str, batches
 
 
 def test_a_tool_is_found_by_its_name_only():
-    tools = Tools()
-    assert [tools.find(tool.name) for tool in ALL] == list(ALL)
+    tools = Tools(every_tool())
+    assert [tools.find(tool.name) for tool in every_tool()] == list(every_tool())
     assert tools.find("Read_File") is None
 
 
 @pytest.mark.parametrize("model", ["anthropic/claude-sonnet-5-5", "openai/gpt-5.6"])
 def test_all_specs_together_stay_within_1500_tokens(model: str):
-    specs = [{"name": s.name, "description": s.description, "input_schema": s.schema} for s in Tools().specs(model)]
+    offered = Tools().specs(State(model=model))
+    specs = [{"name": s.name, "description": s.description, "input_schema": s.schema} for s in offered]
     assert len(json.dumps(specs, separators=(",", ":"), ensure_ascii=False)) / 4 <= 1_500
+
+
+def names(**known) -> set[str]:
+    return {spec.name for spec in Tools().specs(State(**known))}
+
+
+def test_a_task_pays_for_no_tool_that_it_was_not_given():
+    assert not names() & {PLANNING, *ON_REQUEST, *SET_UP}
+
+
+@pytest.mark.parametrize("tool", [*ON_REQUEST, *SET_UP])
+def test_a_tool_that_was_given_is_offered_beside_the_others(tool: str):
+    assert names(offered=frozenset({tool})) == names() | {tool}
+
+
+def test_the_plan_tool_is_offered_from_the_first_plan_mode_on_so_that_the_switch_to_act_keeps_the_cache():
+    about = {"workspace": "/", "model": "", "system_prompt": "", "version": ""}
+    planning = reduce(State(), TaskStarted(mode=Mode.PLAN, approval_mode=ApprovalMode.ASK, **about))
+    acting = reduce(planning, ModeChanged(mode=Mode.ACT))
+    assert Tools().specs(acting) == Tools().specs(planning)
+    assert PLANNING in {spec.name for spec in Tools().specs(acting)}
+    late = reduce(State(), ModeChanged(mode=Mode.PLAN))
+    assert Tools().specs(late) == Tools().specs(planning)
 
 
 @pytest.mark.parametrize(
@@ -57,27 +83,27 @@ def test_all_specs_together_stay_within_1500_tokens(model: str):
     ],
 )
 def test_each_model_is_offered_the_one_way_to_edit_that_it_knows(model: str, editor: str):
-    names = [spec.name for spec in Tools().specs(model)]
-    assert [name for name in names if name in ("replace_in_file", "apply_patch")] == [editor]
+    offered = [spec.name for spec in Tools().specs(State(model=model))]
+    assert [name for name in offered if name in ("replace_in_file", "apply_patch")] == [editor]
 
 
-@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
 def test_a_schema_is_one_plain_object(tool: AnyTool):
     schema = tool.spec.schema
     text = json.dumps(schema)
     assert schema["type"] == "object"
-    assert not [word for word in ("$ref", "$defs", '"title"', "anyOf", '"default"', "null") if word in text]
+    assert not [word for word in ("$ref", "$defs", '"title": "', "anyOf", '"default"', "null") if word in text]
     assert all(field.get("description") for field in schema["properties"].values())
     assert set(schema.get("required", ())) <= set(schema["properties"])
 
 
-@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
 def test_a_tool_is_whole(tool: AnyTool):
     assert tool.input.__module__ == f"halocline.tools.{tool.name}"
     assert (tool.preview is not None) == (tool.kind == "edit")
 
 
-@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
 def test_unknown_arguments_are_ignored_and_missing_ones_named(tool: AnyTool):
     required = tool.spec.schema.get("required", [])
     whole = {name: sample(tool.spec.schema["properties"][name]) for name in required}

@@ -4,8 +4,9 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 
-from halocline.ports.jobs import JobInfo, JobOutput, JobState
+from halocline.ports.jobs import JobOutput
 from halocline.protocol.events import JobEnded
+from halocline.protocol.jobs import JobInfo, JobState
 from halocline.protocol.messages import Note
 from halocline.protocol.state import State
 

@@ -39,7 +39,7 @@ class Context:
             model=state.model,
             system=state.system_prompt,
             messages=self._pairing.of(state.messages),
-            tools=toolset.specs(state.model),
+            tools=toolset.specs(state),
             max_tokens=self._max_tokens,
             effort=thinking.effort,
             thinking_budget=thinking.budget,

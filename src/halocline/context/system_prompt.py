@@ -6,10 +6,10 @@ from pathlib import Path
 NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
 
-def system_prompt(workspace: Path) -> str:
-    """The text for a task in this workspace."""
+def system_prompt(workspace: Path, skills: str = "") -> str:
+    """The text for a task in this workspace; `skills` is what it says of them."""
     template = Path(__file__).with_name("prompts").joinpath("system.md").read_text(encoding="utf-8")
-    return template.format(workspace=workspace, system=NAMES.get(sys.platform, sys.platform))
+    return template.format(workspace=workspace, system=NAMES.get(sys.platform, sys.platform)) + skills
 
 
 def text_tools(tools: str) -> str:

@@ -10,9 +10,11 @@ from dataclasses import replace
 from halocline.controller.connection_test import Connection, try_connection
 from halocline.controller.key_choice import FoundKey, Keys, environment_key
 from halocline.controller.model_choice import client, place
-from halocline.controller.network_choice import hurried, network
+from halocline.controller.network_choice import hurried, network, network_to
+from halocline.controller.search_choice import engine_url, engine_vendors, try_engine
 from halocline.controller.sign_in import SignIn
 from halocline.controller.vendor_choice import find_vendor
+from halocline.net.network import Network
 from halocline.ports.blobs import Blobs
 from halocline.protocol.errors import UsageError
 from halocline.protocol.secret import Secret
@@ -78,7 +80,7 @@ class Accounts:
         own = [find_vendor(name, self._settings, self._catalogue) for name in self._settings.providers]
         rows = {row.name: row for row in (*VENDORS.values(), *own)}
         mine = [row for row in rows.values() if row.key_variable and accounts.holder(row).name == row.name]
-        return [self._account(row, places) for row in mine]
+        return [self._account(row, places) for row in (*mine, *engine_vendors())]
 
     def of(self, provider: str) -> Account:
         """One provider's. Raises UsageError when there is none, or when it takes no key."""
@@ -95,6 +97,8 @@ class Accounts:
     async def tried(self, provider: str, key: Secret) -> Connection:
         """How far a key leads that is not stored yet. Raises UsageError when the base URL is none."""
         vendor = self._holder(provider)
+        if vendor.family == "search":
+            return await try_engine(vendor.name, key, self._endpoint(provider).url, self._way)
         keys = Keys(self._home, self._env, FoundKey(key, "the one just given"), self._settings.base_url)
         at = hurried(await place(vendor, "", self._settings, self._env, keys))
         if not at.at_home:
@@ -124,7 +128,12 @@ class Accounts:
         async with SignIn.begun(hurried(replace(at, network=network(at, self._settings, self._env)))) as sign_in:
             yield sign_in
 
+    def _way(self, url: str) -> Network:
+        return network_to(url, self._settings, self._env)
+
     def _holder(self, provider: str) -> Vendor:
+        if engine := next((row for row in engine_vendors() if row.name == provider), None):
+            return engine
         vendor = find_vendor(provider, self._settings, self._catalogue)
         if not vendor.key_variable:
             raise UsageError(f"{vendor.title} needs no key.", f"Use it: halo -m {vendor.name}/MODEL")
@@ -132,8 +141,11 @@ class Accounts:
         return vendor if row.name == vendor.name else row  # the settings may have moved it to another server
 
     def _endpoint(self, provider: str) -> Endpoint:
+        """Where the key is for; `base_url` is an address of models, and not one of a search engine."""
         vendor = self._holder(provider)
-        return Endpoint(vendor, "", base_url=base_url_of(vendor, self._env, self._settings.base_url))
+        searches = vendor.family == "search"
+        given = engine_url(self._settings, vendor.name) if searches else self._settings.base_url
+        return Endpoint(vendor, "", base_url=base_url_of(vendor, self._env, given))
 
     def _account(self, vendor: Vendor, places: Mapping[str, Place]) -> Account:
         known, found, stored = accounts.account(vendor), environment_key(vendor, self._env), places.get(vendor.name)

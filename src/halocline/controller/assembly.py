@@ -17,6 +17,7 @@ from halocline.controller.key_choice import FoundKey, Keys
 from halocline.controller.model_choice import open_model, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
+from halocline.controller.revisions import WorkspaceRevisions
 from halocline.controller.vendor_choice import remark, takes_images
 from halocline.hosts.code import TreeSitter
 from halocline.hosts.documents import ChildDocuments
@@ -39,6 +40,7 @@ from halocline.providers.correcting import Correcting
 from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
+from halocline.store.history import new_task_id
 from halocline.store.paths import Home
 from halocline.store.rule_files import RuleFiles
 from halocline.store.settings import Settings, load_settings, over
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from halocline.controller.replayed import Replayed
     from halocline.hosts.browsers import FoundBrowser
     from halocline.ports.browser import Browser
+    from halocline.ports.web_search import WebSearch
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recorder
 
@@ -69,6 +72,7 @@ RECORDED_SETTINGS = (
     "effort",
     "thinking_budget",
     "plan",
+    "web_search",
 )
 """The settings that the course of a task depends on."""
 PATIENCE = 30.0
@@ -120,6 +124,7 @@ class Assembly:
         given = FoundKey(api_key, "--api-key") if api_key else None
         self._keys = Keys(home, env, given, settings.base_url)
         self._other_keys = Keys(home, env)
+        self._search_keys = Keys(home, env, base_url=settings.web_search.url)
 
     @classmethod
     def of(cls, choices: Choices, env: Mapping[str, str] = os.environ) -> "Assembly":
@@ -203,13 +208,45 @@ class Assembly:
         return Accounts(self.home, self.settings, self._env, self.blobs, self.catalogue)
 
     def tools(self) -> Toolset:
-        """The tools that the model is offered."""
-        offered = self._had_browser if self._had_browser is not None else self._browser_program
-        if not offered:
-            return Tools(ALL)
-        from halocline.tools.browser_action import tool_for
+        """The tools there are; which of them the model is offered is the state's matter."""
+        tools = list(ALL)
+        if self._browser_program if self._had_browser is None else self._had_browser:
+            from halocline.tools.browser_action import tool_for
 
-        return Tools((*ALL, tool_for(self.settings.viewport)))
+            tools.append(tool_for(self.settings.viewport))
+        if self._search is not None:
+            from halocline.tools import web_search
+
+            tools.append(web_search.through(self._search.url))
+        return Tools(tools)
+
+    def offered(self, state: State, attended: bool, before: Iterable[str]) -> frozenset[str]:
+        """Which tools a task is offered beside those of every task; `before` are those that it has for its own reasons.
+
+        Nobody can accept a new task where nobody is.
+        """
+        names = {*before, *self.settings.extra_tools} - {"web_search"}
+        if self._search is not None and not self.search_remark:
+            names.add("web_search")
+        return frozenset(names if attended else names - {"new_task"})
+
+    @cached_property
+    def search_remark(self) -> str:
+        """Why web_search is not offered although an engine is set; empty when all is well."""
+        if self._search is None:
+            return ""
+        from halocline.controller.search_choice import without_key
+
+        return without_key(self.settings, self._search_keys)
+
+    @cached_property
+    def _search(self) -> "WebSearch | None":
+        """The search engine of the settings. Raises UsageError when it cannot be asked."""
+        if not self.settings.web_search.engine:
+            return None
+        from halocline.controller.search_choice import search
+
+        return search(self.settings, self._search_keys, self._way)
 
     def task(self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool) -> Task:
         """One task, ready to be served. `workspace` is absolute."""
@@ -241,9 +278,7 @@ class Assembly:
         settings = {name: getattr(self.settings, name) for name in RECORDED_SETTINGS}
         if self._browser_program:
             settings |= {"browser": True, "browser_viewport": self.settings.browser_viewport}
-        names = self._key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
-        used = (key.reveal() for key in (*self._keys.used, *self._other_keys.used))
-        return Recorder(file, settings, (*used, *(self._env.get(name, "") for name in names)))
+        return Recorder(file, settings, self._known_keys())
 
     def recorded(self, model: Model, recorder: "Recorder", log: Log, past: Iterable[DurableEvent]) -> Model:
         """The model, with its requests and the log's events going to the recorder as well."""
@@ -263,7 +298,7 @@ class Assembly:
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),
-            "machine": self._machine(log.path.parent, state, workspace),
+            "machine": self._machine(log, state, workspace),
             "home": self.home.root,
         }
 
@@ -288,7 +323,8 @@ class Assembly:
 
         return Off()
 
-    def _machine(self, folder: Path, state: State, workspace: Path) -> Machine:
+    def _machine(self, log: Log, state: State, workspace: Path) -> Machine:
+        folder = log.path.parent
         return Machine(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(folder / OUTPUTS, self._key_variables(), first_job=state.jobs_started + 1),
@@ -302,6 +338,11 @@ class Assembly:
             syntax_errors=self.settings.syntax_errors,
             leave=self.leave(workspace),
             partial_edits=self.settings.partial_edits,
+            folder=folder,
+            revisions=WorkspaceRevisions(workspace, lambda: self.shadow_git(workspace, log.task)),
+            web_search=self._search,
+            redact=self._redacted,
+            new_task_id=new_task_id,
         )
 
     def leave(self, workspace: Path) -> RuleFiles:
@@ -331,6 +372,17 @@ class Assembly:
         )
         return LocalBrowser(setup, self._way)
 
+    def _redacted(self, text: str) -> str:
+        from halocline.protocol.redaction import thoroughly_redacted
+
+        return thoroughly_redacted(text, self._known_keys(), str(Path.home()))
+
+    def _known_keys(self) -> Iterable[str]:
+        """What must not be in a text that leaves: keys that were used, and those that variables hold."""
+        names = self._key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
+        used = (key.reveal() for key in (*self._keys.used, *self._other_keys.used, *self._search_keys.used))
+        return (*used, *(self._env.get(name, "") for name in names))
+
     def _way(self, url: str) -> Network:
         return network_to(url, self.settings, self._env)
 
@@ -339,6 +391,11 @@ class Assembly:
         rows = {name for vendor in VENDORS.values() if not vendor.shared_key for name in vendor.key_variables}
         own = {provider.key_variable for provider in self.settings.providers.values() if provider.key_variable}
         others = {name for name in self._env if name.endswith("_API_KEY")} - rows - own
+        if others:
+            from halocline.hosts.search_engines import ENGINES
+
+            own |= {engine.key_variable for engine in ENGINES.values()} & others
+            others -= own
         if others:
             others &= {name for entry in self.catalogue.providers().values() for name in entry.env}
         return frozenset(rows | own | others)

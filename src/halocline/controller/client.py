@@ -11,9 +11,9 @@ from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.controller import Controller, TaskOptions
 from halocline.controller.model_list import OfferedModel
-from halocline.ports.jobs import JobInfo
 from halocline.protocol import commands as cmd
 from halocline.protocol.events import DurableEvent, Event
+from halocline.protocol.jobs import JobInfo
 from halocline.protocol.state import State
 from halocline.store.history import TaskInfo
 
@@ -40,8 +40,13 @@ class Client:
         self.name = name
         self.home = controller.home
 
-    async def start(self, workspace: Path, options: TaskOptions) -> str:
-        return await self._controller.start(workspace, options)
+    async def start(self, workspace: Path, options: TaskOptions, name: str = "") -> str:
+        """Begin a task and give its id, which is `name` for one that another task handed over to."""
+        return await self._controller.start(workspace, options, name)
+
+    async def let_go(self, task: str) -> None:
+        """Close one open task, with its jobs."""
+        await self._controller.let_go(task)
 
     async def resume(self, task: str, options: TaskOptions) -> str:
         return await self._controller.resume(task, options)
@@ -104,9 +109,13 @@ class Client:
         """Fetch the catalogue of models anew. Raises HaloclineError; then the old one stays."""
         return await self._controller.refresh_models()
 
-    def remark(self, task: str) -> str:
-        """What a person should hear of an open task's model; mostly nothing."""
-        return self._controller.remark(task)
+    def job_tail(self, task: str, job: str) -> str:
+        """The end of what a job printed. Raises ToolFailure when there is no such job."""
+        return self._controller.job_tail(task, job)
+
+    def remarks(self, task: str) -> tuple[str, ...]:
+        """What a person should hear of an open task's model, skills and search engine; mostly nothing."""
+        return self._controller.remarks(task)
 
     async def connection(self, model: str = "") -> "Connection":
         """How far the way to a model goes: the one that is named, or would be taken. Raises UsageError."""

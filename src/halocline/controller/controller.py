@@ -5,7 +5,7 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,11 +16,11 @@ from halocline._version import __version__
 from halocline.checkpoints.restore import Restored
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.environment import environment
+from halocline.context.skills import found_skills, listed
 from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
-from halocline.ports.jobs import JobInfo
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
@@ -39,8 +39,10 @@ from halocline.protocol.events import (
     PolicyChanged,
     ShellMoved,
     TaskStarted,
+    ToolsOffered,
     TurnEnded,
 )
+from halocline.protocol.jobs import JobInfo
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
 from halocline.protocol.values import JsonObject, Value
@@ -79,11 +81,12 @@ class TaskOptions(Value, frozen=True):
 
 @dataclass(slots=True)
 class OpenTask:
-    """A task, the coroutine that serves it, and the model's name in each mode."""
+    """A task, the coroutine that serves it, the model's name in each mode, and what was odd when it began."""
 
     task: Task
     serving: asyncio.Task[None]
     models: Mapping[Mode, str]
+    remarks: tuple[str, ...] = ()
 
 
 class Controller:
@@ -96,19 +99,23 @@ class Controller:
         self._program_log = ProgramLog(assembly.home.logs)
         self._errands: set[asyncio.Task[None]] = set()
 
-    async def start(self, workspace: Path, options: TaskOptions) -> str:
-        """Begin a task and give its id. Nothing is written before the model is known to be usable."""
+    async def start(self, workspace: Path, options: TaskOptions, name: str = "") -> str:
+        """Begin a task and give its id. Nothing is written before the model is known to be usable.
+
+        `name` is the id that another task, which handed over to it, has given it.
+        """
         model = await self._assembly.model(options.model or "")
         names = {mode: name_in(mode, model) for mode in Mode}
         recorder = self._assembly.recorder(options.record) if options.record else None
-        name = history.new_task_id()
+        name = name or history.new_task_id()
+        skills = found_skills(workspace)
         mode = options.mode or Mode.ACT
         started = TaskStarted(
             workspace=str(workspace),
             model=names[mode],
             mode=mode,
             approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
-            system_prompt=system_prompt(workspace),
+            system_prompt=system_prompt(workspace, listed(skills.skills)),
             version=__version__,
         )
         with _given_back_on_failure(Log(self.home.task(name), name)) as log:
@@ -116,7 +123,8 @@ class Controller:
                 model = self._assembly.recorded(model, recorder, log, ())
             task = self._assembly.task(log, State(), workspace, model, attended=options.attended)
             task.emit(started)
-        return self._serve(name, task, names)
+            _offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
+        return self._serve(name, task, names, skills.skipped)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Open a task again. What a crash left open is closed first; nothing is run again by itself.
@@ -139,16 +147,17 @@ class Controller:
                 task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
             _begin_anew(task)
             self._adjust(task, options, names)
+            _offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
         return self._serve(name, task, names)
 
     def send(self, command: cmd.AnyCommand) -> bool:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
         task = self._task(command.task)
         match command:
-            case cmd.SubmitPrompt(content=content, output_schema=schema):
+            case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool):
                 now = datetime.now().astimezone()
                 note = environment(task.state, Path(task.state.workspace), now)
-                task.inbox.prompt(Prompt((*content, note, *_form(schema)), schema))
+                task.inbox.prompt(Prompt((*content, note, *_wanted(task, tool), *_form(schema)), schema))
             case cmd.Steer(content=content):
                 task.inbox.steer(content)
             case cmd.Interrupt():
@@ -196,6 +205,10 @@ class Controller:
     def jobs(self, name: str) -> tuple[JobInfo, ...]:
         """The commands that an open task let go on."""
         return self._task(name).machine.shell.jobs.list()
+
+    def job_tail(self, name: str, job: str) -> str:
+        """The end of what a job printed. Raises ToolFailure when there is no such job."""
+        return self._task(name).machine.shell.jobs.tail(job)
 
     def history(self) -> list[history.TaskInfo]:
         """All tasks of this home, the newest first."""
@@ -251,9 +264,10 @@ class Controller:
         """Fetch the catalogue of models anew. Raises HaloclineError; then the old one stays."""
         return await self._assembly.refresh_models()
 
-    def remark(self, name: str) -> str:
-        """What a person should hear of an open task's model; mostly nothing."""
-        return self._assembly.remark(self._task(name).model.name)
+    def remarks(self, name: str) -> tuple[str, ...]:
+        """What a person should hear of an open task's model, skills and search engine; mostly nothing."""
+        said = (self._assembly.remark(self._task(name).model.name), self._assembly.search_remark)
+        return (*filter(None, said), *self._open[name].remarks)
 
     async def connection(self, model: str) -> "Connection":
         """How far the way to a model goes. Raises UsageError and SecretsError."""
@@ -263,6 +277,13 @@ class Controller:
     def accounts(self) -> "Accounts":
         """The providers' keys."""
         return self._assembly.accounts
+
+    async def let_go(self, name: str) -> None:
+        """Close one task, with its jobs, once its turn has ended."""
+        opened = self._open.pop(name)
+        opened.task.inbox.close()
+        await opened.serving
+        await opened.task.close()
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""
@@ -297,11 +318,11 @@ class Controller:
                     return chosen
         return await self._assembly.model(state.model)
 
-    def _serve(self, name: str, task: Task, models: Mapping[Mode, str]) -> str:
+    def _serve(self, name: str, task: Task, models: Mapping[Mode, str], remarks: tuple[str, ...] = ()) -> str:
         self._program_log.attach()
         serving = asyncio.create_task(_mended_then_run(task), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
-        self._open[name] = OpenTask(task, serving, models)
+        self._open[name] = OpenTask(task, serving, models, remarks)
         return name
 
     def _adjust(self, task: Task, options: TaskOptions, models: Mapping[Mode, str]) -> None:
@@ -328,6 +349,22 @@ def _switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:
         task.emit(ModelChanged(model=models[mode]))
     if mode is not task.state.mode:
         task.emit(ModeChanged(mode=mode))
+
+
+def _offer(task: Task, tools: Iterable[str]) -> None:
+    """Let the model have these tools from now on, beside those of every task."""
+    if (names := frozenset(tools)) != task.state.offered:
+        task.emit(ToolsOffered(tools=tuple(sorted(names))))
+
+
+def _wanted(task: Task, tool: str) -> tuple[Note, ...]:
+    """Offer the tool that a person asks for, and say so to the model."""
+    if not tool:
+        return ()
+    from halocline.context.tool_requests import tool_request
+
+    _offer(task, task.state.offered | {tool})
+    return (tool_request(tool),)
 
 
 def _begin_anew(task: Task) -> None:

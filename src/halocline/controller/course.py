@@ -22,6 +22,7 @@ FROM_ELSEWHERE = (
     ev.ModelChanged,
     ev.PolicyChanged,
     ev.RulesChanged,
+    ev.ToolsOffered,
     ev.CheckpointTaken,
     ev.CheckpointRestored,
     ev.JobEnded,

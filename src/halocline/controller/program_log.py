@@ -4,8 +4,6 @@ import logging
 from functools import cached_property
 from pathlib import Path
 
-from halocline.protocol.redaction import redacted
-
 LOGGER = logging.getLogger("halocline")
 FILE_NAME = "halocline.log"
 LARGEST = 1_000_000
@@ -14,6 +12,8 @@ LARGEST = 1_000_000
 
 class _Redacting(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
+        from halocline.protocol.redaction import redacted  # most programs never write a line
+
         return redacted(super().format(record))
 
 

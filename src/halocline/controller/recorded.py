@@ -18,9 +18,10 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
 from halocline.protocol.rules import RuleBook
+from halocline.protocol.state import State
 from halocline.store.recording import Recorder
 
-FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted)
+FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
 """What a call may tell of just before its end."""
 
 
@@ -108,8 +109,8 @@ class RecordedTools:
         preview = self._answers.preview if tool.preview else None
         return replace(tool, run=self._answers.run, preview=preview)
 
-    def specs(self, model: str) -> tuple[ToolSpec, ...]:
-        return self._tools.specs(model)
+    def specs(self, state: State) -> tuple[ToolSpec, ...]:
+        return self._tools.specs(state)
 
     def batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
         return self._tools.batches(calls)

@@ -4,8 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from halocline.controller.course import FROM_ELSEWHERE, Course, Cut, waits
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.state import State
 from halocline.task.inbox import Prompt
 from halocline.task.task import Task

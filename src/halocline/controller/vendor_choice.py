@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from msgspec.structs import asdict
-from msgspec.structs import replace as changed
+from msgspec.structs import asdict, replace as changed
 
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog import FREE, UNKNOWN, ModelInfo, Prices

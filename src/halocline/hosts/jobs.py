@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 
 from halocline.context.budget import NEWS, NEWS_END
 from halocline.hosts.job import Job
+from halocline.hosts.output import plain
 from halocline.hosts.readiness import is_building, is_ready
-from halocline.ports.jobs import JobInfo, JobOutput, JobState
+from halocline.ports.jobs import JobOutput
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.jobs import JobInfo, JobState
 
 ENDED_KEPT = 16
 """Jobs that ended are remembered up to this number, so that what they printed can still be read."""
@@ -140,6 +142,9 @@ class LocalJobs:
         if wait > 0 and entry.watching is not None:
             await asyncio.wait([entry.watching], timeout=wait)
         return entry.take()
+
+    def tail(self, name: str) -> str:
+        return plain(self._find(name).job.newest.decode("utf-8", "replace")).strip()
 
     async def write(self, name: str, text: str) -> JobOutput:
         entry = self._find(name)

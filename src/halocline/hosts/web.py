@@ -1,7 +1,7 @@
 """Pages over HTTP: one request at a time, to addresses that were judged, within bounds of time and size."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -44,27 +44,34 @@ class LocalWeb:
         return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
 
     async def get(self, url: str, addresses: tuple[str, ...]) -> WebAnswer:
-        """Ask once. Raises ToolFailure."""
+        """Ask once for a page. Raises ToolFailure."""
+        return await self.ask(url, addresses, HEADERS)
+
+    async def ask(
+        self, url: str, addresses: tuple[str, ...], headers: Mapping[str, str], body: bytes = b""
+    ) -> WebAnswer:
+        """Ask once; with a body, by POST. Raises ToolFailure."""
         way = self._way(url)
         host = urlsplit(url).netloc
         if not addresses and way.proxy is None:
             raise ToolFailure(f"{host} was not found: its host name does not resolve.")
         try:
             async with asyncio.timeout(TIME_LIMIT):
-                return await _get(url, replace(way, pinned=addresses))
+                return await _asked(url, replace(way, pinned=addresses), headers, body)
         except TimeoutError:
-            raise ToolFailure(f"{host} did not send the page within {TIME_LIMIT:g} s.") from None
+            raise ToolFailure(f"{host} did not answer in full within {TIME_LIMIT:g} s.") from None
         except HaloclineError as error:
             raise ToolFailure(error.text) from error
 
 
-async def _get(url: str, way: Network) -> WebAnswer:
+async def _asked(url: str, way: Network, headers: Mapping[str, str], body: bytes) -> WebAnswer:
     from halocline.net.http import HttpClient
 
     parts = urlsplit(url)
     client = HttpClient(f"{parts.scheme}://{parts.netloc}", way)
     try:
-        response = await client.get((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), HEADERS)
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        response = await (client.post(path, headers, (body,)) if body else client.get(path, headers))
         with closing(response):
             return await _answer(response)
     finally:

@@ -18,6 +18,7 @@ RUNS_LATER = (
     ".github/workflows",
     ".envrc",
     ".halocline",
+    ".clinerules",
     ".mcp.json",
     ".gitmodules",
 )

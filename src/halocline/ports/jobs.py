@@ -1,36 +1,10 @@
 """The door to commands that go on while the task does other things."""
 
 from collections.abc import Callable
-from enum import StrEnum
 from typing import Protocol
 
+from halocline.protocol.jobs import JobInfo
 from halocline.protocol.values import Value
-
-
-class JobState(StrEnum):
-    """`hot`: it printed just now, or seems to be building something; `idle`: it is quiet."""
-
-    HOT = "hot"
-    IDLE = "idle"
-    ENDED = "ended"
-
-
-class JobInfo(Value, frozen=True):
-    """One job. `seconds` is how long it has run, `quiet` for how long it has been silent, `unread` is in bytes.
-
-    `exit_code` is None while it runs, and when nobody saw how it ended. `stopped` says why somebody ended it.
-    """
-
-    name: str
-    command: str
-    state: JobState
-    exit_code: int | None = None
-    stopped: str = ""
-    seconds: float = 0.0
-    quiet: float = 0.0
-    unread: int = 0
-    terminal: bool = False
-    ports: tuple[int, ...] = ()
 
 
 class JobOutput(Value, frozen=True):
@@ -51,6 +25,9 @@ class Jobs(Protocol):
 
     async def read(self, name: str, wait: float = 0.0) -> JobOutput:
         """What is new; with `wait`, after its end or that many seconds."""
+
+    def tail(self, name: str) -> str:
+        """The end of what it printed, for a person; for the model nothing counts as read by this."""
 
     async def write(self, name: str, text: str) -> JobOutput:
         """Type text into a job that has a terminal, and give what it prints. Raises ToolFailure without one."""

@@ -15,8 +15,11 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.code import Code, SyntaxRule
 from halocline.ports.documents import Documents
 from halocline.ports.host import Files, Search, Shell, Web
-from halocline.protocol.events import Diff, DurableEvent, Location, Todo, ToolKind
+from halocline.ports.revisions import Revisions
+from halocline.ports.web_search import WebSearch
+from halocline.protocol.events import ApprovalMode, Diff, DurableEvent, Location, Mode, Todo, ToolKind
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
+from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject, Value
 
 if TYPE_CHECKING:
@@ -132,7 +135,10 @@ class Reach(Protocol):
 
 
 class ToolContext(Value, frozen=True):
-    """What a running tool may use. `messages` are what the model has before it, `takes_images` whether it sees."""
+    """What a running tool may use. `messages` are what the model has before it, `takes_images` whether it sees.
+
+    `folder` is the task's own, for what is written for the person; `redact` takes keys and the like out of a text.
+    """
 
     call: str
     workspace: Path
@@ -152,6 +158,14 @@ class ToolContext(Value, frozen=True):
     partial_edits: bool = False
     messages: tuple[Message, ...] = ()
     todos: tuple[Todo, ...] = ()
+    mode: Mode = Mode.ACT
+    approval_mode: ApprovalMode = ApprovalMode.ASK
+    model: str = ""
+    folder: Path = Path()
+    revisions: Revisions | None = None
+    web_search: WebSearch | None = None
+    redact: Callable[[str], str] = str
+    new_task_id: Callable[[], str] = str
 
     def path(self, text: str) -> Path:
         """The absolute path for what the model wrote; no check is made here, the policy made it."""
@@ -187,8 +201,8 @@ class Toolset(Protocol):
 
     def find(self, name: str) -> AnyTool | None: ...
 
-    def specs(self, model: str) -> tuple[ToolSpec, ...]:
-        """What a model is offered. `find` knows the other tools as well."""
+    def specs(self, state: State) -> tuple[ToolSpec, ...]:
+        """What the model is offered in a task. `find` knows the other tools as well."""
 
     def batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
         """Neighbouring calls that may run together; a call that edits is always alone. Order is kept."""

@@ -13,10 +13,11 @@ class Command(Tagged, frozen=True, kw_only=True):
 
 
 class SubmitPrompt(Command, frozen=True):
-    """Begin a turn. Its answer has to fit `output_schema`, when there is one."""
+    """Begin a turn. Its answer has to fit `output_schema`, when there is one; `tool` is one that the person wants."""
 
     content: tuple[UserPart, ...]
     output_schema: JsonObject | None = None
+    tool: str = ""
 
 
 class Steer(Command, frozen=True):

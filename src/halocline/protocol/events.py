@@ -5,13 +5,23 @@ A *transient* event is only shown; it is never written and carries none of the t
 two by its base class. There is no event per tool, no snapshot in an event and no JSON inside a text field.
 """
 
-from enum import StrEnum
-
-from halocline.protocol.kinds import Mode as Mode
-from halocline.protocol.kinds import ToolKind as ToolKind
+from halocline.protocol.kinds import (
+    ApprovalMode as ApprovalMode,
+    CallStatus as CallStatus,
+    Choice as Choice,
+    Diff as Diff,
+    Grant as Grant,
+    Location as Location,
+    Mode as Mode,
+    Remark as Remark,
+    Scope as Scope,
+    Todo as Todo,
+    TodoStatus as TodoStatus,
+    ToolKind as ToolKind,
+)
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
 from halocline.protocol.rules import RuleBook
-from halocline.protocol.values import JsonObject, Tagged, Value
+from halocline.protocol.values import JsonObject, Tagged
 
 
 class Durable(Tagged, frozen=True, kw_only=True):
@@ -24,82 +34,6 @@ class Durable(Tagged, frozen=True, kw_only=True):
 
 class Transient(Tagged, frozen=True, kw_only=True):
     """An event that is only shown."""
-
-
-class CallStatus(StrEnum):
-    """How a tool call ended."""
-
-    COMPLETED = "completed"
-    FAILED = "failed"
-    REJECTED = "rejected"
-    SKIPPED = "skipped"
-    CANCELLED = "cancelled"
-
-
-class ApprovalMode(StrEnum):
-    """How much is done without asking."""
-
-    ASK = "ask"
-    ACCEPT_EDITS = "accept-edits"
-    AUTO = "auto"
-    YOLO = "yolo"
-
-
-class Choice(StrEnum):
-    """What may be answered to an approval; ACP's words."""
-
-    ALLOW_ONCE = "allow_once"
-    ALLOW_ALWAYS = "allow_always"
-    REJECT_ONCE = "reject_once"
-    REJECT_ALWAYS = "reject_always"
-
-
-class Location(Value, frozen=True):
-    """A place in a file, for surfaces that can show it."""
-
-    path: str
-    line: int | None = None
-
-
-class Diff(Value, frozen=True):
-    """A change of one file as a unified diff, for the eye."""
-
-    path: str
-    text: str
-    added: int = 0
-    removed: int = 0
-
-
-class Grant(Value, frozen=True):
-    """Leave that a person gave for good: a tool kind with exactly this subject (a command, a path, a host).
-
-    With `argv` it is for every simple command that begins with these words.
-    """
-
-    kind: ToolKind
-    subject: str = ""
-    argv: tuple[str, ...] = ()
-
-
-class Scope(StrEnum):
-    """How far leave that was given for good reaches."""
-
-    TASK = "task"
-    PROJECT = "project"
-    EVERYWHERE = "everywhere"
-
-
-class TodoStatus(StrEnum):
-    PENDING = "pending"
-    IN_PROGRESS = "in_progress"
-    COMPLETED = "completed"
-
-
-class Todo(Value, frozen=True):
-    """One line of the to-do list."""
-
-    text: str
-    status: TodoStatus = TodoStatus.PENDING
 
 
 class TaskStarted(Durable, frozen=True):
@@ -338,6 +272,19 @@ class RulesChanged(Durable, frozen=True):
     book: RuleBook
 
 
+class ToolsOffered(Durable, frozen=True):
+    """From now on the model is offered these tools beside those that every task has."""
+
+    tools: tuple[str, ...]
+
+
+class HandedOver(Durable, frozen=True):
+    """The person let a new task, `to`, go on from here; `context` is all that it is told."""
+
+    to: str
+    context: str
+
+
 class FileChanged(Durable, frozen=True):
     """An edit tool wrote a file. `before` and `after` are blobs; None means the file did not (or does not) exist."""
 
@@ -443,6 +390,8 @@ DurableEvent = (
     | ModelChanged
     | PolicyChanged
     | RulesChanged
+    | ToolsOffered
+    | HandedOver
     | FileChanged
     | CheckpointTaken
     | CheckpointRestored

@@ -1,6 +1,8 @@
-"""What sort of thing is done, and in which mode."""
+"""The values that events and commands carry."""
 
 from enum import StrEnum
+
+from halocline.protocol.values import Value
 
 
 class ToolKind(StrEnum):
@@ -22,3 +24,87 @@ class Mode(StrEnum):
 
     PLAN = "plan"
     ACT = "act"
+
+
+class CallStatus(StrEnum):
+    """How a tool call ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+
+
+class ApprovalMode(StrEnum):
+    """How much is done without asking."""
+
+    ASK = "ask"
+    ACCEPT_EDITS = "accept-edits"
+    AUTO = "auto"
+    YOLO = "yolo"
+
+
+class Choice(StrEnum):
+    """What may be answered to an approval; ACP's words."""
+
+    ALLOW_ONCE = "allow_once"
+    ALLOW_ALWAYS = "allow_always"
+    REJECT_ONCE = "reject_once"
+    REJECT_ALWAYS = "reject_always"
+
+
+class Location(Value, frozen=True):
+    """A place in a file, for surfaces that can show it."""
+
+    path: str
+    line: int | None = None
+
+
+class Remark(Value, frozen=True):
+    """Words on one line of a diff; `line` counts in the file as it is after the change."""
+
+    line: int
+    text: str
+
+
+class Diff(Value, frozen=True):
+    """A change of one file as a unified diff, for the eye; `remarks` explain its lines."""
+
+    path: str
+    text: str
+    added: int = 0
+    removed: int = 0
+    remarks: tuple[Remark, ...] = ()
+
+
+class Grant(Value, frozen=True):
+    """Leave that a person gave for good: a tool kind with exactly this subject (a command, a path, a host).
+
+    With `argv` it is for every simple command that begins with these words.
+    """
+
+    kind: ToolKind
+    subject: str = ""
+    argv: tuple[str, ...] = ()
+
+
+class Scope(StrEnum):
+    """How far leave that was given for good reaches."""
+
+    TASK = "task"
+    PROJECT = "project"
+    EVERYWHERE = "everywhere"
+
+
+class TodoStatus(StrEnum):
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+
+
+class Todo(Value, frozen=True):
+    """One line of the to-do list."""
+
+    text: str
+    status: TodoStatus = TodoStatus.PENDING

@@ -5,6 +5,7 @@ autumn 2026, from the vendors' documentation. The task's log itself is left as i
 """
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 _FORMS = {
@@ -28,9 +29,35 @@ _FORMS = {
 }
 
 
+_SHORTEST = 6
+_LOOKS_LIKE_ONE = (
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*"
+    r"|\b(?:(?:sk|pk|rk|gh[pousr]|glpat|xox[a-z]|tvly|hf|gsk|npm|pypi)[-_]|AIza|github_pat_)[A-Za-z0-9_-]{16,}"
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
+    r"|(?<=bearer )[\w.~+/=-]{8,}"
+)
+_NAMED_LIKE_ONE = (
+    r"""((?:authorization|cookie|api[_-]?key|token|secret|passw(?:or)?d)["']?\s{0,9}[:=]\s{0,9})"""
+    r"""(?:(?:bearer|basic)\s+)?("[^"\n]*"|'[^'\n]*'|[^\s,;&"']+)"""
+)
+
+
 def redacted(text: str) -> str:
     """The text with `[redacted NAME]` in the place of every secret that is known by its form."""
     return _forms().sub(lambda match: f"[redacted {match.lastgroup}]".replace("_", "-"), text)
+
+
+def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:
+    """For a text that a person will send on: also without these `secrets`, what is named like one, and the home folder.
+
+    It takes too much rather than too little.
+    """
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        if len(secret) >= _SHORTEST:
+            text = text.replace(secret, "[redacted]")
+    text = re.sub(_LOOKS_LIKE_ONE, "[redacted]", redacted(text), flags=re.IGNORECASE | re.DOTALL)
+    text = re.sub(_NAMED_LIKE_ONE, r"\1[redacted]", text, flags=re.IGNORECASE)
+    return re.sub(rf"{re.escape(home.rstrip('/'))}(?![\w.-])", "~", text) if len(home) > 1 else text
 
 
 @cache

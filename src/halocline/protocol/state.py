@@ -99,6 +99,8 @@ class State(Value, frozen=True):
     jobs: tuple[ev.JobStarted, ...] = ()
     jobs_started: int = 0
     jobs_ended_apart: tuple[ev.JobEnded, ...] = ()
+    offered: frozenset[str] = frozenset()
+    has_planned: bool = False
 
     @property
     def turn_is_over(self) -> bool:
@@ -207,6 +209,7 @@ def _task_started(state: State, e: ev.TaskStarted) -> State:
         mode=e.mode,
         approval_mode=e.approval_mode,
         system_prompt=e.system_prompt,
+        has_planned=e.mode is ev.Mode.PLAN,
     )
 
 
@@ -369,10 +372,13 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.AnswerRefused: _answer_refused,
     ev.LimitExtended: _limit_extended,
     ev.TodosChanged: lambda state, e: replace(state, todos=e.todos),
-    ev.ModeChanged: lambda state, e: replace(state, mode=e.mode),
+    ev.ModeChanged: lambda state, e: replace(
+        state, mode=e.mode, has_planned=state.has_planned or e.mode is ev.Mode.PLAN
+    ),
     ev.ModelChanged: lambda state, e: replace(state, model=e.model),
     ev.RulesChanged: lambda state, e: replace(state, rules=e.book),
     ev.PolicyChanged: lambda state, e: replace(state, approval_mode=e.approval_mode),
+    ev.ToolsOffered: lambda state, e: replace(state, offered=frozenset(e.tools)),
     ev.FileChanged: lambda state, e: replace(state, files_changed=state.files_changed | {e.path}),
     ev.ShellMoved: lambda state, e: replace(state, shell=e),
     ev.PageShown: lambda state, e: replace(state, page=e.url),

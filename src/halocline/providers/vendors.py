@@ -6,7 +6,7 @@ from typing import Any, Literal
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
-Family = Literal["anthropic", "openai_chat", "openai_responses", "gemini", "library", "scripted"]
+Family = Literal["anthropic", "openai_chat", "openai_responses", "gemini", "library", "scripted", "search"]
 
 
 class Vendor(Value, frozen=True):

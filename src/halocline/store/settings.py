@@ -72,6 +72,13 @@ class PlanSettings(Value, frozen=True, forbid_unknown_fields=True):
     thinking_budget: Tokens | None = None
 
 
+class WebSearchSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """The engine that web_search asks; `url` is where, when that is not its usual place."""
+
+    engine: Literal["", "searxng", "brave", "tavily", "exa", "serper"] = ""
+    url: str = ""
+
+
 class Settings(Value, frozen=True, forbid_unknown_fields=True):
     """All settings, with their defaults."""
 
@@ -137,6 +144,14 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             description="Of an edit with several blocks, make those that fit and report the others; else all or none."
         ),
     ] = False
+    extra_tools: Annotated[
+        tuple[Literal["new_task", "new_rule", "report_bug", "generate_explanation"], ...],
+        Says(description="Tools to offer in every task, not only when asked for: new_task, new_rule and the like."),
+    ] = ()
+    web_search: Annotated[
+        WebSearchSettings,
+        Says(description="Offers web_search: `engine` (searxng, brave, tavily, exa or serper), `url` where it is."),
+    ] = WebSearchSettings()
     connect_timeout: Annotated[Amount, Says(description="Seconds within which a connection must come about.")] = 10.0
     first_byte_timeout: Annotated[
         Amount | None,

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
-from halocline.ports.jobs import JobInfo, Jobs
+from halocline.ports.jobs import Jobs
 from halocline.protocol.events import Event, JobEnded, JobsReported
+from halocline.protocol.jobs import JobInfo
 
 
 def tell_of_ends(jobs: Jobs, emit: Callable[[Event], None]) -> None:

@@ -22,7 +22,9 @@ from halocline.ports.code import Code, SyntaxRule
 from halocline.ports.documents import Documents
 from halocline.ports.host import Files, Search, Shell, Web
 from halocline.ports.leave import Leave
+from halocline.ports.revisions import Revisions
 from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput, Toolset
+from halocline.ports.web_search import WebSearch
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
@@ -70,7 +72,10 @@ class NotAdmitted(Exception):
 
 
 class Machine(Value, frozen=True):
-    """What tools act on. `takes_images` says it of a model that is named as `provider/model`."""
+    """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
+
+    `folder` is the task's own; without `web_search` no engine is set up.
+    """
 
     files: Files
     shell: Shell
@@ -82,6 +87,11 @@ class Machine(Value, frozen=True):
     takes_images: Callable[[str], bool]
     syntax_errors: SyntaxRule
     leave: Leave
+    folder: Path
+    revisions: Revisions
+    web_search: WebSearch | None
+    redact: Callable[[str], str]
+    new_task_id: Callable[[], str]
     browser: "Browser | None" = None
     partial_edits: bool = False
 
@@ -173,7 +183,7 @@ class ToolCalls:
     def _understand(self, call: ToolCall, model: str) -> Run:
         tool = self._toolset.find(call.name)
         if tool is None:
-            known = ", ".join(spec.name for spec in self._toolset.specs(self._state().model))
+            known = ", ".join(spec.name for spec in self._toolset.specs(self._state()))
             raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. The tools are: {known}.")
         if call.malformed:
             raise ToolFailure(self._not_executed(call))
@@ -309,6 +319,14 @@ class ToolCalls:
             partial_edits=self._machine.partial_edits,
             messages=state.messages,
             todos=state.todos,
+            mode=state.mode,
+            approval_mode=state.approval_mode,
+            model=state.model,
+            folder=self._machine.folder,
+            revisions=self._machine.revisions,
+            web_search=self._machine.web_search,
+            redact=self._machine.redact,
+            new_task_id=self._machine.new_task_id,
         )
 
     def _progress(self, call: str, text: str) -> None:

@@ -7,10 +7,11 @@ import msgspec
 from msgspec import Meta
 
 from halocline.context.job_notes import status
-from halocline.ports.jobs import JobOutput, JobState
+from halocline.ports.jobs import JobOutput
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
+from halocline.protocol.jobs import JobState
 from halocline.tools.schema import schema_of
 
 _KEYS = frozenset("\x03\x04\x1a\x1b\r\n\t ")

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 
 from halocline.ports.tool import AnyTool, ToolSpec
 from halocline.protocol.messages import ToolCall
+from halocline.protocol.state import State
 from halocline.tools import (
     apply_patch,
     ask_followup_question,
@@ -41,19 +43,34 @@ PATCHES = r"(.*/)?(gpt-(4\.1|[5-9]|\d\d)|o[34](?!\w)|codex)"
 """Models that were trained on the format of apply_patch; OpenAI's, whoever serves them."""
 OFFERED = {"apply_patch": PATCHES, "replace_in_file": rf"(?!{PATCHES})"}
 """Which models are offered a tool that not every model is: each has one way to edit a part of a file."""
+ON_REQUEST = ("new_task", "new_rule", "report_bug", "generate_explanation")
+"""Offered where the settings name them, or a person asked for one in this task: most tasks do not pay for them."""
+SET_UP = ("web_search", "use_skill")
+"""Offered where an engine or a skill is there."""
+PLANNING = "plan_mode_respond"
+BROWSER = "browser_action"
+"""Offered where a browser is set up; it is made for the size of its pictures."""
+RARE = (*SET_UP, PLANNING, *ON_REQUEST)
+"""Tools of few tasks; each is imported by the first one that has it."""
+
+
+def every_tool() -> tuple[AnyTool, ...]:
+    """All that there are, the rare ones too."""
+    return (*ALL, *map(_rare, (*RARE, BROWSER)))
 
 
 class Tools:
-    """Fulfils `ports.tool.Toolset` with the tools given, in their order."""
+    """Fulfils `ports.tool.Toolset` with the tools given, in their order, and the rare ones behind them."""
 
     def __init__(self, tools: Iterable[AnyTool] = ALL) -> None:
         self._tools = {tool.name: tool for tool in tools}
 
     def find(self, name: str) -> AnyTool | None:
-        return self._tools.get(name)
+        return self._tools.get(name) or (_rare(name) if name in RARE else None)
 
-    def specs(self, model: str) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in self._tools.values() if re.match(OFFERED.get(tool.name, ""), model))
+    def specs(self, state: State) -> tuple[ToolSpec, ...]:
+        names = dict.fromkeys((*self._tools, *RARE))
+        return tuple(tool.spec for name in names if _is_offered(name, state) and (tool := self.find(name)))
 
     def batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
         batches: list[list[ToolCall]] = []
@@ -70,3 +87,16 @@ class Tools:
     def _may_share(self, call: ToolCall) -> bool:
         tool = self.find(call.name)
         return tool is not None and not tool.edits
+
+
+def _rare(name: str) -> AnyTool:
+    tool: AnyTool = import_module(f"halocline.tools.{name}").TOOL
+    return tool
+
+
+def _is_offered(name: str, state: State) -> bool:
+    if name == PLANNING:
+        return state.has_planned
+    if name in RARE:
+        return name in state.offered
+    return re.match(OFFERED.get(name, ""), state.model) is not None

@@ -4,7 +4,9 @@ import re
 
 import pexpect
 import pytest
+from tests.net.raw_server import serving
 from tests.surfaces.cli.halo_process import Done, Halo
+from tests.tools.test_web_search import Server
 
 from halocline.testing.model_server import ModelServer, Turn
 
@@ -222,3 +224,23 @@ def test_leaving_while_a_key_is_asked_for_stores_nothing(halo: Halo, key: str, c
     assert "Traceback" not in terminal.before
     terminal.close()
     assert (terminal.exitstatus, (halo.home / "credentials").exists()) == (code, False)
+
+
+async def search_engine(halo: Halo, url: str) -> None:
+    halo.home.mkdir(exist_ok=True)
+    (halo.home / "settings.toml").write_text(f'[web_search]\nengine = "brave"\nurl = "{url}"\n')
+
+
+@pytest.mark.parametrize(("status", "code", "said"), [(200, 0, "accepted the key"), (401, 1, "did not accept the key")])
+async def test_the_key_of_a_search_engine_is_tried_and_kept_like_any_other(
+    halo: Halo, status: int, code: int, said: str
+) -> None:
+    server = Server({"web": {"results": []}}, status)
+    async with serving(server.handle) as url:
+        await search_engine(halo, url)
+        done = await login(halo, "brave")
+    assert (done.code, said in done.out + done.err) == (code, True)
+    assert f"x-subscription-token: {KEY}" in server.head
+    assert KEY not in done.out + done.err
+    listed = await halo.run("login", "--list")
+    assert ("brave" in listed.out) == (status == 200)

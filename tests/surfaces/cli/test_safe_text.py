@@ -1,8 +1,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from halocline.surfaces.cli.safe_text import clean, reveal
 

@@ -278,6 +278,42 @@ def test_a_question_stands_with_its_options_and_its_answer() -> None:
     assert shown(events) == "? Which?\n  1 SQLite\n  2 JSON\n└ JSON\n"
 
 
+def test_a_question_of_several_lines_is_markdown_and_its_answer_stands_below_it() -> None:
+    asking = ToolCall("c", "new_task", {"context": "x"})
+    events = [
+        message("", asking),
+        ev.ToolCallStarted("c", "new_task", "Hand over", ev.ToolKind.OTHER),
+        ev.QuestionAsked("q", "It is *all*.\n\nGo on?", ("Yes", "No"), "c"),
+        ev.QuestionAnswered("q", "Yes", "user"),
+        ev.ToolCallEnded("c", "new_task", ev.CallStatus.COMPLETED, ToolResult("c", (Text("Gone."),)), (), True),
+    ]
+    assert shown(events) == "  It is all.\n\n  Go on?\n\n? 1 Yes\n  2 No\n└ Yes\n\n  Gone.\n"
+
+
+def test_a_plan_is_said_once_whether_it_asks_or_goes_on() -> None:
+    said = {"response": "I **look**.", "options": ["a"]}
+    begun = [
+        message("", ToolCall("c", "plan_mode_respond", said)),
+        ev.ToolCallStarted("c", "plan_mode_respond", "Plan", ev.ToolKind.THINK),
+    ]
+    ended = ev.ToolCallEnded("c", "plan_mode_respond", ev.CallStatus.COMPLETED, ToolResult("c", (Text("Noted."),)))
+    question = [ev.QuestionAsked("q", "I **look**.", ("a",), "c"), ev.QuestionAnswered("q", "a", "user")]
+    assert shown([*begun, ended]) == "  I look.\n"
+    assert shown([*begun, *question, ended]).count("look") == 1
+
+
+def test_remarks_stand_below_their_lines_and_no_diff_that_has_some_is_cut() -> None:
+    lines = "".join(f"+{number}\n" for number in range(1, 101))
+    diff = ev.Diff("a.py", f"--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,100 @@\n{lines}", 100, 0, (ev.Remark(99, "Why."),))
+    text = shown(called("generate_explanation", "The change", ev.ToolKind.OTHER, diffs=(diff,)))
+    assert "   99 + 99\n        └ Why.\n  100 + 100\n" in text
+
+
+def test_an_address_alone_is_in_one_piece_to_be_copied() -> None:
+    address = "https://example.org/" + "x" * 200
+    assert f"\n{address}\n" in shown(called("x", "t", ev.ToolKind.OTHER, f"Open:\n\n{address}\n", ends_turn=True))
+
+
 def test_links_show_where_they_lead_and_html_is_text() -> None:
     text = "See [here](https://evil.example/x) and <b>this</b> ![pic](http://a/b.png) <https://auto.example>"
     assert shown([message(text)], 120) == (

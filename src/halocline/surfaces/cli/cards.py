@@ -81,7 +81,8 @@ def call_card(row: r.CallRow, *, headed: bool = True, details: bool = False) -> 
         return Group(*head, *_command_output(row, details=details))
     if row.diffs:
         seen = row.approval is not None and row.approval.diffs == row.diffs and not headed
-        limit = 0 if seen else (WHOLE if details else DIFF_LINES)
+        explained = any(diff.remarks for diff in row.diffs)
+        limit = 0 if seen else (WHOLE if details or explained else DIFF_LINES)
         return Group(*head, *([_end("applied", "good")] if seen else _indented(diff_view(row.diffs, limit))))
     body = [marked(line(text, "quiet"), "│", "quiet") for text in _lines(row.output)] if details else []
     return Group(*head, *body, *([] if headed else [_end("done", "good")]))
@@ -146,7 +147,8 @@ def decision_line(row: r.CallRow) -> RenderableType | None:
 
 
 def question_card(row: r.QuestionRow) -> RenderableType:
-    body: list[RenderableType] = [wrapped(clean(row.question), "title")]
+    """A question without words stands above its options already."""
+    body: list[RenderableType] = [wrapped(clean(row.question), "title")] if row.question else []
     for number, option in enumerate(row.options, 1):
         body.append(marked(wrapped(clean(option)), str(number), "accent"))
     return marked(Group(*body), "?", "accent")
@@ -187,6 +189,10 @@ def job_end_card(row: r.JobEndRow) -> RenderableType:
     command = clean(row.command).split("\n", 1)[0]
     good = row.exit_code == 0 and not row.stopped
     return marked(line(f"{clean(job_ending(row))} · {command}", "quiet"), "◂", "good" if good else "warn")
+
+
+def told_card(text: str) -> RenderableType:
+    return marked(Group(*(wrapped(clean(part)) for part in text.split("\n"))), "◇", "accent")
 
 
 def notice_card(row: r.NoticeRow) -> RenderableType:

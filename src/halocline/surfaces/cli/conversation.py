@@ -9,13 +9,13 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from halocline.controller.client import Client
-from halocline.protocol import commands as cmd
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
 from halocline.surfaces.cli.keys import LEFT_BY_KEY, LeaveKey
 from halocline.surfaces.cli.output import View
+from halocline.surfaces.cli.slash import answer, is_for_us, tool_of
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CLOSING_TIME = 5.0
@@ -40,6 +40,7 @@ class Conversation:
         self._main = asyncio.current_task()
         self._deadline: asyncio.TimerHandle | None = None
         self._gave_up = False
+        self.handed_over: ev.HandedOver | None = None
         self._leave_key = LeaveKey(sys.stdin.fileno()) if view.asks else None
 
     async def run(self, prompt: str, after: int) -> int:
@@ -76,20 +77,29 @@ class Conversation:
                     self._let_leave()
                 case ev.ToolCallEnded(name=name) if name == LEFT_BY_KEY:
                     self._keep()
+                case ev.HandedOver() if event.seq > opened:
+                    self.handed_over = event
                 case ev.TurnEnded() if event.seq > opened:
                     self._running = self._interrupted = False
-                    if not self._stays or not await self._submit(""):
+                    if self.handed_over or not self._stays or not await self._submit(""):
                         return
 
     async def _submit(self, prompt: str) -> bool:
         """Hand a prompt to the task, asking for one when there is none. False when the person leaves."""
-        if not prompt and self._stays:
-            prompt = await self._compose()
+        prompt = prompt or await self._composed()
+        while prompt and not self._leaving and self._view.asks and is_for_us(prompt):
+            self._view.say(answer(prompt, self._client, self._task))
+            prompt = await self._composed()
         if not prompt or self._leaving:
             return False
         self._running = True
-        self._client.send(cmd.SubmitPrompt(task=self._task, content=(Text(prompt),), output_schema=self._schema))
+        tool = tool_of(prompt) if self._view.asks else ""
+        command = cmd.SubmitPrompt(task=self._task, content=(Text(prompt),), output_schema=self._schema, tool=tool)
+        self._client.send(command)
         return True
+
+    async def _composed(self) -> str:
+        return await self._compose() if self._stays else ""
 
     async def _compose(self) -> str:
         """What the person types next; the mode that they chose for it holds from now on."""

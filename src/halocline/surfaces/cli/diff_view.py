@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from rich.console import RenderableType
 from rich.text import Text
 
-from halocline.protocol.events import Diff
+from halocline.protocol.events import Diff, Remark
 from halocline.surfaces.cli.look import Gutter, line, wrapped
-from halocline.surfaces.cli.safe_text import reveal
+from halocline.surfaces.cli.safe_text import clean, reveal
 from halocline.surfaces.figures import plural
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
@@ -61,7 +61,11 @@ def diff_view(diffs: tuple[Diff, ...], limit: int, *, whole_lines: bool = False)
         room = max(0, limit - len(shown))
         if len(diffs) > 1 and room:
             shown.append(Text.assemble(reveal(diff.path), "  ", stat((diff,)), style="title"))
-        shown += [_row(entry, _width(lines), whole_lines) for entry in lines[:room]]
+        width, remarks = _width(lines), {remark.line: remark for remark in diff.remarks}
+        for entry in lines[:room]:
+            shown.append(_row(entry, width, whole_lines))
+            if entry.sign != "-" and entry.number in remarks:
+                shown.append(_remark(remarks[entry.number], width))
         hidden += len(lines[room:])
     if hidden:
         shown.append(line(f"… {plural(hidden, 'more line')}", "quiet"))
@@ -79,3 +83,12 @@ def _row(entry: Line, width: int, whole_lines: bool) -> RenderableType:
     text = reveal(entry.text)
     first = Text.assemble((f"{entry.number:>{width}} ", "quiet"), (f"{entry.sign} ", style), end="")
     return Gutter(wrapped(text, style) if whole_lines else line(text, style), first, Text(" " * (width + 3), end=""))
+
+
+def _remark(remark: Remark, width: int) -> RenderableType:
+    margin = Text(" " * (width + 3), end="")
+    return Gutter(
+        wrapped(clean(remark.text), "accent"),
+        Text.assemble(margin, ("└ ", "accent"), end=""),
+        Text(" " * (width + 5), end=""),
+    )

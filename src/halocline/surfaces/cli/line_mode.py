@@ -49,8 +49,14 @@ class LineMode:
         """Where the conversation stands: its posture, and the last things that were said."""
         self._screen.recall(past, fold(past))
 
+    def begin_anew(self) -> None:
+        self._screen.begin_anew()
+
     def show(self, event: ev.Event) -> None:
         self._screen.show(event)
+
+    def say(self, text: str) -> None:
+        self._screen.say(text)
 
     def result(self, state: State, seconds: float) -> None:
         """All of it is on the screen already, but what to do about it."""

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 import msgspec
 from msgspec.structs import asdict
 
-from halocline.protocol import codec
-from halocline.protocol import events as ev
+from halocline.protocol import codec, events as ev
 from halocline.protocol.answer import final_text
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import StopReason, Usage
@@ -110,7 +109,13 @@ class View(Protocol):
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         """What was said before this run."""
 
+    def begin_anew(self) -> None:
+        """What is shown next is of another task."""
+
     def show(self, event: ev.Event) -> None: ...
+
+    def say(self, text: str) -> None:
+        """Answer what the person asked of Halocline itself."""
 
     def result(self, state: State, seconds: float) -> None:
         """The conversation is over."""
@@ -144,6 +149,9 @@ class Silent:
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         return None
 
+    def begin_anew(self) -> None:
+        return None
+
     def show(self, event: ev.Event) -> None:
         match event:
             case ev.Noticed():
@@ -152,6 +160,9 @@ class Silent:
                 from halocline.surfaces.figures import retrying
 
                 tell(retrying(event))
+
+    def say(self, text: str) -> None:
+        tell(text)
 
     def fail(self, error: HaloclineError) -> None:
         return None

@@ -18,10 +18,13 @@ from halocline.surfaces.cli.conversation import Conversation, close
 from halocline.surfaces.cli.exit_codes import explained
 from halocline.surfaces.cli.output import View, make_view
 from halocline.surfaces.cli.prompt import prompt_text
+from halocline.surfaces.cli.telling import tell
 
 CUT_SHORT = (StopReason.CANCELLED, StopReason.ERROR, StopReason.MAX_TURN_REQUESTS, StopReason.MAX_TOKENS)
 """Ends of a turn after which a task can go on by itself."""
 CARRY_ON = "Go on where you stopped."
+HANDED_OVER = "{context}\n\n(Handed over by task {task}.)"
+LONGEST_COMMAND = 60
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -93,17 +96,52 @@ async def _run(
 ) -> int:
     client = open_client(choices_of(arguments))
     options = options_of(arguments, attended=view.asks)
+    stopped: tuple[str, ...] = ()
     try:
         async with view:
             task, after = await _open(client, arguments, workspace, options, view)
             conversation = Conversation(client, task, view, schema, stays=stays)
             code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
+            while handed := conversation.handed_over:
+                ended = _running(client, task)
+                task = await _successor(client, task, handed, options)
+                view.begin_anew()
+                if ended:
+                    view.show(ev.Noticed(_stopped(ended)))
+                conversation = Conversation(client, task, view, schema, stays=stays)
+                code = await conversation.run(HANDED_OVER.format(context=handed.context, task=handed.task), 0)
             is_empty = not client.state(task).messages
+            stopped = _running(client, task)
     finally:
         await close(client)
+        if stopped:
+            tell(_stopped(stopped))
     if is_empty:
         client.delete(task)
     return code
+
+
+async def _successor(client: Client, task: str, handed: ev.HandedOver, options: TaskOptions) -> str:
+    """Begin the task that goes on with another one's work, as that one was; the other one is closed."""
+    state = client.state(task)
+    began = TaskOptions(options.model, state.mode, state.approval_mode, options.attended)
+    name = await client.start(Path(state.workspace), began, handed.to)
+    await client.let_go(task)
+    return name
+
+
+def _running(client: Client, task: str) -> tuple[str, ...]:
+    """The commands that still go on; they end with their task."""
+    return tuple(job.command for job in client.jobs(task) if job.state != "ended")
+
+
+def _stopped(commands: tuple[str, ...]) -> str:
+    return f"Stopped {len(commands)} job{'s'[: len(commands) > 1]}: {', '.join(map(_short, commands))}"
+
+
+def _short(command: str) -> str:
+    line = " ".join(command.split())
+    return line if len(line) <= LONGEST_COMMAND else line[:LONGEST_COMMAND] + "…"
 
 
 async def _open(
@@ -115,7 +153,7 @@ async def _open(
         name = _newest(client, workspace)
     if not name:
         name = await client.start(workspace, options)
-        if heard := client.remark(name):
+        for heard in client.remarks(name):
             view.show(ev.Noticed(heard))
         return name, 0
     past = client.past(name)

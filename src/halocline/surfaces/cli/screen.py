@@ -3,6 +3,7 @@
 Rows are printed in their order, each when it is settled; what is not settled yet is the one moving line.
 """
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -24,9 +25,12 @@ from halocline.surfaces.cli.status_line import Activity
 from halocline.surfaces.cli.stream import Stream
 from halocline.surfaces.rows import Transcript, fold
 
-TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question"})
+TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
 """Tools whose success is seen in the row of the to-do list or of the question."""
+SAID = {"plan_mode_respond": "response"}
+"""Tools with words for the person, and the argument that holds them."""
 
+_ADDRESS = re.compile(r"\s*https?://\S+\s*")
 _MARGIN = Text("  ", end="")
 
 
@@ -47,6 +51,7 @@ class Screen:
         self._progress = ""
         self._asked: dict[str, str] = {}
         self._previewed = ""
+        self._answered: set[str] = set()
 
     @property
     def is_live(self) -> bool:
@@ -67,6 +72,11 @@ class Screen:
             self._print_row(row)
         self._stream.discard()
         self._print_looks()
+
+    def begin_anew(self) -> None:
+        """Forget the task that was shown; another one comes, whose calls and questions may have the same names."""
+        self._print_looks()
+        self._transcript, self._printed, self._asked, self._answered = Transcript(), 0, {}, set()
 
     def status(self, text: str | None) -> None:
         """Say what is happening in the moving line; None takes it away."""
@@ -114,11 +124,21 @@ class Screen:
         return row
 
     def show_question(self, event: ev.QuestionAsked) -> None:
-        """Print the card of a question, unless it is printed."""
-        if event.request not in self._asked:
-            self._asked[event.request] = event.question
-            row = r.QuestionRow(event.request, event.question, event.options, event.call)
+        """Print the card of a question, unless it is printed; one of several lines is Markdown."""
+        if event.request in self._asked:
+            return
+        self._asked[event.request] = event.question
+        question = event.question
+        if "\n" in question.strip():
+            self._print_markdown(question)
+            question = ""
+        if question or event.options:
+            row = r.QuestionRow(event.request, question, event.options, event.call)
             self._print(cards.question_card(row), event.request)
+
+    def say(self, text: str) -> None:
+        """Print an answer of Halocline itself."""
+        self._print(cards.told_card(text))
 
     def passing(self, body: RenderableType) -> AbstractContextManager[None]:
         """Show something that is taken away again."""
@@ -146,6 +166,8 @@ class Screen:
                 self.show_question(event)
             case ev.ApprovalResolved():
                 self._print_decision(event)
+            case ev.QuestionAnswered():
+                self._answer_below_its_question(event)
         if not self._stream.is_open:
             self._advance(skip_said=spoken)
 
@@ -173,8 +195,8 @@ class Screen:
                 self._print(cards.prompt_card(row))
             case r.ThoughtRow():
                 self._print(cards.thought_card(row, details=self._details))
-            case r.QuestionRow():
-                self._print(cards.answer_line(row), row.request)
+            case r.QuestionRow() if row.request not in self._answered:
+                self._print_answer(row)
             case r.TodosRow():
                 self._print(cards.todos_card(row))
             case r.CheckpointRow():
@@ -196,6 +218,8 @@ class Screen:
         completed = row.status is ev.CallStatus.COMPLETED
         if completed and row.ends_turn:
             self._print_markdown(row.output)
+        elif completed and row.name in SAID:
+            self._print_said(row)
         elif completed and row.name in TOLD_BY_OTHER_ROWS:
             return
         elif completed and row.kind in cards.LOOKS and row.approval is None and not self._details:
@@ -203,6 +227,12 @@ class Screen:
         else:
             headed = not self._is_below_its_card(row)
             self._print(cards.call_card(row, headed=headed, details=self._details), row.call)
+
+    def _print_said(self, row: r.CallRow) -> None:
+        """Words that a question has not shown."""
+        asked = any(isinstance(other, r.QuestionRow) and other.call == row.call for other in self._transcript.rows)
+        if not asked:
+            self._print_markdown(str(row.arguments.get(SAID[row.name], "")))
 
     def _is_below_its_card(self, row: r.CallRow) -> bool:
         """Whether the last thing printed is the approval card of this call, and the call was not edited since."""
@@ -217,11 +247,26 @@ class Screen:
         if row and (told := cards.decision_line(row)):
             self._print(told, row.call)
 
+    def _answer_below_its_question(self, event: ev.QuestionAnswered) -> None:
+        """The row of the call that asked is not settled yet, and stands before the question's."""
+        rows = (row for row in self._transcript.rows if isinstance(row, r.QuestionRow))
+        row = next((row for row in rows if row.request == event.request), None)
+        if row and event.request in self._asked:
+            self._print_answer(row)
+
+    def _print_answer(self, row: r.QuestionRow) -> None:
+        self._answered.add(row.request)
+        self._print(cards.answer_line(row), row.request)
+
     def _print_markdown(self, text: str) -> None:
         from halocline.surfaces.cli.markdown import Prose
 
         for block in split(text):
-            self._print(Gutter(Prose(block), _MARGIN, _MARGIN))
+            if _ADDRESS.fullmatch(block):
+                self._print_looks()
+                self._out.print_whole(clean(block.strip()))
+            else:
+                self._print(Gutter(Prose(block), _MARGIN, _MARGIN))
 
     def _print_looks(self) -> None:
         if self._looks:

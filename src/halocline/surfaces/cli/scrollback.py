@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 from halocline.surfaces.cli.look import THEME, Safe
 from halocline.surfaces.cli.status_line import StatusLine
@@ -27,6 +28,14 @@ class Scrollback:
             self.console.print()
         self.console.print(Safe(body))
         self.group = group
+
+    def print_whole(self, text: str) -> None:
+        """One line in one piece, however long, so that it can be copied from the terminal."""
+        self.status.erase()
+        if self.group is not None:
+            self.console.print()
+        self.console.print(Safe(Text(text)), soft_wrap=True)
+        self.group = ""
 
     @contextmanager
     def passing(self, body: RenderableType) -> Iterator[None]:

@@ -1,0 +1,29 @@
+"""Where a diff comes from: from the checkpoints when checkpoints are named, else from the project's own git."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.protocol.errors import HaloclineError, ToolFailure
+
+_CHECKPOINT = re.compile(r"(?:\d{6}-\d{6}-\w{4}/)?\d{1,4}")
+"""The number of a checkpoint of this task, or another task's name and its number."""
+
+
+class WorkspaceRevisions:
+    """Fulfils `ports.revisions.Revisions`."""
+
+    def __init__(self, workspace: Path, checkpoints: Callable[[], ShadowGit]) -> None:
+        self._workspace = workspace
+        self._checkpoints = checkpoints
+
+    async def diff(self, old: str, new: str = "") -> str:
+        if not _CHECKPOINT.fullmatch(old):
+            from halocline.hosts.revisions import git_diff
+
+            return await git_diff(self._workspace, old, new)
+        try:
+            return await self._checkpoints().diff(old, new or None)
+        except HaloclineError as error:
+            raise ToolFailure(f"{error.text} A commit is named by a branch, a tag or its hash.") from error

@@ -1,0 +1,136 @@
+"""Search engines as rows of data: where each is asked, how it gets its key, and two pure functions.
+
+One makes the request of a query, the other reads the results. Both follow the engines' documents of November 2026.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from halocline.ports.web_search import Found, WebQuery
+
+RESULTS = 10
+BRAVES_LONGEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request; with a `body` it is a POST of JSON."""
+
+    path: str
+    body: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """`url` is its usual address (empty: a person has to name theirs), `key_header` how a key is sent (`{}`)."""
+
+    name: str
+    title: str
+    ask: Callable[[WebQuery], Asked]
+    read: Callable[[Any], Iterator[Found]]
+    url: str = ""
+    key_variable: str = ""
+    key_header: tuple[str, str] = field(default=("", ""))
+
+
+def _with_operators(query: WebQuery) -> str:
+    """The words, with the domains in the way that most engines understand."""
+    allowed = " OR ".join(f"site:{domain}" for domain in query.allowed)
+    parts = [query.text, f"({allowed})" if len(query.allowed) > 1 else allowed]
+    return " ".join([*filter(None, parts), *(f"-site:{domain}" for domain in query.blocked)])
+
+
+def _searxng(query: WebQuery) -> Asked:
+    return Asked(f"/search?{urlencode({'q': _with_operators(query), 'format': 'json'})}")
+
+
+def _brave(query: WebQuery) -> Asked:
+    words = {"q": _with_operators(query)[:BRAVES_LONGEST], "count": RESULTS, "text_decorations": "false"}
+    return Asked(f"/res/v1/web/search?{urlencode(words)}")
+
+
+def _tavily(query: WebQuery) -> Asked:
+    domains = {"include_domains": list(query.allowed), "exclude_domains": list(query.blocked)}
+    return Asked("/search", {"query": query.text, "max_results": RESULTS} | _given(domains))
+
+
+def _exa(query: WebQuery) -> Asked:
+    domains = {"includeDomains": list(query.allowed), "excludeDomains": list(query.blocked)}
+    body = {"query": query.text, "numResults": RESULTS, "contents": {"highlights": True}}
+    return Asked("/search", body | _given(domains))
+
+
+def _serper(query: WebQuery) -> Asked:
+    return Asked("/search", {"q": _with_operators(query), "num": RESULTS})
+
+
+def _given(fields: Mapping[str, list[str]]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value}
+
+
+def _rows(*way: str, url: str = "url", snippet: str) -> Callable[[Any], Iterator[Found]]:
+    """Reads the list at the end of `way`; what is not of the expected shape is left out."""
+
+    def read(answer: Any) -> Iterator[Found]:
+        for step in way:
+            answer = answer.get(step) if isinstance(answer, dict) else None
+        for row in answer if isinstance(answer, list) else ():
+            if isinstance(row, dict) and isinstance(row.get(url), str):
+                yield Found(_text(row.get("title")), row[url], _text(row.get(snippet)))
+
+    return read
+
+
+def _text(value: object) -> str:
+    match value:
+        case str():
+            return value
+        case list():
+            return " … ".join(part for part in value if isinstance(part, str))
+    return ""
+
+
+ENGINES = {
+    engine.name: engine
+    for engine in (
+        Engine("searxng", "SearXNG", _searxng, _rows("results", snippet="content")),
+        Engine(
+            "brave",
+            "Brave Search",
+            _brave,
+            _rows("web", "results", snippet="description"),
+            "https://api.search.brave.com",
+            "BRAVE_API_KEY",
+            ("x-subscription-token", "{}"),
+        ),
+        Engine(
+            "tavily",
+            "Tavily",
+            _tavily,
+            _rows("results", snippet="content"),
+            "https://api.tavily.com",
+            "TAVILY_API_KEY",
+            ("authorization", "Bearer {}"),
+        ),
+        Engine(
+            "exa",
+            "Exa",
+            _exa,
+            _rows("results", snippet="highlights"),
+            "https://api.exa.ai",
+            "EXA_API_KEY",
+            ("x-api-key", "{}"),
+        ),
+        Engine(
+            "serper",
+            "Serper",
+            _serper,
+            _rows("organic", url="link", snippet="snippet"),
+            "https://google.serper.dev",
+            "SERPER_API_KEY",
+            ("x-api-key", "{}"),
+        ),
+    )
+}

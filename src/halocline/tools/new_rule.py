@@ -1,0 +1,74 @@
+"""new_rule: writes a rule for agents into the project. The policy asks about the place, whatever edits it allows."""
+
+from pathlib import PurePosixPath
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from halocline.edits.text import TextFile, counted, lines_of
+from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import Diff, Location, ToolKind
+from halocline.tools.changes import Change, approvable, commit, original
+from halocline.tools.schema import schema_of
+
+FOLDER = ".clinerules"
+OTHER_THINGS = frozenset({"workflows", "hooks", "skills"})
+"""Folders in the folder of rules whose files are no rules."""
+NOT_A_PLACE = "{path!r} is no place for a rule: it has to be a Markdown file below {folder}/, outside {others}."
+
+
+class Input(msgspec.Struct):
+    path: Annotated[str, Meta(description=f"Name of the new Markdown file, below {FOLDER}/.")]
+    content: Annotated[str, Meta(description="The rule; Markdown.")]
+
+
+def summary(input: Input) -> Summary:
+    path = _place(input.path)
+    return Summary(title=f"New rule {path}", kind=ToolKind.EDIT, paths=(path,), locations=(Location(path),))
+
+
+async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
+    return await approvable([await _plan(input, ctx)], ctx)
+
+
+async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    return await commit(await _plan(input, ctx), ctx)
+
+
+async def _plan(input: Input, ctx: ToolContext) -> Change:
+    path = _place(input.path)
+    if (found := await ctx.files.info(ctx.path(FOLDER))) and found.is_file:
+        raise ToolFailure(f"{FOLDER} is one file here, with all rules in it. Add the rule to it by an edit.")
+    was = await original(path, ctx)
+    if was.data is not None:
+        raise ToolFailure(f"{path} is there already. Change it by an edit, or give the rule another name.")
+    content = input.content.rstrip() + "\n"
+    return Change(was, TextFile(content), f"Made the rule {was.name} ({counted(len(lines_of(content)))}).")
+
+
+def _place(text: str) -> str:
+    """Where the rule goes. Raises ToolFailure when that is not below the folder of rules."""
+    path = PurePosixPath(text.strip())
+    parts = path.parts[1:] if path.parts[:1] == (FOLDER,) else path.parts
+    suffix = path.suffix or ".md"
+    good = parts and not path.is_absolute() and ".." not in parts and suffix in (".md", ".txt")
+    if not good or parts[0] in OTHER_THINGS or parts[0].startswith("~"):
+        raise ToolFailure(NOT_A_PLACE.format(path=text, folder=FOLDER, others=", ".join(sorted(OTHER_THINGS))))
+    return str(PurePosixPath(FOLDER, *parts).with_suffix(suffix))
+
+
+TOOL: Tool[Input] = Tool(
+    spec=ToolSpec(
+        "new_rule",
+        f"Make a rule file in {FOLDER}/ that agents follow in this project. The user approves it.",
+        schema_of(Input),
+    ),
+    kind=ToolKind.EDIT,
+    input=Input,
+    summary=summary,
+    run=run,
+    edits=True,
+    preview=preview,
+)

@@ -1,0 +1,97 @@
+"""report_bug: a report about Halocline as a file, and an address that opens it as a new issue. Nothing is sent.
+
+What must stay true: keys and the like are taken out before anybody sees the report, the person too.
+"""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from halocline._version import REPOSITORY, __version__
+from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import ToolKind
+from halocline.protocol.messages import Text
+from halocline.tools.schema import schema_of
+
+YES, NO = "Write the report", "Do not report"
+LONGEST = 20_000
+LONGEST_URL = 7_000
+"""Characters of the address; GitHub refuses those of more than about 8,000 bytes."""
+CUT = "\n\n(The rest was too long for this address. Paste it from the file.)"
+DECLINED = "The user does not want to report it. Nothing was written."
+
+
+class Input(msgspec.Struct):
+    title: Annotated[str, Meta(description="The bug in one line.")]
+    what_happened: Annotated[str, Meta(description="What happened, and what should have happened.")]
+    steps_to_reproduce: Annotated[str, Meta(description="How to see it again, as numbered steps.")]
+    api_request_output: Annotated[str, Meta(description="What a server answered, when that matters.")] = ""
+    additional_context: Annotated[str, Meta(description="What else may help.")] = ""
+
+
+def summary(input: Input) -> Summary:
+    return Summary(title=f"Report a bug: {input.title}", kind=ToolKind.OTHER)
+
+
+async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    title, text = ctx.redact(" ".join(input.title.split())), ctx.redact(_report(input, ctx))[:LONGEST]
+    answer = await ctx.ask(f"# {title}\n\n{text}\n\n**Make this report?** Nothing is sent.", (YES, NO), ctx.call)
+    if answer == NO:
+        return ToolOutput.of(DECLINED)
+    if answer not in (YES, None):
+        return ToolOutput.of(f"Not written yet. The user says: {answer}")
+    path = ctx.folder / f"bug-report-{ctx.call[-12:]}.md"
+    try:
+        await ctx.files.write(path, f"# {title}\n\n{text}\n".encode(), None)
+    except OSError as error:
+        raise ToolFailure(f"The report cannot be written to {path}: {error.strerror}.") from error
+    told = f"The report is in `{path}`. Nothing was sent. To report it, open this address and look it over:\n\n"
+    return ToolOutput((Text(f"{told}{address(title, text)}"),), ends_turn=True)
+
+
+def address(title: str, text: str) -> str:
+    """The address that opens a new issue with this text, as much of it as an address holds."""
+    url = _url(title, text)
+    length = len(text)
+    while len(url) > LONGEST_URL and length:
+        length = length * 3 // 4
+        url = _url(title, text[:length] + CUT)
+    return url
+
+
+def _url(title: str, text: str) -> str:
+    from urllib.parse import urlencode
+
+    return f"{REPOSITORY}/issues/new?{urlencode({'title': title[:200], 'body': text})}"
+
+
+def _report(input: Input, ctx: ToolContext) -> str:
+    import platform
+
+    about = (
+        f"- Halocline {__version__}, Python {platform.python_version()}\n- {platform.platform()}\n- Model: {ctx.model}"
+    )
+    parts = {
+        "What happened": input.what_happened,
+        "Steps to reproduce": input.steps_to_reproduce,
+        "Answer of the API": input.api_request_output,
+        "More": input.additional_context,
+        "Where": about,
+    }
+    return "\n\n".join(f"## {head}\n\n{text.strip()}" for head, text in parts.items() if text.strip())
+
+
+TOOL: Tool[Input] = Tool(
+    spec=ToolSpec(
+        "report_bug",
+        "Prepare a report about a bug of Halocline itself. The user sees it; nothing is sent. Version, system "
+        "and model are filled in.",
+        schema_of(Input),
+    ),
+    kind=ToolKind.OTHER,
+    input=Input,
+    summary=summary,
+    run=run,
+)

@@ -1,0 +1,56 @@
+"""use_skill: the instructions of a skill, read when they are used. A skill is text: nothing of it is run by this."""
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import ToolKind
+from halocline.tools.schema import schema_of
+
+MOST_FILES = 50
+
+
+class Input(msgspec.Struct):
+    skill_name: Annotated[str, Meta(description="Its name, as the system prompt lists it.")]
+
+
+def summary(input: Input) -> Summary:
+    return Summary(title=f"Use skill {input.skill_name}", kind=ToolKind.READ)
+
+
+async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    from halocline.context.skills import bundled, found_skills, instructions
+
+    skills = {skill.name: skill for skill in (await asyncio.to_thread(found_skills, ctx.workspace)).skills}
+    skill = skills.get(input.skill_name.strip().removeprefix("/"))
+    if skill is None:
+        raise ToolFailure(f"There is no skill {input.skill_name!r}. The skills are: {', '.join(skills) or 'none'}.")
+    try:
+        text, files = await asyncio.to_thread(instructions, skill), await asyncio.to_thread(bundled, skill, MOST_FILES)
+    except OSError as error:
+        raise ToolFailure(f"{skill.file} cannot be read: {error.strerror}.") from error
+    return ToolOutput.of(f"# Skill {skill.name}\n\n{text.strip()}\n{_files(skill.folder, files)}".rstrip())
+
+
+def _files(folder: str, files: tuple[str, ...]) -> str:
+    if not files:
+        return ""
+    names = "\n".join(files[:MOST_FILES]) + ("\n…" if len(files) > MOST_FILES else "")
+    return f"\n[It brings files, to be read with read_file when needed, in {folder}:\n{names}]"
+
+
+TOOL: Tool[Input] = Tool(
+    spec=ToolSpec(
+        "use_skill",
+        "Get the instructions of a skill that fits the task, before you begin with what it is for.",
+        schema_of(Input),
+    ),
+    kind=ToolKind.READ,
+    input=Input,
+    summary=summary,
+    run=run,
+)

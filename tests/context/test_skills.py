@@ -1,0 +1,114 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from halocline.context.skills import PERSON, PROJECT, bundled, found_skills, instructions, listed
+
+
+def write(folder: Path, text: str) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(text)
+    return folder
+
+
+def skill(place: Path, name: str = "pdf", about: str = "Works with PDF.") -> Path:
+    return write(place / name, f"---\nname: {name}\ndescription: {about}\nlicense: MIT\n---\n# How\nDo it.\n")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+def test_a_project_without_skills_says_nothing_of_them(project, home):
+    found = found_skills(project, home)
+    assert (found.skills, found.skipped, listed(found.skills)) == ((), (), "")
+
+
+@pytest.mark.parametrize("place", PROJECT)
+def test_skills_of_a_project_are_found(project, home, place):
+    skill(project / place)
+    (found,) = found_skills(project, home).skills
+    assert (found.name, found.description) == ("pdf", "Works with PDF.")
+    assert "- pdf: Works with PDF.\n" in listed((found,))
+    assert instructions(found) == "# How\nDo it.\n"
+
+
+@pytest.mark.parametrize("place", PERSON)
+def test_a_persons_own_skill_wins_over_a_projects(project, home, place):
+    skill(project / PROJECT[0], about="The project's.")
+    skill(home / place, about="My own.")
+    assert [found.description for found in found_skills(project, home).skills] == ["My own."]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("no front matter", "name and a description"),
+        ("---\nname: pdf\n---\n", "name and a description"),
+        ("---\nname: [\n---\n", "name and a description"),
+        ("---\nname: other\ndescription: x\n---\n", "'other', is not that of its folder"),
+        ("---\nname: pdf\ndescription: ' '\n---\n", "description is empty"),
+        (f"---\nname: pdf\ndescription: {'x' * 1_025}\n---\n", "longer than 1024"),
+        ("---\nname: pdf\ndescription: !!python/object/apply:os.getcwd []\n---\n", "name and a description"),
+    ],
+)
+def test_an_invalid_skill_is_left_out_and_told_of(project, home, text, why):
+    folder = write(project / PROJECT[0] / "pdf", text)
+    found = found_skills(project, home)
+    assert found.skills == ()
+    (told,) = found.skipped
+    assert told.startswith(f"The skill {folder} is left out: ")
+    assert why in told
+
+
+def test_a_folder_without_the_file_is_told_of_and_a_stray_file_is_not(project, home):
+    (project / PROJECT[0] / "empty").mkdir(parents=True)
+    (project / PROJECT[0] / "README.md").write_text("")
+    assert ["has no SKILL.md" in told for told in found_skills(project, home).skipped] == [True]
+
+
+def test_a_projects_skill_cannot_lead_out_of_it_and_a_persons_own_may(project, home, tmp_path):
+    outside = skill(tmp_path / "elsewhere")
+    (project / PROJECT[0]).mkdir(parents=True)
+    os.symlink(outside, project / PROJECT[0] / "pdf")
+    found = found_skills(project, home)
+    assert found.skills == ()
+    assert "leads out of the project" in found.skipped[0]
+    (home / PERSON[0]).mkdir(parents=True)
+    os.symlink(outside, home / PERSON[0] / "pdf")
+    assert [one.name for one in found_skills(project, home).skills] == ["pdf"]
+
+
+def test_the_files_that_a_skill_brings_are_named(project, home):
+    folder = skill(project / PROJECT[0])
+    for name in ("scripts/a.py", "b.md", ".git/config"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("")
+    (found,) = found_skills(project, home).skills
+    assert bundled(found, 10) == ("b.md", "scripts/a.py")
+    assert len(bundled(found, 1)) == 2
+
+
+def test_what_the_prompt_says_of_many_skills_is_bounded(project, home):
+    for number in range(50):
+        skill(project / PROJECT[0], f"s{number:02}", "x" * 1_000)
+    text = listed(found_skills(project, home).skills)
+    assert len(text) < 21_000
+    assert text.endswith("There are more; use_skill names them.\n")
+
+
+def test_a_very_long_skill_is_cut_and_says_where_the_rest_is(project, home):
+    folder = skill(project / PROJECT[0])
+    (folder / "SKILL.md").write_text((folder / "SKILL.md").read_text() + "x" * 200_000)
+    (found,) = found_skills(project, home).skills
+    assert len(instructions(found)) < 101_000
+    assert f"The rest of {found.file} is left out" in instructions(found)
