@@ -25,6 +25,7 @@ demo: setup  ## watch the agent repair a small project (scripted model: no key, 
 
 test: setup  ## everything: lint, types, layers, all tests
 	@$(MAKE) --no-print-directory lint types layers
+	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m pytest -n 2
 
 check: setup lint types layers unit  ## the everyday check, under a minute

@@ -20,11 +20,13 @@ from halocline.controller.vendor_choice import remark, takes_images
 from halocline.hosts.code import TreeSitter
 from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
+from halocline.hosts.language_servers.servers import LanguageServers
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
 from halocline.hosts.web import LocalWeb
 from halocline.net.network import Network
 from halocline.ports.checkpoints import Checkpoints
+from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
 from halocline.protocol.events import DurableEvent, Mode, Noticed
@@ -38,7 +40,7 @@ from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
-from halocline.store.settings import Settings, load_settings, over
+from halocline.store.settings import LanguageServerSettings, Settings, load_settings, over
 from halocline.task.governor import Governor, Limits
 from halocline.task.inbox import Inbox
 from halocline.task.log import Log
@@ -202,10 +204,14 @@ class Assembly:
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
     def for_replay(self, recorded: Mapping[str, Any]) -> "Assembly":
-        """The same, with the settings under which a task was recorded, and no checkpoints."""
+        """The same, with the settings under which a task was recorded; no checkpoints, and nothing sees to files."""
         known = {name: recorded[name] for name in RECORDED_SETTINGS if name in recorded}
         then = msgspec.convert(known, Settings)
-        chosen = {name: getattr(then, name) for name in known} | {"checkpoints": False}
+        chosen = {name: getattr(then, name) for name in known} | {
+            "checkpoints": False,
+            "language_servers": LanguageServerSettings(enabled=False),
+            "formatters": {},
+        }
         return Assembly(self.home, over(self.settings, chosen), self._env)
 
     def recorder(self, file: Path) -> "Recorder":
@@ -235,7 +241,7 @@ class Assembly:
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),
-            "machine": self._machine(log.path.parent, state),
+            "machine": self._machine(log.path.parent, state, workspace),
             "home": self.home.root,
         }
 
@@ -260,10 +266,11 @@ class Assembly:
 
         return Off()
 
-    def _machine(self, folder: Path, state: State) -> Machine:
+    def _machine(self, folder: Path, state: State, workspace: Path) -> Machine:
+        hidden = self._key_variables()
         return Machine(
             files=LocalFiles(self.home.edits),
-            shell=LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1),
+            shell=LocalShell(folder / "outputs", hidden, first_job=state.jobs_started + 1),
             search=Ripgrep(),
             web=LocalWeb(self._way),
             blobs=self.blobs,
@@ -271,6 +278,16 @@ class Assembly:
             documents=ChildDocuments(),
             takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
             syntax_errors=self.settings.syntax_errors,
+            diagnostics=self._diagnostics(workspace, hidden),
+            formatters=self.settings.formatters,
+        )
+
+    def _diagnostics(self, workspace: Path, hidden: frozenset[str]) -> Diagnostics:
+        chosen = self.settings.language_servers
+        if not chosen.enabled:
+            return NoDiagnostics()
+        return LanguageServers(
+            workspace, chosen.wait, project_programs=chosen.project_binaries, hidden=hidden, environment=self._env
         )
 
     def _way(self, url: str) -> Network:

@@ -18,6 +18,9 @@ from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
 from halocline.store.recording import Recorder
 
+TOLD_BY_THE_WORLD = ("diagnostics", "formatter")
+"""Notes on a result that the loop cannot make again."""
+
 
 class RecordedModel:
     """Says what the recorded model said, and compares what it is asked with what that one was asked."""
@@ -116,7 +119,7 @@ class Answers:
         await self._course.reaches(first)
         end = self._course.events[position]
         assert isinstance(end, ev.ToolCallEnded)
-        content = tuple(part for part in end.result.content if not isinstance(part, Note))
+        content = tuple(part for part in end.result.content if not isinstance(part, Note) or _is_of_the_world(part))
         if end.status is ev.CallStatus.FAILED:
             raise ToolFailure("".join(part.text for part in content if isinstance(part, Text)))
         facts = tuple(self._course.events[first:position])
@@ -128,9 +131,16 @@ class Answers:
         if position is None:
             await _forever(self._course)
         try:
-            return await tool.run(input, ctx)
+            output = await tool.run(input, ctx)
+            return replace(output, content=(*output.content, *self._notes(position)))
         finally:
             await self._course.reaches(self._facts_before(position))
+
+    def _notes(self, position: int) -> tuple[Note, ...]:
+        """What was said of files that were written; no formatter and no language server runs again."""
+        end = self._course.events[position]
+        parts = end.result.content if isinstance(end, ev.ToolCallEnded) else ()
+        return tuple(part for part in parts if isinstance(part, Note) and _is_of_the_world(part))
 
     async def preview(self, input: Any, ctx: ToolContext) -> tuple[ev.Diff, ...]:
         """The diff that was shown. Raises ToolFailure when the call failed instead of being shown."""
@@ -163,6 +173,10 @@ class Answers:
             event = self._course.events[position]
             if isinstance(event, ev.QuestionAsked) and event.call == ctx.call:
                 await ctx.ask(event.question, event.options, ctx.call)
+
+
+def _is_of_the_world(note: Note) -> bool:
+    return note.source in TOLD_BY_THE_WORLD
 
 
 async def _forever(course: Course) -> Never:

@@ -29,8 +29,9 @@ from halocline.protocol.state import TIME_IS_UP, State, loose_ends, reduce
 from halocline.task.answer import judged
 from halocline.task.governor import GO_ON, STOP, Governor, Verdict
 from halocline.task.inbox import Inbox, Interrupted, Prompt
-from halocline.task.jobs import news_of, tell_of_ends
+from halocline.task.jobs import tell_of_ends
 from halocline.task.log import Log
+from halocline.task.news import news_of
 from halocline.task.tool_calls import Machine, ToolCalls
 
 CLOSING_GRACE = 1.0
@@ -102,7 +103,7 @@ class Task:
 
     async def ask(self) -> AssistantMessage:
         """Make one request, and pass the reply on as it is spoken."""
-        self.emit(*news_of(self.machine.shell.jobs))
+        self.emit(*await news_of(self.state, self.machine))
         request = self.context.request(self.state, self.toolset)
         self.emit(StepStarted(model=request.model))
         async for event in self.model.stream(request):
@@ -136,7 +137,7 @@ class Task:
         with suppress(TimeoutError):
             await asyncio.wait_for(self.checkpoints.settle(), CLOSING_GRACE)
         await self.checkpoints.close()
-        await self.machine.shell.close()
+        await self.machine.close()
         await self.model.close()
         self.log.close()
 

@@ -6,7 +6,7 @@ nothing then. `perform` runs what may run and never raises except for cancellati
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from halocline.policy.gate import Decision, Posture, Verdict, decide
 from halocline.ports.blobs import Blobs
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.code import Code, SyntaxRule
+from halocline.ports.diagnostics import Diagnostics
 from halocline.ports.documents import Documents
 from halocline.ports.host import Files, Search, Shell, Web
 from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput, Toolset
@@ -74,6 +75,12 @@ class Machine(Value, frozen=True):
     documents: Documents
     takes_images: Callable[[str], bool]
     syntax_errors: SyntaxRule
+    diagnostics: Diagnostics
+    formatters: Mapping[str, str] = {}
+
+    async def close(self) -> None:
+        """End whatever was started."""
+        await asyncio.gather(self.shell.close(), self.diagnostics.close())
 
 
 class Run(Value, frozen=True):
@@ -139,6 +146,8 @@ class ToolCalls:
                 await asyncio.gather(self._checkpoints.barrier(), self._log.sync())
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
+            self._emit(*output.events)
+            output = await self._followed(run, output)
         except ToolFailure as failure:
             self._end(call, ev.CallStatus.FAILED, failure.text)
         except LogUnwritable:
@@ -147,6 +156,23 @@ class ToolCalls:
             self._broke(call, bug)
         else:
             self._complete(run, output)
+
+    async def _followed(self, run: Run, output: ToolOutput) -> ToolOutput:
+        """With what became of the files that it wrote; those that were read are looked at in the background."""
+        machine, workspace = self._machine, Path(self._state().workspace)
+        if run.tool.kind is ev.ToolKind.READ:
+            for path in run.summary.paths:
+                machine.diagnostics.expect(workspace / path)
+        if not any(isinstance(fact, ev.FileChanged) for fact in output.events):
+            return output
+        from halocline.task.aftermath import Follower
+
+        follower = Follower(
+            workspace, machine.files, machine.shell, machine.blobs, machine.diagnostics, machine.formatters
+        )
+        found = await follower.after(output.events)
+        self._emit(*found.facts)
+        return replace(output, content=(*output.content, *found.notes), diffs=(*output.diffs, *found.diffs))
 
     def _require_same_places(self, run: Run) -> None:
         """A link may have been put in the way while a person was thinking."""
@@ -221,7 +247,6 @@ class ToolCalls:
         first = next((part.text for part in content if isinstance(part, Text)), "")
         content += (*(Note(said, "approval") for said in run.notes), *self._remark(run.call, first))
         self._emit(
-            *output.events,
             ev.ToolCallEnded(
                 call=run.call.id,
                 name=run.call.name,
