@@ -10,7 +10,7 @@ from typing import Any, Never
 
 from msgspec.structs import replace
 
-from halocline.controller.course import Course
+from halocline.controller.course import FROM_ELSEWHERE, Course
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, ToolSpec
 from halocline.protocol import events as ev
@@ -18,6 +18,8 @@ from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
 from halocline.store.recording import Recorder
 
+FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.JobStarted)
+"""What a call tells of besides its result."""
 TOLD_BY_THE_WORLD = ("diagnostics", "formatter")
 """Notes on a result that the loop cannot make again."""
 
@@ -122,7 +124,7 @@ class Answers:
         content = tuple(part for part in end.result.content if not isinstance(part, Note) or _is_of_the_world(part))
         if end.status is ev.CallStatus.FAILED:
             raise ToolFailure("".join(part.text for part in content if isinstance(part, Text)))
-        facts = tuple(self._course.events[first:position])
+        facts = tuple(event for event in self._course.events[first:position] if isinstance(event, FACTS))
         return ToolOutput(content, end.diffs, facts, end.ends_turn)
 
     async def run_in_turn(self, tool: AnyTool, input: Any, ctx: ToolContext) -> ToolOutput:
@@ -161,12 +163,12 @@ class Answers:
         return None
 
     def _facts_before(self, position: int) -> int:
-        """Where the facts begin that the call told of just before its end."""
-        while isinstance(
-            self._course.events[position - 1], ev.FileChanged | ev.TodosChanged | ev.ShellMoved | ev.JobStarted
-        ):
+        """Where the facts begin that the call told of before its end; what came from elsewhere may stand among them."""
+        first = position
+        while isinstance(event := self._course.events[position - 1], (*FACTS, *FROM_ELSEWHERE)):
             position -= 1
-        return position
+            first = position if isinstance(event, FACTS) else first
+        return first
 
     async def _ask_again(self, ctx: ToolContext) -> None:
         for position in self._course.step_ahead():
