@@ -17,7 +17,7 @@ class Site:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.workspace = folder / "project"
-        self.workspace.mkdir()
+        self.workspace.mkdir(exist_ok=True)
         self.programs = folder / "bin"
         self.opened: list[LanguageServers] = []
 

@@ -43,8 +43,8 @@ def errors(path: Path, lines: Sequence[str], said: Iterable[Diagnostic], server:
 
 
 def _problem(path: Path, lines: Sequence[str], said: Diagnostic, server: str) -> Problem:
-    row = said.range.start.line
-    text = lines[row].strip() if 0 <= row < len(lines) else ""
+    row = max(0, said.range.start.line)
+    text = lines[row].strip() if row < len(lines) else ""
     message = said.message if isinstance(said.message, str) else str(said.message.get("value", ""))
     return Problem(
         path,
