@@ -90,6 +90,20 @@ async def test_a_server_that_hangs_costs_an_edit_the_wait_and_no_more(site):
         assert await site.edit(servers, "", "BAD\n") == []
 
 
+async def test_a_server_that_hangs_is_killed_and_started_at_most_twice_more(site):
+    site.install("hangs")
+    servers = site.servers(patience=2.0)
+    for _ in range(3):
+        await site.warm(servers)
+        pid = int((site.folder / "pid").read_text())
+        assert await site.edit(servers, "", "BAD\n") == []
+        async with asyncio.timeout(20):
+            while runs(pid):
+                await asyncio.sleep(0.01)
+    assert site.starts == 3
+    assert not servers.knows(site.path("a.py"))
+
+
 async def test_a_server_that_never_gets_ready_is_never_waited_for(site):
     site.install("never ready")
     servers = site.servers()

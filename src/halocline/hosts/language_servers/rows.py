@@ -1,7 +1,7 @@
 """The language servers we know, as data: the first of a language's rows that is installed is the one that is asked.
 
 `runs_project` marks servers that run code of the project (build scripts, macros, plugins) merely to understand it; they
-are started only where programs of the project may be.
+are started only where programs of the project may be. In doubt it is set.
 """
 
 from pathlib import Path
@@ -75,7 +75,7 @@ ROWS = (
         packages=("python", "analysis", "extraPaths"),
     ),
     Row("ty", PYTHON, ("ty", "server"), ("ty.toml", *_PYTHON_MARKERS)),
-    Row("pylsp", PYTHON, ("pylsp",), _PYTHON_MARKERS),
+    Row("pylsp", PYTHON, ("pylsp",), _PYTHON_MARKERS, runs_project=True),
     Row("ruff", PYTHON, ("ruff", "server"), ("ruff.toml", ".ruff.toml", *_PYTHON_MARKERS)),
     Row(
         "typescript-language-server",
@@ -90,7 +90,7 @@ ROWS = (
     Row("rust-analyzer", {".rs": "rust"}, ("rust-analyzer",), ("Cargo.toml",), needs_marker=True, runs_project=True),
     Row("clangd", C, ("clangd",), ("compile_commands.json", "compile_flags.txt", ".clangd"), needs_marker=True),
     Row("bash-language-server", {".sh": "shellscript", ".bash": "shellscript"}, ("bash-language-server", "start")),
-    Row("lua-language-server", {".lua": "lua"}, ("lua-language-server",), (".luarc.json", ".luarc.jsonc")),
+    Row("lua-language-server", {".lua": "lua"}, ("lua-language-server",), (".luarc.json",), runs_project=True),
     Row("zls", {".zig": "zig"}, ("zls",), ("build.zig",), runs_project=True),
 )
 

@@ -6,6 +6,7 @@ gone, everybody who waits for it hears so at once.
 
 import asyncio
 import os
+import signal
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +18,7 @@ from halocline.hosts.language_servers.comparing import Diagnostic, errors
 from halocline.hosts.language_servers.connection import Connection, RequestFailed, ServerGone
 from halocline.hosts.language_servers.document import Document
 from halocline.hosts.language_servers.finding import Found
-from halocline.hosts.processes import Processes
+from halocline.hosts.processes import Process, Processes
 from halocline.protocol.values import JsonObject
 
 START_LIMIT = 60.0
@@ -93,6 +94,8 @@ class Server:
         self._environment = environment
         self._connection = Connection(self._told, self._asked)
         self._pulls = False
+        self._process: Process | None = None
+        self._ends_with_keeper = False
         self._loading: set[int | str] = set()
         self._quiet = asyncio.Event()
         self._life = asyncio.create_task(self._live(), name=f"language server {found.row.name}")
@@ -103,7 +106,12 @@ class Server:
         return self.ready.is_set() and self.has_answered and not self.gone.is_set()
 
     async def close(self) -> None:
-        """Let go of it; its process ends with its input, or with the keeper."""
+        """Let go of it; its process ends with its input, or else with the keeper."""
+        self._ends_with_keeper = True
+        await self.give_up()
+
+    async def give_up(self) -> None:
+        """End it at once; nobody knows any more what it does."""
         self._life.cancel()
         await asyncio.wait([self._life])
 
@@ -204,6 +212,13 @@ class Server:
             if hearing is not None:
                 hearing.cancel()
                 self._connection.close()
+            if self._process is not None and not self._ends_with_keeper:
+                self._kill(self._process)
+
+    def _kill(self, process: Process) -> None:
+        if not process.exited.done():
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
 
     async def _start(self) -> None:
         """Raises OSError."""
@@ -212,7 +227,7 @@ class Server:
         words = ["/bin/sh", "-c", _ON_PIPES, "sh", self.found.program, *self.found.row.command[1:]]
         try:
             # From the root: an interpreter that looks for modules where it stands must not find the project's.
-            self._processes.start(words, self._environment, "/", (out, theirs), terminal=False)
+            self._process = self._processes.start(words, self._environment, "/", (out, theirs), terminal=False)
         except BaseException:
             os.close(writing)
             os.close(reading)

@@ -47,10 +47,12 @@ class LanguageServers:
         project_programs: bool = False,
         hidden: frozenset[str] = frozenset(),
         environment: Mapping[str, str] = os.environ,
+        patience: float = PATIENCE,
     ) -> None:
         self._workspace = workspace
         self._wait = wait
         self._project_programs = project_programs
+        self._patience = patience
         self._environment = {name: value for name, value in environment.items() if name not in hidden}
         self._finder: Finder | None = None
         self._processes: Processes | None = None
@@ -111,8 +113,10 @@ class LanguageServers:
         answers = [self._in_background(self._all_of(*pair)) for pair in wanted.items()]
         if not answers:
             return None
-        await asyncio.wait(answers, timeout=CURRENT_WAIT)
-        known = [task.result() for task in answers if task.done()]
+        _, waiting = await asyncio.wait(answers, timeout=CURRENT_WAIT)
+        for task in waiting:
+            task.cancel()
+        known = [task.result() for task in answers if task not in waiting]
         found = [problems for problems in known if problems is not None]
         return tuple(problem for problems in found for problem in problems) if found else None
 
@@ -177,11 +181,11 @@ class LanguageServers:
 
         text = await asyncio.to_thread(_text_of, path)
         with suppress(ServerGone, TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 await server.when_ready()
             if text is None or path in server.documents:
                 return
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 await server.answer(server.open(path, text))
 
     async def _judge(self, server: "Server", edits: Sequence[EditedText]) -> tuple[Problem, ...]:
@@ -189,13 +193,13 @@ class LanguageServers:
         from halocline.hosts.language_servers.judging import judged
 
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 return await judged(server, edits)
         except ServerGone:
             return ()
         except TimeoutError:
             if server.ready.is_set():
-                await server.close()
+                await server.give_up()
             return ()
 
     async def _all_of(self, server: "Server", paths: Sequence[Path]) -> tuple[Problem, ...] | None:
