@@ -29,6 +29,7 @@ $(CHROMIUM): $(STAMP)
 
 test: setup $(CHROMIUM)  ## everything: lint, types, layers, all tests
 	@$(MAKE) --no-print-directory lint types layers
+	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m pytest -n 2
 
 check: setup lint types layers unit  ## the everyday check, under a minute

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,17 +16,19 @@ from halocline.providers.retry import Retrying
 from halocline.providers.scripted import Scripted, Turn
 from halocline.store.paths import Home
 from halocline.store.recording import Recording
-from halocline.store.settings import Settings
+from halocline.store.settings import LanguageServerSettings, Settings
 from halocline.task.log import read
 
 Answer = Callable[[ev.Event], cmd.AnyCommand | None]
 YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO)
 LONGEST = 20.0
+NO_SERVERS = LanguageServerSettings(enabled=False)
+"""What is installed on the machine must not decide what a journey is like."""
 
 
 class ScriptedAssembly(Assembly):
-    def __init__(self, home: Home, settings: Settings, turns: Sequence[Turn]) -> None:
-        super().__init__(home, settings, {})
+    def __init__(self, home: Home, settings: Settings, turns: Sequence[Turn], env: Mapping[str, str]) -> None:
+        super().__init__(home, settings, env)
         self._script = Scripted(turns)
 
     async def model(self, named: str) -> Model:
@@ -49,6 +51,7 @@ class Journey:
         self.task = ""
         self.settings = Settings()
         self.longest = LONGEST
+        self.env: dict[str, str] = {}
 
     def write(self, name: str, content: str | bytes) -> Path:
         path = self.workspace / name
@@ -57,8 +60,8 @@ class Journey:
         return path
 
     def client(self, turns: Sequence[Turn], **settings: object) -> Client:
-        self.settings = Settings(**settings)
-        return Client(Controller(ScriptedAssembly(self.home, Settings(**settings), turns)), "test")
+        self.settings = Settings(**{"language_servers": NO_SERVERS, **settings})
+        return Client(Controller(ScriptedAssembly(self.home, self.settings, turns, self.env)), "test")
 
     async def run(
         self,

@@ -22,12 +22,14 @@ from halocline.controller.vendor_choice import remark, takes_images
 from halocline.hosts.code import TreeSitter
 from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
+from halocline.hosts.language_servers.servers import LanguageServers
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
 from halocline.hosts.web import LocalWeb
 from halocline.net.network import Network
 from halocline.policy.grid import rules_of
 from halocline.ports.checkpoints import Checkpoints
+from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
 from halocline.protocol.events import DurableEvent, Mode, Noticed
@@ -43,13 +45,13 @@ from halocline.store.blobs import DiskBlobs
 from halocline.store.history import new_task_id
 from halocline.store.paths import Home
 from halocline.store.rule_files import RuleFiles
-from halocline.store.settings import Settings, load_settings, over
+from halocline.store.settings import LanguageServerSettings, Settings, load_settings, over
 from halocline.task.governor import Governor, Limits
 from halocline.task.inbox import Inbox
 from halocline.task.judging import OUTPUTS
 from halocline.task.log import Log
+from halocline.task.machine import Machine
 from halocline.task.task import Task
-from halocline.task.tool_calls import Machine
 from halocline.tools.toolset import ALL, Tools
 
 if TYPE_CHECKING:
@@ -265,10 +267,14 @@ class Assembly:
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
     def for_replay(self, recorded: Mapping[str, Any], *, had_browser: bool) -> "Assembly":
-        """The same, with the settings under which a task was recorded, and no checkpoints."""
+        """The same, with the settings under which a task was recorded, no checkpoints, and nobody sees to files."""
         known = {name: recorded[name] for name in (*RECORDED_SETTINGS, "browser_viewport") if name in recorded}
         then = msgspec.convert(known, Settings)
-        chosen = {name: getattr(then, name) for name in known} | {"checkpoints": False}
+        chosen = {name: getattr(then, name) for name in known} | {
+            "checkpoints": False,
+            "language_servers": LanguageServerSettings(enabled=False),
+            "formatters": {},
+        }
         return Assembly(self.home, over(self.settings, chosen), self._env, had_browser=had_browser)
 
     def recorder(self, file: Path) -> "Recorder":
@@ -343,6 +349,20 @@ class Assembly:
             web_search=self._search,
             redact=self._redacted,
             new_task_id=new_task_id,
+            diagnostics=self._diagnostics(workspace),
+            formatters=self.settings.formatters,
+        )
+
+    def _diagnostics(self, workspace: Path) -> Diagnostics:
+        chosen = self.settings.language_servers
+        if not chosen.enabled:
+            return NoDiagnostics()
+        return LanguageServers(
+            workspace,
+            chosen.wait,
+            project_programs=chosen.project_binaries,
+            hidden=self._key_variables(),
+            environment=self._env,
         )
 
     def leave(self, workspace: Path) -> RuleFiles:

@@ -27,6 +27,7 @@ FROM_ELSEWHERE = (
     ev.CheckpointRestored,
     ev.JobEnded,
     ev.JobsReported,
+    ev.DiagnosticsReported,
     ev.Unrecognised,
 )
 """Events that the loop does not make; they are taken from the recording."""
@@ -147,6 +148,12 @@ class Course:
             if isinstance(self.events[position], ev.StepStarted | ev.TurnEnded):
                 return range(self.at, position)
         return range(self.at, len(self.events))
+
+    def was_cut_short(self, call: str) -> bool:
+        """A call that did something and then did not come to its end."""
+        ahead = (self.events[position] for position in self.step_ahead())
+        ends = [event for event in ahead if isinstance(event, ev.ToolCallEnded) and event.call == call]
+        return not ends or ends[0].status is ev.CallStatus.CANCELLED
 
     def somebody_answers(self) -> bool:
         """The next approval or question was answered by a person."""

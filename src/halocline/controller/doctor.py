@@ -31,8 +31,8 @@ class Finding(Value, frozen=True):
 
 async def examine(workspace: Path, env: Mapping[str, str] = os.environ) -> list[Finding]:
     """All findings, in the order to read them."""
-    here = [_python(), _home(env), _settings(env), _git(), _ripgrep(), _workspace(workspace), *_browser(env)]
-    return [*here, await _models(env)]
+    here = [_git(), _ripgrep(), _language_servers(workspace, env), _workspace(workspace), *_browser(env)]
+    return [_python(), _home(env), _settings(env), *here, await _models(env)]
 
 
 def _python() -> Finding:
@@ -67,6 +67,28 @@ def _ripgrep() -> Finding:
         return Finding("ripgrep", True, Ripgrep().program)
     except HaloclineError as error:
         return Finding("ripgrep", False, error.text, error.hint)
+
+
+def _language_servers(workspace: Path, env: Mapping[str, str]) -> Finding:
+    from halocline.hosts.language_servers.finding import Finder
+
+    name = "servers"
+    try:
+        chosen = load_settings(Home.of(env).settings, env).language_servers
+    except HaloclineError as error:
+        return Finding(name, False, error.text, error.hint, needed=False)
+    if not chosen.enabled:
+        return Finding(name, True, "language servers are switched off")
+    found = Finder(workspace, chosen.project_binaries, env.get("PATH", "")).all()
+    started = [one for one in found if one.allowed]
+    served = {ending for one in started for ending in one.row.languages}
+    held = [one.program for one in found if not served.issuperset(one.row.languages)]
+    text = ", ".join(f"{one.row.name} ({one.program})" for one in started) or "no language server found"
+    if held:
+        text += f"; not started, as they would run code of the project: {', '.join(held)}"
+        return Finding(name, False, text, "To allow them: [language_servers] project_binaries = true.", needed=False)
+    hint = "With one on PATH (pyright, gopls, …) an agent hears at once what an edit broke."
+    return Finding(name, bool(started), text, hint, needed=False)
 
 
 def _workspace(workspace: Path) -> Finding:

@@ -11,7 +11,7 @@ from typing import Any, Never
 
 from msgspec.structs import replace
 
-from halocline.controller.course import Course
+from halocline.controller.course import FROM_ELSEWHERE, Course
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, ToolSpec
 from halocline.protocol import events as ev
@@ -22,7 +22,9 @@ from halocline.protocol.state import State
 from halocline.store.recording import Recorder
 
 FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
-"""What a call may tell of just before its end."""
+"""What a call tells of besides its result."""
+TOLD_BY_THE_WORLD = ("diagnostics", "formatter")
+"""Notes on a result that the loop cannot make again."""
 
 
 class RecordedModel:
@@ -133,10 +135,10 @@ class Answers:
         await self._course.reaches(first)
         end = self._course.events[position]
         assert isinstance(end, ev.ToolCallEnded)
-        content = tuple(part for part in end.result.content if not isinstance(part, Note))
+        content = tuple(part for part in end.result.content if not isinstance(part, Note) or _is_of_the_world(part))
         if end.status is ev.CallStatus.FAILED:
             raise ToolFailure("".join(part.text for part in content if isinstance(part, Text)))
-        facts = tuple(self._course.events[first:position])
+        facts = tuple(event for event in self._course.events[first:position] if isinstance(event, FACTS))
         return ToolOutput(content, end.diffs, facts, end.ends_turn)
 
     async def run_in_turn(self, tool: AnyTool, input: Any, ctx: ToolContext) -> ToolOutput:
@@ -145,9 +147,16 @@ class Answers:
         if position is None:
             await _forever(self._course)
         try:
-            return await tool.run(input, ctx)
+            output = await tool.run(input, ctx)
+            return replace(output, content=(*output.content, *self._notes(position)))
         finally:
             await self._course.reaches(self._facts_before(position))
+
+    def _notes(self, position: int) -> tuple[Note, ...]:
+        """What was said of files that were written; no formatter and no language server runs again."""
+        end = self._course.events[position]
+        parts = end.result.content if isinstance(end, ev.ToolCallEnded) else ()
+        return tuple(part for part in parts if isinstance(part, Note) and _is_of_the_world(part))
 
     async def preview(self, input: Any, ctx: ToolContext) -> tuple[ev.Diff, ...]:
         """The diff that was shown. Raises ToolFailure when the call failed instead of being shown, or run."""
@@ -171,16 +180,22 @@ class Answers:
         return None
 
     def _facts_before(self, position: int) -> int:
-        """Where the facts begin that the call told of just before its end."""
-        while isinstance(self._course.events[position - 1], FACTS):
+        """Where the facts begin that the call told of before its end; what came from elsewhere may stand among them."""
+        first = position
+        while isinstance(event := self._course.events[position - 1], (*FACTS, *FROM_ELSEWHERE)):
             position -= 1
-        return position
+            first = position if isinstance(event, FACTS) else first
+        return first
 
     async def _ask_again(self, ctx: ToolContext) -> None:
         for position in self._course.step_ahead():
             event = self._course.events[position]
             if isinstance(event, ev.QuestionAsked) and event.call == ctx.call:
                 await ctx.ask(event.question, event.options, ctx.call)
+
+
+def _is_of_the_world(note: Note) -> bool:
+    return note.source in TOLD_BY_THE_WORLD
 
 
 async def _forever(course: Course) -> Never:

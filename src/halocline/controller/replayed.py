@@ -81,6 +81,8 @@ class Replayed(Task):
                 self.inbox.resolve(_decision(event, self.state))
             case ev.QuestionAnswered(by="user"):
                 self.inbox.reply(_answer(event))
+            case ev.FileChanged(cause=call) if self.course.was_cut_short(call):
+                self.emit(event)
             case ev.JobStarted(by="person"):
                 self.machine.shell.leave()
             case ev.ShellMoved() | ev.PageShown() if self.state.turn is None:

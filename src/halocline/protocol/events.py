@@ -346,6 +346,12 @@ class JobsReported(Durable, frozen=True):
     content: tuple[UserPart, ...]
 
 
+class DiagnosticsReported(Durable, frozen=True):
+    """The model is told of errors in code, found too late for an edit's result or asked for by `@problems`."""
+
+    content: tuple[UserPart, ...]
+
+
 class Noticed(Transient, frozen=True):
     """Something the person should know and the task does not need."""
 
@@ -400,6 +406,7 @@ DurableEvent = (
     | JobStarted
     | JobEnded
     | JobsReported
+    | DiagnosticsReported
     | ErrorRaised
     | Unrecognised
 )

@@ -79,6 +79,14 @@ class WebSearchSettings(Value, frozen=True, forbid_unknown_fields=True):
     url: str = ""
 
 
+class LanguageServerSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """Whether language servers are asked what an edit broke, and how long an edit waits for them, in seconds."""
+
+    enabled: bool = True
+    project_binaries: bool = False
+    wait: Amount = 1.5
+
+
 class Settings(Value, frozen=True, forbid_unknown_fields=True):
     """All settings, with their defaults."""
 
@@ -152,6 +160,19 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         WebSearchSettings,
         Says(description="Offers web_search: `engine` (searxng, brave, tavily, exa or serper), `url` where it is."),
     ] = WebSearchSettings()
+    language_servers: Annotated[
+        LanguageServerSettings,
+        Says(
+            description="Errors that an edit brings in, from language servers on PATH: `enabled`; `wait`, the seconds "
+            "an edit waits for one that runs; `project_binaries`, whether those that come with the project may run."
+        ),
+    ] = LanguageServerSettings()
+    formatters: Annotated[
+        dict[str, str],
+        Says(
+            description='Commands that format a file once it was edited, by pattern: `"*.py" = "ruff format {path}"`.'
+        ),
+    ] = {}
     connect_timeout: Annotated[Amount, Says(description="Seconds within which a connection must come about.")] = 10.0
     first_byte_timeout: Annotated[
         Amount | None,

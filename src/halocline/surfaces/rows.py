@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.messages import Image, Text, Thinking, ToolCall, ToolResult, Usage, UserPart
+from halocline.protocol.messages import Image, Note, Text, Thinking, ToolCall, ToolResult, Usage, UserPart
 from halocline.protocol.values import Value
 from halocline.surfaces.row_kinds import (
     Approval,
@@ -160,7 +160,16 @@ def _call_ended(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
             row, status=e.status, output=_said(e.result), diffs=e.diffs, seconds=seconds, ends_turn=e.ends_turn
         )
 
-    return _change(t, e.call, end)
+    return _add(_change(t, e.call, end), *_found(e.result.content))
+
+
+def _found(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
+    """What language servers and formatters found; a formatter's diff stands in the call's row."""
+    for part in content:
+        if isinstance(part, Note) and part.source in ("diagnostics", "problems"):
+            yield NoticeRow(part.text)
+        elif isinstance(part, Note) and part.source == "formatter":
+            yield NoticeRow(part.text.split("\n", 1)[0].rstrip(":") + ".")
 
 
 def _grow(row: CallRow, text: str) -> CallRow:
@@ -208,6 +217,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)),
     ev.CheckpointRestored: lambda t, e: _add(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
     ev.JobEnded: lambda t, e: _add(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
+    ev.DiagnosticsReported: lambda t, e: _add(t, *_found(e.content)),
     ev.Noticed: lambda t, e: _add(t, NoticeRow(e.text)),
     ev.ErrorRaised: lambda t, e: _add(t, ErrorRow(e.code, e.text, e.hint)),
 }

@@ -29,9 +29,11 @@ from halocline.protocol.state import TIME_IS_UP, State, loose_ends, reduce
 from halocline.task.answer import judged
 from halocline.task.governor import GO_ON, STOP, Governor, Verdict
 from halocline.task.inbox import Inbox, Interrupted, Prompt
-from halocline.task.jobs import news_of, tell_of_ends
+from halocline.task.jobs import tell_of_ends
 from halocline.task.log import Log
-from halocline.task.tool_calls import Machine, ToolCalls
+from halocline.task.machine import Machine
+from halocline.task.news import news_of
+from halocline.task.tool_calls import ToolCalls
 
 CLOSING_GRACE = 1.0
 """Seconds that the checkpoint of an interrupted turn may still take when the task is closed."""
@@ -102,7 +104,7 @@ class Task:
 
     async def ask(self) -> AssistantMessage:
         """Make one request, and pass the reply on as it is spoken."""
-        self.emit(*news_of(self.machine.shell.jobs))
+        self.emit(*await news_of(self.state, self.machine))
         request = self.context.request(self.state, self.toolset)
         self.emit(StepStarted(model=request.model))
         async for event in self.model.stream(request):

@@ -16,15 +16,8 @@ from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, within
 from halocline.policy.gate import Decision, Posture, decide
-from halocline.ports.blobs import Blobs
 from halocline.ports.checkpoints import Checkpoints
-from halocline.ports.code import Code, SyntaxRule
-from halocline.ports.documents import Documents
-from halocline.ports.host import Files, Search, Shell, Web
-from halocline.ports.leave import Leave
-from halocline.ports.revisions import Revisions
 from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput, Toolset
-from halocline.ports.web_search import WebSearch
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
@@ -36,10 +29,11 @@ from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
 from halocline.task.judging import posture, summary_of
 from halocline.task.log import Log, LogUnwritable
+from halocline.task.machine import Machine
 from halocline.task.reach import Reach
 
 if TYPE_CHECKING:
-    from halocline.ports.browser import Browser  # most tasks have none
+    pass  # most tasks have none
 
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
 ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
@@ -69,37 +63,6 @@ class NotAdmitted(Exception):
         super().__init__(text)
         self.text = text
         self.status = status
-
-
-class Machine(Value, frozen=True):
-    """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
-
-    `folder` is the task's own; without `web_search` no engine is set up.
-    """
-
-    files: Files
-    shell: Shell
-    search: Search
-    web: Web
-    blobs: Blobs
-    code: Code
-    documents: Documents
-    takes_images: Callable[[str], bool]
-    syntax_errors: SyntaxRule
-    leave: Leave
-    folder: Path
-    revisions: Revisions
-    web_search: WebSearch | None
-    redact: Callable[[str], str]
-    new_task_id: Callable[[], str]
-    browser: "Browser | None" = None
-    partial_edits: bool = False
-
-    async def close(self) -> None:
-        """End what was started on it."""
-        if self.browser is not None:
-            await self.browser.close()
-        await self.shell.close()
 
 
 class Run(Value, frozen=True):
@@ -166,6 +129,8 @@ class ToolCalls:
                 await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
+            self._emit(*output.events)
+            output = await self._followed(run, output)
         except ToolFailure as failure:
             self._end(call, ev.CallStatus.FAILED, failure.text)
         except LogUnwritable:
@@ -174,6 +139,23 @@ class ToolCalls:
             self._broke(call, bug)
         else:
             self._complete(run, output)
+
+    async def _followed(self, run: Run, output: ToolOutput) -> ToolOutput:
+        """With what became of the files that it wrote; those that were read are looked at in the background."""
+        machine, workspace = self._machine, Path(self._state().workspace)
+        if run.tool.kind is ev.ToolKind.READ:
+            for path in run.summary.paths:
+                machine.diagnostics.expect(workspace / path)
+        if not any(isinstance(fact, ev.FileChanged) for fact in output.events):
+            return output
+        from halocline.task.aftermath import Follower
+
+        follower = Follower(
+            workspace, machine.files, machine.shell, machine.blobs, machine.diagnostics, machine.formatters
+        )
+        found = await follower.after(output.events)
+        self._emit(*found.facts)
+        return replace(output, content=(*output.content, *found.notes), diffs=(*output.diffs, *found.diffs))
 
     def _require_same_places(self, run: Run) -> None:
         """A link may have been put in the way while a person was thinking."""
@@ -261,7 +243,6 @@ class ToolCalls:
         first = next((part.text for part in content if isinstance(part, Text)), "")
         content += (*(Note(said, "approval") for said in run.notes), *self._remark(run.call, first))
         self._emit(
-            *output.events,
             ev.ToolCallEnded(
                 call=run.call.id,
                 name=run.call.name,

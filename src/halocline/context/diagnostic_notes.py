@@ -1,0 +1,49 @@
+"""What the model is told of errors that language servers found: few, short, each with its line."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from halocline.ports.diagnostics import Problem
+from halocline.protocol.messages import Note
+
+SOURCE = "diagnostics"
+PROBLEMS = "problems"
+MOST_TOLD = 10
+MOST_LISTED = 50
+_LONGEST = 300
+INTRODUCED = "This edit brought in {errors}:"
+LATE = "Since then the language server found {errors} that an earlier edit brought in:"
+
+
+def introduced(problems: Sequence[Problem], workspace: Path, heading: str = INTRODUCED) -> Note:
+    """The note on new errors."""
+    return Note(f"{heading.format(errors=_counted(len(problems)))}\n{_listed(problems, workspace, MOST_TOLD)}", SOURCE)
+
+
+def current(problems: Sequence[Problem] | None, workspace: Path) -> Note:
+    """The note for a prompt that asks for the problems; None says that nobody could tell."""
+    if problems is None:
+        return Note("Not known: no language server answered for the files that were changed or read.", PROBLEMS)
+    if not problems:
+        return Note("No errors in the files that were changed or read.", PROBLEMS)
+    return Note(f"{_counted(len(problems)).capitalize()}:\n{_listed(problems, workspace, MOST_LISTED)}", PROBLEMS)
+
+
+def _counted(errors: int) -> str:
+    return "1 error" if errors == 1 else f"{errors} errors"
+
+
+def _listed(problems: Sequence[Problem], workspace: Path, most: int) -> str:
+    lines = [_told(problem, workspace) for problem in problems[:most]]
+    if len(problems) > most:
+        lines.append(f"and {len(problems) - most} more")
+    return "\n".join(lines)
+
+
+def _told(problem: Problem, workspace: Path) -> str:
+    path = problem.path
+    name = path.relative_to(workspace) if path.is_relative_to(workspace) else path
+    message = " ".join(problem.message.split())
+    message = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
+    who = " ".join(filter(None, (problem.source, problem.code)))
+    return f"{name}:{problem.line} | {problem.text}\n  {message} ({who})"

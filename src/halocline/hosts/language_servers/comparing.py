@@ -1,0 +1,77 @@
+"""From what a server says of a text to the errors that an edit brought in. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from halocline.ports.diagnostics import Problem
+
+ERROR = 1
+MOST_KEPT = 500
+"""Errors of one file that are looked at."""
+_LONGEST_TEXT = 160
+_LONGEST_MESSAGE = 400
+_LONGEST_NAME = 60
+
+
+class Position(msgspec.Struct):
+    line: int = 0
+
+
+class Range(msgspec.Struct):
+    start: Position = msgspec.field(default_factory=Position)
+
+
+class Diagnostic(msgspec.Struct):
+    """What servers send. One without a severity is an error."""
+
+    range: Range
+    message: str | dict[str, object] = ""
+    severity: int | None = None
+    code: int | str | None = None
+    source: str | None = None
+
+
+def errors(path: Path, lines: Sequence[str], said: Iterable[Diagnostic], server: str) -> tuple[Problem, ...]:
+    """The errors among what was said, each once, in the file's order, with the line that it stands in."""
+    grave = islice((one for one in said if one.severity in (ERROR, None)), MOST_KEPT)
+    found = dict.fromkeys(_problem(path, lines, one, server) for one in grave)
+    return tuple(sorted(found, key=lambda problem: problem.line))
+
+
+def _problem(path: Path, lines: Sequence[str], said: Diagnostic, server: str) -> Problem:
+    row = max(0, said.range.start.line)
+    text = lines[row].strip() if row < len(lines) else ""
+    message = said.message if isinstance(said.message, str) else str(said.message.get("value", ""))
+    return Problem(
+        path,
+        row + 1,
+        _short(text, _LONGEST_TEXT),
+        _short(message.strip(), _LONGEST_MESSAGE),
+        "" if said.code is None else _short(str(said.code), _LONGEST_NAME),
+        _short(said.source or server, _LONGEST_NAME),
+    )
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def sort_of(problem: Problem) -> tuple[str, str, str]:
+    """What stays the same of a problem whose line has moved."""
+    return problem.message, problem.code, problem.text
+
+
+def new_errors(old: Sequence[Problem], now: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Those of now that were not there before, wherever they stood."""
+    known = Counter(map(sort_of, old))
+    fresh: list[Problem] = []
+    for problem in now:
+        if known[sort_of(problem)]:
+            known[sort_of(problem)] -= 1
+        else:
+            fresh.append(problem)
+    return tuple(fresh)

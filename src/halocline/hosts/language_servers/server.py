@@ -1,0 +1,314 @@
+"""One running language server: started and initialized in the background, told of texts, asked what is wrong in them.
+
+What must stay true: an answer counts only for the version of the text that it was given for; and when the server is
+gone, everybody who waits for it hears so at once.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from halocline.hosts.language_servers.comparing import Diagnostic, errors
+from halocline.hosts.language_servers.connection import Connection, RequestFailed, ServerGone
+from halocline.hosts.language_servers.document import Document
+from halocline.hosts.language_servers.finding import Found
+from halocline.hosts.processes import Process, Processes
+from halocline.protocol.values import JsonObject
+
+START_LIMIT = 60.0
+"""Seconds for a server to come up and to have read the project."""
+MOST_DOCUMENTS = 50
+_LOAD_BEGINS = 0.2
+"""Seconds within which a server that reads the whole project first says so."""
+_MOST_PROGRESS = 100
+_RETRY = 0.1
+_SERVER_CANCELLED, _CONTENT_MODIFIED = -32802, -32801
+_NEXT_TRY = (_SERVER_CANCELLED, _CONTENT_MODIFIED)
+_ON_PIPES = 'exec "$@" </dev/fd/99 2>/dev/null'
+"""The keeper gives standard output, and as descriptor 99 what is to be the input."""
+
+CAPABILITIES: JsonObject = {
+    "textDocument": {
+        "synchronization": {"didSave": True},
+        "publishDiagnostics": {"versionSupport": True, "relatedInformation": False},
+        "diagnostic": {"dynamicRegistration": False},
+    },
+    "workspace": {"configuration": True, "workspaceFolders": True, "didChangeWatchedFiles": {}},
+    "window": {"workDoneProgress": True},
+}
+
+
+class _Published(msgspec.Struct):
+    uri: str
+    diagnostics: list[Diagnostic] = []
+    version: int | None = None
+
+
+class _Report(msgspec.Struct):
+    kind: str = "full"
+    items: list[Diagnostic] = []
+
+
+class _Section(msgspec.Struct):
+    section: str = ""
+
+
+class _Configuration(msgspec.Struct):
+    items: list[_Section] = []
+
+
+class _Stage(msgspec.Struct):
+    kind: str = ""
+
+
+class _Progress(msgspec.Struct):
+    token: int | str = ""
+    value: _Stage = msgspec.field(default_factory=_Stage)
+
+
+class _Abilities(msgspec.Struct):
+    diagnosticProvider: dict[str, object] | bool | None = None
+
+
+class _Initialized(msgspec.Struct):
+    capabilities: _Abilities = msgspec.field(default_factory=_Abilities)
+
+
+class Server:
+    """A server's process. `ready` is done when it has read the project, `gone` when it has ended."""
+
+    def __init__(self, found: Found, processes: Processes, environment: Mapping[str, str]) -> None:
+        self.found = found
+        self.documents: dict[Path, Document] = {}
+        self.has_answered = False
+        self.ready = asyncio.Event()
+        self.gone = asyncio.Event()
+        self.turn = asyncio.Lock()
+        self._processes = processes
+        self._environment = environment
+        self._connection = Connection(self._told, self._asked)
+        self._pulls = False
+        self._process: Process | None = None
+        self._ends_with_keeper = False
+        self._loading: set[int | str] = set()
+        self._quiet = asyncio.Event()
+        self._life = asyncio.create_task(self._live(), name=f"language server {found.row.name}")
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether an answer may be waited for."""
+        return self.ready.is_set() and self.has_answered and not self.gone.is_set()
+
+    async def close(self) -> None:
+        """Let go of it; its process ends with its input, or else with the keeper."""
+        self._ends_with_keeper = True
+        await self.give_up()
+
+    async def give_up(self) -> None:
+        """End it at once; nobody knows any more what it does."""
+        self._life.cancel()
+        await asyncio.wait([self._life])
+
+    async def when_ready(self) -> None:
+        """Raises ServerGone."""
+        await self._unless_gone(self.ready.wait())
+
+    def open(self, path: Path, text: str) -> Document:
+        """Let the server have this text of a file, whatever it had before. Raises ServerGone."""
+        document = self.documents.pop(path, None)
+        if document is None:
+            document = Document(path, text, self.found.row.silence)
+            self.documents[path] = document
+            self._forget_the_oldest()
+            language = self.found.row.languages[path.suffix.lower()]
+            item = {"uri": document.uri, "languageId": language, "version": document.version, "text": text}
+            self._connection.notify("textDocument/didOpen", {"textDocument": item})
+            return document
+        self.documents[path] = document
+        if document.text != text:
+            document.change(text)
+            item = {"uri": document.uri, "version": document.version}
+            self._connection.notify(
+                "textDocument/didChange", {"textDocument": item, "contentChanges": [{"text": text}]}
+            )
+        return document
+
+    def saved(self, path: Path, kind: int) -> None:
+        """Say that a file on disk was made (1), changed (2) or removed (3). Raises ServerGone."""
+        if document := self.documents.get(path):
+            item = {"textDocument": {"uri": document.uri}, "text": document.text}
+            self._connection.notify("textDocument/didSave", item)
+        self._connection.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": path.as_uri(), "type": kind}]})
+
+    def shut(self, path: Path) -> None:
+        """The file needs no more attention. Raises ServerGone."""
+        if document := self.documents.pop(path, None):
+            self._connection.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
+
+    def doubt(self, document: Document) -> None:
+        """What was said may be old, as other files have changed; a server that tells by itself tells that, too."""
+        if self._pulls:
+            document.doubt()
+
+    async def answer(self, document: Document) -> None:
+        """Wait until the server has said what is wrong in the document as it is now. Raises ServerGone."""
+        if self._pulls:
+            await self._pull(document)
+        else:
+            await self._unless_gone(document.settled())
+        self.has_answered = True
+
+    async def _pull(self, document: Document) -> None:
+        while not document.is_answered:
+            version = document.version
+            try:
+                report = await self._connection.request(
+                    "textDocument/diagnostic", {"textDocument": {"uri": document.uri}}
+                )
+                said = msgspec.json.decode(report, type=_Report)
+            except RequestFailed as failure:
+                if failure.code not in _NEXT_TRY:
+                    raise ServerGone from None
+                await asyncio.sleep(_RETRY)
+                continue
+            except msgspec.ValidationError:
+                raise ServerGone from None
+            document.hear(version, errors(document.path, document.lines, said.items, self.found.row.name), final=True)
+
+    async def _unless_gone(self, waiting: Awaitable[object]) -> None:
+        task, gone = asyncio.ensure_future(waiting), asyncio.create_task(self.gone.wait())
+        try:
+            await asyncio.wait([task, gone], return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise ServerGone
+        finally:
+            task.cancel()
+            gone.cancel()
+
+    def _forget_the_oldest(self) -> None:
+        while len(self.documents) > MOST_DOCUMENTS:
+            self.shut(next(iter(self.documents)))
+
+    async def _live(self) -> None:
+        hearing: asyncio.Task[None] | None = None
+        try:
+            await self._start()
+            hearing = asyncio.create_task(self._connection.listen())
+            async with asyncio.timeout(START_LIMIT):
+                await self._introduce()
+            await self._loaded()
+            self.ready.set()
+            await hearing
+        except (OSError, ValueError, ServerGone, RequestFailed, TimeoutError, msgspec.MsgspecError):
+            return
+        finally:
+            self.gone.set()
+            if hearing is not None:
+                hearing.cancel()
+                self._connection.close()
+            if self._process is not None and not self._ends_with_keeper:
+                self._kill(self._process)
+
+    def _kill(self, process: Process) -> None:
+        if not process.exited.done():
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+    async def _start(self) -> None:
+        """Raises OSError."""
+        await self._processes.ready()
+        (theirs, writing), (reading, out) = os.pipe(), os.pipe()
+        words = ["/bin/sh", "-c", _ON_PIPES, "sh", self.found.program, *self.found.row.command[1:]]
+        try:
+            # From the root: an interpreter that looks for modules where it stands must not find the project's.
+            self._process = self._processes.start(words, self._environment, "/", (out, theirs), terminal=False)
+        except BaseException:
+            os.close(writing)
+            os.close(reading)
+            raise
+        finally:
+            os.close(theirs)
+            os.close(out)
+        await self._connection.open(reading, writing)
+
+    async def _introduce(self) -> None:
+        root = self.found.root.as_uri()
+        answer = await self._connection.request(
+            "initialize",
+            {
+                "processId": os.getpid(),
+                "clientInfo": {"name": "Halocline"},
+                "rootUri": root,
+                "rootPath": str(self.found.root),
+                "workspaceFolders": [{"uri": root, "name": self.found.root.name}],
+                "capabilities": CAPABILITIES,
+                "initializationOptions": self.found.options,
+            },
+        )
+        provider = msgspec.json.decode(answer, type=_Initialized).capabilities.diagnosticProvider
+        self._pulls = provider not in (None, False)
+        self._connection.notify("initialized", {})
+        self._connection.notify("workspace/didChangeConfiguration", {"settings": self.found.settings})
+
+    async def _loaded(self) -> None:
+        """Many servers answer before they have read the project, and wrongly: wait for what they say that they do."""
+        await asyncio.sleep(_LOAD_BEGINS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(START_LIMIT):
+                while self._loading:
+                    self._quiet.clear()
+                    await self._unless_gone(self._quiet.wait())
+
+    def _told(self, method: str, params: msgspec.Raw) -> None:
+        take: Callable[[msgspec.Raw], None] | None = {
+            "textDocument/publishDiagnostics": self._published,
+            "$/progress": self._progress,
+        }.get(method)
+        if take is not None:
+            with suppress(msgspec.ValidationError):
+                take(params)
+
+    def _published(self, params: msgspec.Raw) -> None:
+        if self._pulls:
+            return
+        said = msgspec.json.decode(params, type=_Published)
+        document = next((one for one in self.documents.values() if one.is_at(said.uri)), None)
+        if document is not None:
+            found = errors(document.path, document.lines, said.diagnostics, self.found.row.name)
+            document.hear(said.version, found)
+
+    def _progress(self, params: msgspec.Raw) -> None:
+        said = msgspec.json.decode(params, type=_Progress)
+        if said.value.kind == "begin" and len(self._loading) < _MOST_PROGRESS:
+            self._loading.add(said.token)
+        elif said.value.kind == "end":
+            self._loading.discard(said.token)
+        self._quiet.set()
+
+    def _asked(self, method: str, params: msgspec.Raw) -> Any:
+        """What a server asks us. Raises NotImplementedError."""
+        match method:
+            case "workspace/configuration":
+                items = msgspec.json.decode(params, type=_Configuration).items
+                return [_section(self.found.settings, item.section) for item in items]
+            case "workspace/workspaceFolders":
+                return [{"uri": self.found.root.as_uri(), "name": self.found.root.name}]
+            case "window/workDoneProgress/create" | "client/registerCapability" | "client/unregisterCapability":
+                return None
+            case "workspace/diagnostic/refresh" | "window/showMessageRequest":
+                return None
+            case "workspace/applyEdit":
+                return {"applied": False}
+        raise NotImplementedError
+
+
+def _section(settings: JsonObject, name: str) -> Any:
+    for key in filter(None, name.split(".")):
+        settings = settings.get(key) if isinstance(settings, dict) else None  # type: ignore
+    return settings

@@ -1,0 +1,51 @@
+"""What tools act on: the doors of one task to the world."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halocline.ports.blobs import Blobs
+from halocline.ports.code import Code, SyntaxRule
+from halocline.ports.diagnostics import Diagnostics
+from halocline.ports.documents import Documents
+from halocline.ports.host import Files, Search, Shell, Web
+from halocline.ports.leave import Leave
+from halocline.ports.revisions import Revisions
+from halocline.ports.web_search import WebSearch
+from halocline.protocol.values import Value
+
+if TYPE_CHECKING:
+    from halocline.ports.browser import Browser  # most tasks have none
+
+
+class Machine(Value, frozen=True):
+    """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
+
+    `folder` is the task's own; without `web_search` no engine is set up.
+    """
+
+    files: Files
+    shell: Shell
+    search: Search
+    web: Web
+    blobs: Blobs
+    code: Code
+    documents: Documents
+    takes_images: Callable[[str], bool]
+    syntax_errors: SyntaxRule
+    leave: Leave
+    folder: Path
+    revisions: Revisions
+    web_search: WebSearch | None
+    redact: Callable[[str], str]
+    new_task_id: Callable[[], str]
+    diagnostics: Diagnostics
+    browser: "Browser | None" = None
+    partial_edits: bool = False
+    formatters: Mapping[str, str] = {}
+
+    async def close(self) -> None:
+        """End what was started on it."""
+        browser = [self.browser.close()] if self.browser else []
+        await asyncio.gather(self.shell.close(), self.diagnostics.close(), *browser)

@@ -1,0 +1,56 @@
+from pathlib import Path
+
+import pytest
+
+from halocline.context.diagnostic_notes import MOST_TOLD, current, introduced
+from halocline.context.mentions import mentions_problems
+from halocline.ports.diagnostics import Problem
+from halocline.protocol.messages import Note, Text
+
+HERE = Path("/work")
+
+
+def problem(line=1, message="wrong", path="a.py"):
+    return Problem(HERE / path, line, "x = y", message, "E1", "checker")
+
+
+def test_new_errors_are_told_with_place_line_and_who_says_so():
+    note = introduced([problem(), problem(7, "also\n\u00a0 wrong", "/else/b.py")], HERE)
+    assert note.source == "diagnostics"
+    assert note.text.split("\n") == [
+        "This edit brought in 2 errors:",
+        "a.py:1 | x = y",
+        "  wrong (checker E1)",
+        "/else/b.py:7 | x = y",
+        "  also wrong (checker E1)",
+    ]
+
+
+def test_what_is_told_is_bounded_in_number_and_length():
+    lines = introduced([problem(at, "m" * 5_000) for at in range(100)], HERE).text.split("\n")
+    assert lines[-1] == f"and {100 - MOST_TOLD} more"
+    assert max(map(len, lines)) < 400
+    assert len(lines) == 2 + 2 * MOST_TOLD
+
+
+def test_no_errors_and_nothing_known_are_different():
+    assert current((), HERE).text.startswith("No errors")
+    assert current(None, HERE).text.startswith("Not known")
+    assert current((problem(),), HERE).text.startswith("1 error:\na.py:1")
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("mend the @problems.", True),
+        ("@problems", True),
+        ("(@problems)", True),
+        ("me@problems.org", False),
+        ("@problemsolving", False),
+        ("problems", False),
+        ("@@problems", False),
+    ],
+)
+def test_a_person_asks_for_the_problems_by_name(text, asks):
+    assert mentions_problems((Text(text),)) is asks
+    assert not mentions_problems((Note(text, "environment"),))

@@ -1,0 +1,42 @@
+"""Installs two real language servers from npm, once for a machine: pyright and TypeScript's.
+
+`python -m tests.hosts.language_servers.set_up` takes ten seconds the first time (node and npm are needed) and nothing
+later. They live in a folder of their own outside the repository; the stamp is written last, so what is there is whole.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGES = ("pyright@1.1.414", "typescript-language-server@6.0.2", "typescript@5.9.3")
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+PLACE = Path(os.environ.get("HALOCLINE_LANGUAGE_SERVERS") or CACHE / "halocline" / "language-servers")
+PROGRAMS = PLACE / "node_modules" / ".bin"
+STAMP = PLACE / "installed"
+MISSING = f"no language servers in {PLACE}: `make test` installs them, or python -m tests.hosts.language_servers.set_up"
+
+
+def are_there() -> bool:
+    """Whether they were installed to the end."""
+    return STAMP.exists() and STAMP.read_text() == " ".join(PACKAGES)
+
+
+def main() -> int:
+    if are_there():
+        return 0
+    npm = shutil.which("npm")
+    if npm is None:
+        print("npm is needed for the tests with real language servers; they are skipped.", file=sys.stderr)
+        return 0
+    shutil.rmtree(PLACE, ignore_errors=True)
+    PLACE.mkdir(parents=True)
+    options = ("--prefix", str(PLACE), "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error")
+    subprocess.run([npm, "install", *options, *PACKAGES], check=True, stdout=subprocess.DEVNULL)
+    STAMP.write_text(" ".join(PACKAGES))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
