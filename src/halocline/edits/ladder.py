@@ -138,12 +138,15 @@ def _similar(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
     ]
 
 
+indented = _by(str.strip)
+"""The places of some lines, whatever stands at their ends."""
+
 LADDER: Sequence[Way] = (
     Way(How.EXACT, _by(as_is)),
     Way(How.EXACT, _literal),
     Way(How.EXACT, _but_for_the_margin),
     Way(How.TRAILING, _by(str.rstrip)),
-    Way(How.INDENTED, _by(str.strip), moves=True),
+    Way(How.INDENTED, indented, moves=True),
     Way(How.LOOKALIKE, _by(folded)),
     Way(How.LOOKALIKE_INDENTED, _by(folded_trimmed), moves=True),
     Way(How.EXACT, _part),

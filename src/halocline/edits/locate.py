@@ -11,7 +11,7 @@ from itertools import accumulate
 from halocline.edits.alignment import steps
 from halocline.edits.edit import Edit, Grain
 from halocline.edits.indentation import Uneven, moved
-from halocline.edits.ladder import LADDER, Found, How, Way, occurrences
+from halocline.edits.ladder import LADDER, Found, How, Way, indented, occurrences
 from halocline.edits.lines import MOST, Lines
 from halocline.edits.scopes import scopes
 from halocline.edits.text import common_length
@@ -72,12 +72,19 @@ class Locator:
         everything = (0, len(self.lines))
         for way in LADDER:
             if found := way.find(self.lines, edit, everything):
+                found = sorted([*found, *self._rivals(edit, found)], key=lambda one: one.start)
                 chosen = self._chosen(edit, way, found)
                 yield from (_placed(self.lines, edit, way, one) for one in chosen)
                 if not chosen:
                     yield Miss(edit, _ambiguous(self.lines, edit, found))
                 return
         yield Miss(edit, _absent(self.lines, edit))
+
+    def _rivals(self, edit: Edit, found: list[Found]) -> list[Found]:
+        """Places that fit as well as one where the file's end stands for a blank line: those that have such a line."""
+        if edit.at_end or not any(one.lines and one.lines[-1] == self.lines.count for one in found):
+            return []
+        return [one for one in indented(self.lines, edit, (0, self.lines.count)) if one not in found]
 
     def _chosen(self, edit: Edit, way: Way, found: list[Found]) -> list[Found]:
         if edit.everywhere:
