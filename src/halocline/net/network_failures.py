@@ -48,7 +48,7 @@ def broken(host: str, error: BaseException) -> ModelError:
     if isinstance(error, _BROKEN_OFF):
         return ModelError(ModelErrorKind.NETWORK, f"{host} broke off the connection.", _AGAIN)
     if isinstance(error, ProtocolError):
-        return ModelError(ModelErrorKind.NETWORK, f"{host} did not answer as HTTP says: {error}.", _CHECK_PORT)
+        return ModelError(ModelErrorKind.NETWORK, f"{host} did not answer as HTTP says ({error}).", _CHECK_PORT)
     return ModelError(ModelErrorKind.NETWORK, f"{host} could not be reached: {_reason(error)}.", _CHECK_ADDRESS)
 
 
