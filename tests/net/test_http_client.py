@@ -87,6 +87,47 @@ async def test_a_kept_connection_that_died_is_replaced_once_without_a_word() -> 
     assert connections == 2
 
 
+async def test_a_request_that_was_half_answered_is_not_sent_again() -> None:
+    requests = 0
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal requests
+        for answer in (EMPTY, EMPTY[:5]):
+            await read_request(reader)
+            requests += 1
+            writer.write(answer)
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        await post(client, b"x")
+        with pytest.raises(ModelError, match="broke off"):
+            await post(client, b"y")
+    assert requests == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
+    ],
+)
+async def test_a_server_that_takes_one_request_a_connection_gets_no_second(answer: bytes) -> None:
+    connections = 0
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await read_request(reader)
+        writer.write(answer)
+        assert await reader.read() == b""
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        assert [await post(client, b"x") for _ in range(2)] == [b"ok", b"ok"]
+    assert connections == 2
+
+
 async def test_a_new_connection_that_dies_unanswered_is_an_error() -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
@@ -197,6 +238,17 @@ async def test_a_broken_answer_is_a_network_error(sent: bytes) -> None:
         with pytest.raises(ModelError) as caught:
             await post(HttpClient(url), b"x")
     assert caught.value.kind is ModelErrorKind.NETWORK
+
+
+async def test_what_is_no_http_is_named_with_what_to_check() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-OpenSSH_9.9\r\n")
+        await reader.read()
+
+    async with serving(handler) as url:
+        with pytest.raises(ModelError, match="did not answer as HTTP says") as caught:
+            await post(HttpClient(url), b"x")
+    assert "port" in caught.value.hint
 
 
 async def test_a_server_that_leaves_after_any_byte_of_the_head_is_a_network_error() -> None:

@@ -191,6 +191,23 @@ async def test_a_proxy_that_speaks_something_else_is_a_network_error(answer: byt
         assert (await failure(MODELS, through(url))).kind is ModelErrorKind.NETWORK
 
 
+@pytest.mark.parametrize(
+    "head", [b"HTTP/1.1 200 OK\r\n\r\n", EMPTY, b"HTTP/1.1 200 OK\r\nX: " + b"y" * 65_512 + b"\r\n\r\n"]
+)
+async def test_what_a_proxy_says_before_the_tunnel_is_not_taken_for_the_server(
+    head: bytes, authority: Authority, trusted: ssl.SSLContext
+) -> None:
+    async def forging(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head + b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged")
+        await writer.start_tls(trusted)
+        await reader.read()
+
+    async with serving(forging) as url:
+        error = await failure(MODELS, through(url, authority))
+    assert (error.kind, "says more" in error.text) == (ModelErrorKind.NETWORK, True)
+
+
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_a_silent_proxy_is_cut_off(scheme: str) -> None:
     async with ProxyServer(silent=True) as proxy:

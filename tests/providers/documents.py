@@ -22,7 +22,6 @@ class Documents:
             self.requests.append(request)
             document = self.documents.get(request.path)
             await connection.send_document(404 if document is None else 200, document)
-            connection.next()
         writer.close()
 
 

@@ -3,7 +3,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import h11
 import pytest
 from tests.net.raw_server import read_request, serving
 from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of, request, text_of, translated, usage_of
@@ -42,13 +41,11 @@ def response(source: str, stream: str) -> bytes:
 
 def chunks_of(data: bytes) -> Iterator[bytes]:
     """The body's chunks, as they were sent."""
-    connection = h11.Connection(h11.CLIENT)
-    connection.send(h11.Request(method="GET", target="/", headers=[("host", "x")]))
-    connection.send(h11.EndOfMessage())
-    connection.receive_data(data)
-    while not isinstance(event := connection.next_event(), h11.EndOfMessage):
-        if isinstance(event, h11.Data):
-            yield bytes(event.data)
+    body = data.partition(b"\r\n\r\n")[2]
+    while size := int((line := body.partition(b"\r\n")[0]), 16):
+        start = len(line) + 2
+        yield body[start : start + size]
+        body = body[start + size + 2 :]
 
 
 def family_of(source: str) -> str:

@@ -137,6 +137,16 @@ async def test_neighbouring_deltas_join_for_a_slow_reader(log):
     await events.aclose()
 
 
+async def test_a_message_that_begins_apart_does_not_join_the_one_before_it_for_a_slow_reader(log):
+    events = log.events()
+    waiting = asyncio.create_task(anext(events))
+    await asyncio.sleep(0)
+    for delta in (TextDelta("a"), TextDelta("b", apart=True), TextDelta("c")):
+        log.show(delta)
+    log.finish()
+    assert [await waiting, *[event async for event in events]] == [TextDelta("a"), TextDelta("bc", apart=True)]
+
+
 async def test_another_process_can_follow_a_log(tmp_path):
     program = (
         "import time;from pathlib import Path;from halocline.task.log import Log;"

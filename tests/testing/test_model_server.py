@@ -242,3 +242,47 @@ async def test_a_bad_script_on_the_command_line_is_one_sentence(tmp_path: Path) 
     assert process.returncode == 2
     assert said.decode().count("\n") == 1
     assert "none.toml" in said.decode()
+
+
+def wire(head: bytes, body: bytes = b'{"model":"m","messages":[]}') -> bytes:
+    return b"POST /v1/chat/completions " + head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+async def spoken(server: ModelServer, *parts: bytes) -> bytes:
+    """All that comes back until the server ends the connection, or has seen our end."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    for part in parts:
+        writer.write(part)
+        await writer.drain()
+    writer.write_eof()
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+async def test_requests_that_come_in_one_piece_are_answered_one_after_another() -> None:
+    async with ModelServer([Turn(text="One."), Turn(text="Two.")]) as server:
+        answer = await spoken(server, wire(b"HTTP/1.1\r\n") * 2)
+    assert answer.count(b"HTTP/1.1 200") == answer.count(b"\r\n0\r\n\r\n") == 2
+    assert answer.index(b"One.") < answer.index(b"Two.")
+
+
+async def test_a_request_may_come_byte_by_byte() -> None:
+    whole = wire(b"HTTP/1.1\r\nX-Api-Key:  k \r\n")
+    async with ModelServer([Turn(text="One.")], key="k") as server:
+        assert b"One." in await spoken(server, *(whole[at : at + 1] for at in range(len(whole))))
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.0\r\n", b"HTTP/1.1\r\nConnection: close\r\n"])
+async def test_a_client_of_one_request_is_told_that_the_connection_ends(head: bytes) -> None:
+    async with ModelServer([Turn(text="One."), Turn(text="Two.")]) as server:
+        answer = await spoken(server, wire(head))
+    assert b"\r\nconnection: close\r\n" in answer
+    assert (b"chunked" in answer) is (b"1.1" in head)
+
+
+@pytest.mark.parametrize("sent", [b"nonsense\r\n\r\n", wire(b"HTTP/1.1\r\n")[:-1], b"POST /v1"])
+async def test_what_is_no_whole_request_counts_as_a_client_that_left(sent: bytes) -> None:
+    async with ModelServer([Turn(text="One.")]) as server:
+        assert await spoken(server, sent) == b""
+        assert (server.disconnects, server.requests) == (1, [])

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import h11
 
 from halocline.net.address import Address, address_of
-from halocline.net.connection import Connection, ConnectionLost
+from halocline.net.connection import ConnectionLost
 from halocline.net.dialing import Dialer
 from halocline.net.network import Network
 from halocline.protocol.errors import HaloclineError, ToolFailure
@@ -131,11 +131,11 @@ class BrowserGate:
         body = await client.body()
         dialer = await self._dialer(address, target)
         with self._noting(address.authority):
-            connection = await dialer.open()
+            reader, writer = await dialer.plain()
         try:
-            await _answer(_outgoing(request, target, self._way(target)), body, connection, client)
+            await _answer(_outgoing(request, target, self._way(target)), body, reader, writer, client)
         finally:
-            connection.abort()
+            writer.transport.abort()
 
     async def _dialer(self, address: Address | None, target: str) -> Dialer:
         """A way to the server, once it was judged. Raises Refused."""
@@ -238,14 +238,33 @@ def _outgoing(request: h11.Request, target: str, way: Network) -> h11.Request:
     return h11.Request(method=request.method, target=path, headers=headers)
 
 
-async def _answer(request: h11.Request, body: list[bytes], connection: Connection, client: _Client) -> None:
+async def _answer(
+    request: h11.Request,
+    body: list[bytes],
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    client: _Client,
+) -> None:
     """Pass the answer on as it comes; the connection ends with it."""
-    response = await connection.ask(request, body)
-    headers = [(name, value) for name, value in response.headers if name not in _HOP]
-    headers.append((b"connection", b"close"))
-    await client.send(h11.Response(status_code=response.status_code, headers=headers, reason=response.reason))
-    while data := await connection.chunk(SILENCE):
-        await client.send(h11.Data(data=data))
+    server = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 18)
+    for said in (request, *(h11.Data(data=part) for part in body), h11.EndOfMessage()):
+        writer.write(server.send(said) or b"")
+    await writer.drain()
+    while not isinstance(event := server.next_event(), h11.EndOfMessage):
+        match event:
+            case h11.Response():
+                headers = [(name, value) for name, value in event.headers if name not in _HOP]
+                headers.append((b"connection", b"close"))
+                await client.send(h11.Response(status_code=event.status_code, headers=headers, reason=event.reason))
+            case h11.Data():
+                await client.send(h11.Data(data=event.data))
+            case h11.InformationalResponse():
+                continue
+            case h11.ConnectionClosed():
+                raise ConnectionLost("the server said nothing")
+            case _:
+                async with asyncio.timeout(SILENCE):
+                    server.receive_data(await reader.read(_CHUNK))
     await client.send(h11.EndOfMessage())
 
 

@@ -3,27 +3,104 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import cast
 
-import h11
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 _READ_SIZE = 65_536
 _WRITE_SIZE = 131_072
-_HEAD_LIMIT = 131_072
+_BARREN_LIMIT = 131_072
 
 
 class ConnectionLost(Exception):
     """The connection ended before one byte of an answer."""
 
 
-class _Body:
-    """The parts of a request's body, shown to h11 as one thing with a length so that it need not join them."""
+class ProtocolError(Exception):
+    """What came is no answer of HTTP/1.1."""
 
-    def __init__(self, parts: Sequence[bytes]) -> None:
-        self._length = sum(map(len, parts))
 
-    def __len__(self) -> int:
-        return self._length
+class Answer:
+    """One answer, as the parser tells of it. What the server says before it is passed over, as are trailers.
+
+    `status` is 0 until the head is whole; header names are in lower case. `pieces` is what came of the body and was not
+    taken yet. `exceeded` tells that something followed the answer.
+    """
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.pieces: list[bytes] = []
+        self.complete = False
+        self.exceeded = False
+        self.heard = False
+        self._barren = 0
+        self._keep_alive = False
+        self._parser = HttpResponseParser(self)
+        # Simple servers end the lines of a head with LF alone, or pad the sizes of chunks.
+        self._parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True)
+
+    @property
+    def leaves_connection(self) -> bool:
+        """Whether the connection stands as before the request."""
+        return self.complete and self._keep_alive and not self.exceeded
+
+    def feed(self, data: bytes) -> None:
+        """Raises ProtocolError when this is no answer, or when too much comes that is not of the body."""
+        self.heard = True
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade) as error:
+            if not self.complete:
+                raise ProtocolError(str(error)) from error
+            self.exceeded = True
+        self._barren = 0 if self.pieces else self._barren + len(data)
+        if self._barren > _BARREN_LIMIT and not self.complete:
+            raise ProtocolError("a head or a trailer without an end")
+
+    def end(self) -> None:
+        """The connection ended. Raises ConnectionError when more was to come."""
+        if not self.status or not self.headers.keys().isdisjoint(("content-length", "transfer-encoding")):
+            raise ConnectionAbortedError("The answer ended early.")
+        self.complete = True
+
+    def take(self) -> bytes:
+        """What has come of the body since the last time."""
+        data = b"".join(self.pieces)
+        self.pieces.clear()
+        return data
+
+    def check(self) -> None:
+        """Raises ProtocolError when the body that the head tells of cannot be read."""
+        if self.status == 101:
+            raise ProtocolError("it wants to speak another protocol")
+        if self.headers.get("transfer-encoding", "chunked").lower() != "chunked":
+            raise ProtocolError("an encoding that was not asked for")
+
+    # The parser calls these. It hides what they raise, so they raise nothing.
+
+    def on_message_begin(self) -> None:
+        self.exceeded = self.complete
+        if not self.status:
+            self.headers.clear()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self.status:
+            self.headers[name.decode("latin-1").lower()] = value.decode("latin-1").strip(" \t")
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        is_preliminary = status // 100 == 1 and status != 101
+        if not self.status and not is_preliminary:
+            self.status = status
+            # It can be asked now only: the parser forgets it with the end of the message.
+            self._keep_alive = self._parser.should_keep_alive()
+
+    def on_body(self, body: bytes) -> None:
+        if not self.complete:
+            self.pieces.append(body)
+
+    def on_message_complete(self) -> None:
+        self.complete = self.status != 0
 
 
 class Connection:
@@ -32,8 +109,7 @@ class Connection:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD_LIMIT)
-        self._heard = False
+        self._answer = Answer()
 
     @property
     def usable(self) -> bool:
@@ -47,64 +123,51 @@ class Connection:
             return False
         return self.usable
 
-    async def ask(self, request: h11.Request, parts: Sequence[bytes]) -> h11.Response:
+    async def ask(self, head: bytes, parts: Sequence[bytes]) -> Answer:
         """Send a request and wait for the head of its answer.
 
         Raises:
             ConnectionLost: the connection ended before any byte came back.
+            ProtocolError: what came back is no answer.
         """
-        self._heard = False
-        head = self._protocol.send(request) or b""
-        if parts:
-            self._protocol.send_with_data_passthrough(h11.Data(data=cast(bytes, _Body(parts))))
-        self._protocol.send(h11.EndOfMessage())
+        self._answer = answer = Answer()
         try:
             for batch in _batches([head, *parts]):
                 self._writer.write(batch)
             # A server may answer and close before it has read everything; then its answer counts.
             with suppress(ConnectionError):
                 await self._writer.drain()
-            while not isinstance(event := await self._event(), h11.Response):
-                pass
-        except (h11.RemoteProtocolError, OSError) as error:
-            if self._heard:
+            while not answer.status:
+                await self._receive(answer)
+        except OSError as error:
+            if answer.heard:
                 raise
             raise ConnectionLost(str(error)) from error
-        return event
+        answer.check()
+        return answer
 
     async def chunk(self, stall_timeout: float) -> bytes:
         """The next piece of the body; empty at its end. Raises TimeoutError after so many seconds of silence."""
-        if self._protocol.their_state is not h11.SEND_BODY:
-            return b""
-        event: object = self._protocol.next_event()
-        if event is h11.NEED_DATA:
+        answer = self._answer
+        if not (answer.pieces or answer.complete):
             async with asyncio.timeout(stall_timeout):
-                event = await self._event()
-        pieces: list[bytes] = []
-        while isinstance(event, h11.Data):
-            pieces.append(event.data)
-            event = self._protocol.next_event()
-        return b"".join(pieces)
+                while not (answer.pieces or answer.complete):
+                    await self._receive(answer)
+        return answer.take()
 
     def ready_again(self) -> bool:
-        """Whether the connection can carry another request; it is made ready for it."""
-        if self._protocol.our_state is not h11.DONE or self._protocol.their_state is not h11.DONE:
-            return False
-        if self._protocol.trailing_data[0]:
-            return False
-        self._protocol.start_next_cycle()
-        return self.usable
+        """Whether the connection can carry another request."""
+        return self._answer.leaves_connection and self.usable
 
     def abort(self) -> None:
         """Close the socket at once, without waiting for anything."""
         self._writer.transport.abort()
 
-    async def _event(self) -> object:
-        while (event := self._protocol.next_event()) is h11.NEED_DATA:
-            data = await self._reader.read(_READ_SIZE)
-            self._heard = self._heard or bool(data)
-            self._protocol.receive_data(data)
-        return event
+    async def _receive(self, answer: Answer) -> None:
+        if data := await self._reader.read(_READ_SIZE):
+            answer.feed(data)
+        else:
+            answer.end()
 
 
 def _batches(parts: Sequence[bytes]) -> Iterator[bytes]:

@@ -8,17 +8,16 @@ import ssl
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 
-import h11
-
 from halocline.net.address import Address
-from halocline.net.connection import Connection, ConnectionLost
+from halocline.net.connection import Connection, ConnectionLost, ProtocolError
 from halocline.net.network import Network
 from halocline.net.proxies import Proxy
+from halocline.net.request_head import request_head
 from halocline.protocol.errors import ModelError, ModelErrorKind
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
-_WRONG = (OSError, UnicodeError, ConnectionLost, h11.RemoteProtocolError)
+_WRONG = (OSError, UnicodeError, ConnectionLost, ProtocolError)
 
 
 class Dialer:
@@ -33,6 +32,10 @@ class Dialer:
     async def open(self) -> Connection:
         """A connection that is ready for a request. Raises ModelError."""
         return Connection(*await self._open(secure=self._target.tls, tunnel=self._target.tls))
+
+    async def plain(self) -> Streams:
+        """A way to the server, or to the proxy that reads requests to it, on which somebody else speaks HTTP."""
+        return await self._open(secure=False, tunnel=False)
 
     async def tunnel(self) -> Streams:
         """A way to the server on which somebody else speaks, TLS or whatever it is. Raises ModelError."""
@@ -86,12 +89,14 @@ class Dialer:
         headers = {"host": self._target.authority}
         if proxy.authorization:
             headers["proxy-authorization"] = proxy.authorization
-        request = h11.Request(method="CONNECT", target=self._target.authority, headers=list(headers.items()))
-        answer = await connection.ask(request, ())
-        if answer.status_code // 100 != 2:
+        answer = await connection.ask(request_head("CONNECT", self._target.authority, headers), ())
+        if answer.status // 100 != 2:
             from halocline.net.network_failures import proxy_refused
 
-            raise proxy_refused(proxy.name, self._host, answer.status_code)
+            raise proxy_refused(proxy.name, self._host, answer.status)
+        # What is said here in the open would be read as the server's own words.
+        if answer.pieces or answer.exceeded or not await connection.quiet():
+            raise ProtocolError("it says more than that the way is open")
 
     async def _secure(self, writer: asyncio.StreamWriter, peer: Address) -> None:
         if self._context is None:

@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 client for streamed replies: h11 on asyncio streams.
+"""A small HTTP/1.1 client for streamed replies: httptools on asyncio streams.
 
 One connection is kept alive from request to request. A body that is left early closes its socket at once, so that the
 server stops generating. Every failure is a `ModelError` that names the host.
@@ -10,13 +10,13 @@ from contextlib import aclosing, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-import h11
 import msgspec
 
 from halocline.net.address import address_of
-from halocline.net.connection import Connection, ConnectionLost
+from halocline.net.connection import Answer, Connection, ConnectionLost, ProtocolError
 from halocline.net.dialing import Dialer
 from halocline.net.network import DIRECT, Network
+from halocline.net.request_head import request_head
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 
 Headers = Mapping[str, str]
@@ -25,9 +25,9 @@ Headers = Mapping[str, str]
 class Response:
     """The head of an answer, and its body as it comes. Header names are in lower case."""
 
-    def __init__(self, head: h11.Response, connection: Connection, client: "HttpClient") -> None:
-        self.status = head.status_code
-        self.headers = {name.decode("ascii"): value.decode("latin-1") for name, value in head.headers}
+    def __init__(self, answer: Answer, connection: Connection, client: "HttpClient") -> None:
+        self.status = answer.status
+        self.headers = answer.headers
         self._connection = connection
         self._client = client
         self._closed = False
@@ -45,7 +45,7 @@ class Response:
                 patience = client.network.stall_timeout
         except TimeoutError:
             raise _stalled(client.host, patience) from None
-        except (h11.RemoteProtocolError, OSError) as error:
+        except (ProtocolError, OSError) as error:
             raise _broken(client.host, error) from error
         finally:
             self.close()
@@ -65,13 +65,13 @@ class Response:
 
         A server that does not end the body within `grace` seconds loses the connection instead.
         """
-        with suppress(TimeoutError, h11.RemoteProtocolError, OSError):
+        with suppress(TimeoutError, ProtocolError, OSError):
             async with asyncio.timeout(grace):
                 while await self._connection.chunk(grace):
                     pass
 
     def close(self) -> None:
-        """Give the connection back when the body was read to its end, else close the socket at once."""
+        """Give the connection back when the body has come to its end, else close the socket at once."""
         if not self._closed:
             self._closed = True
             self._client.give_back(self._connection)
@@ -119,14 +119,14 @@ class HttpClient:
         fields = {"host": self.host, **headers, "content-length": str(sum(map(len, parts)))}
         if self._proxy and self._proxy.authorization:
             fields["proxy-authorization"] = self._proxy.authorization
-        request = self._head(method, path, fields)
+        head = self._head(method, path, fields)
         kept, self._idle = self._idle, None
         if kept is not None and await self._can_carry(kept):
             # The server may have closed it meanwhile; then nothing was answered and it is safe to ask again.
             with suppress(ConnectionLost):
-                return await self._ask(kept, request, parts)
+                return await self._ask(kept, head, parts)
         try:
-            return await self._ask(await self._dialer.open(), request, parts)
+            return await self._ask(await self._dialer.open(), head, parts)
         except ConnectionLost as error:
             raise _broken(self.host, error) from error
 
@@ -139,25 +139,25 @@ class HttpClient:
                 kept.abort()
         return quiet
 
-    def _head(self, method: str, path: str, fields: Headers) -> h11.Request:
+    def _head(self, method: str, path: str, fields: Headers) -> bytes:
         try:
-            return h11.Request(method=method, target=self._prefix + path, headers=list(fields.items()))
-        except (h11.LocalProtocolError, UnicodeError):
+            return request_head(method, self._prefix + path, fields)
+        except ValueError:
             # The cause would show the header's value, which may be the key.
             text = f"The request to {self.host} holds characters that HTTP cannot carry."
             raise ModelError(ModelErrorKind.INVALID_REQUEST, text, "Check the base URL and the key.") from None
 
-    async def _ask(self, connection: Connection, request: h11.Request, parts: Sequence[bytes]) -> Response:
+    async def _ask(self, connection: Connection, head: bytes, parts: Sequence[bytes]) -> Response:
         answered = False
         try:
             async with asyncio.timeout(self.network.first_byte_timeout):
-                head = await connection.ask(request, parts)
-            self._check_proxy(head.status_code)
+                answer = await connection.ask(head, parts)
+            self._check_proxy(answer.status)
             answered = True
-            return Response(head, connection, self)
+            return Response(answer, connection, self)
         except TimeoutError:
             raise _stalled(self.host, self.network.first_byte_timeout) from None
-        except (h11.RemoteProtocolError, OSError) as error:
+        except (ProtocolError, OSError) as error:
             raise _broken(self.host, error) from error
         finally:
             if not answered:

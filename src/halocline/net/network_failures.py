@@ -6,18 +6,17 @@ Every sentence begins with who failed: the server, or the proxy before it.
 from socket import gaierror
 from ssl import SSLCertVerificationError, SSLEOFError, SSLError, SSLZeroReturnError
 
-import h11
-
-from halocline.net.connection import ConnectionLost
+from halocline.net.connection import ConnectionLost, ProtocolError
 from halocline.protocol.errors import ModelError, ModelErrorKind
 
 _CHECK_ADDRESS = "Check the network connection and the base URL."
 _CHECK_PROXY = "Check the proxy (--proxy, HTTPS_PROXY), or list the server in NO_PROXY."
+_CHECK_PORT = "Check the port, and whether the address begins with http:// or https://."
 _START = "Start the server there, or give another one with --base-url."
 _AGAIN = "Try again; if it happens often, check the server or a proxy."
 _TRUST = "If you trust it, name a file with its authority's certificate: --ca-file or the setting ca_file."
 
-_BROKEN_OFF = (ConnectionLost, h11.RemoteProtocolError, ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
+_BROKEN_OFF = (ConnectionLost, ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
 
 # OpenSSL's verification codes (X509_V_ERR_*).
 _CERTIFICATES = {
@@ -48,6 +47,8 @@ def broken(host: str, error: BaseException) -> ModelError:
     """A connection that stood failed."""
     if isinstance(error, _BROKEN_OFF):
         return ModelError(ModelErrorKind.NETWORK, f"{host} broke off the connection.", _AGAIN)
+    if isinstance(error, ProtocolError):
+        return ModelError(ModelErrorKind.NETWORK, f"{host} did not answer as HTTP says ({error}).", _CHECK_PORT)
     return ModelError(ModelErrorKind.NETWORK, f"{host} could not be reached: {_reason(error)}.", _CHECK_ADDRESS)
 
 
@@ -61,7 +62,7 @@ def not_connected(peer: str, error: BaseException, *, through_proxy: bool) -> Mo
             return ModelError(ModelErrorKind.NETWORK, f"{peer} broke off the connection.", _AGAIN)
         case SSLError():
             return _no_tls(peer, error)
-        case _ if isinstance(error, _BROKEN_OFF):
+        case _ if isinstance(error, (ProtocolError, *_BROKEN_OFF)):
             return broken(peer, error)
         case gaierror():
             text, hint = f"{peer} was not found: its host name does not resolve.", check

@@ -263,13 +263,14 @@ def _decode(data: bytes, path: Path) -> Iterator[DurableEvent]:
 
 
 def _join(last: Event, new: Event) -> Event | None:
-    match last, new:
-        case (TextDelta(text=a), TextDelta(text=b)):
-            return TextDelta(a + b)
-        case (ThinkingDelta(text=a), ThinkingDelta(text=b)):
-            return ThinkingDelta(a + b)
-        case (ToolCallProgressed(call=c, text=a), ToolCallProgressed(call=d, text=b)) if c == d:
-            return ToolCallProgressed(c, a + b)
-        case (ToolCallDelta(call=c, name=name, arguments=a), ToolCallDelta(call=d, arguments=b)) if c == d:
-            return ToolCallDelta(c, name, a + b)
+    """Both as one event, when `new` only goes on with what `last` says."""
+    match new:
+        case TextDelta() if isinstance(last, TextDelta) and not new.apart:
+            return TextDelta(last.text + new.text, last.apart)
+        case ThinkingDelta() if isinstance(last, ThinkingDelta):
+            return ThinkingDelta(last.text + new.text)
+        case ToolCallProgressed() if isinstance(last, ToolCallProgressed) and last.call == new.call:
+            return ToolCallProgressed(new.call, last.text + new.text)
+        case ToolCallDelta() if isinstance(last, ToolCallDelta) and last.call == new.call:
+            return ToolCallDelta(new.call, last.name, last.arguments + new.arguments)
     return None

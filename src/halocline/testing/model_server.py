@@ -16,8 +16,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import h11
-
 from halocline.protocol.errors import HaloclineError
 from halocline.providers.script import Call, Fault, Turn, load_turns
 from halocline.testing import model_lists
@@ -131,8 +129,7 @@ class ModelServer:
             while (request := await connection.request()) is not None:
                 await self._note(request)
                 await self._answer(request, connection)
-                connection.next()
-        except (ClientGone, ConnectionError, h11.RemoteProtocolError):
+        except (ClientGone, ConnectionError):
             async with self._changed:
                 self.disconnects += 1
                 self._changed.notify_all()

@@ -1,13 +1,14 @@
 """The server's side of one HTTP/1.1 connection."""
 
 import asyncio
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import h11
 import msgspec
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from halocline.testing.wire_formats import Refusal
 
@@ -31,6 +32,50 @@ class ClientGone(Exception):
     """The client closed the connection before its answer was complete."""
 
 
+class _Reading:
+    """The parser's side: turns what is fed into whole requests."""
+
+    def __init__(self, connection: int) -> None:
+        self.requests: deque[ReceivedRequest] = deque()
+        self.idle = True
+        self.keep_alive = True
+        self.chunks = True
+        self._connection = connection
+        self._parser = HttpRequestParser(self)
+
+    def feed(self, data: bytes) -> None:
+        """Raises ClientGone when it is no request."""
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade) as error:
+            raise ClientGone(str(error)) from error
+
+    def on_message_begin(self) -> None:
+        self.idle = False
+        self._path = b""
+        self._headers: dict[str, str] = {}
+        self._parts: list[bytes] = []
+
+    def on_url(self, part: bytes) -> None:
+        self._path += part
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.decode("latin-1").lower()] = value.decode("latin-1").strip(" \t")
+
+    def on_headers_complete(self) -> None:
+        self.keep_alive = self._parser.should_keep_alive()
+        self.chunks = self._parser.get_http_version() != "1.0"
+
+    def on_body(self, body: bytes) -> None:
+        self._parts.append(body)
+
+    def on_message_complete(self) -> None:
+        self.idle = True
+        method, path = self._parser.get_method().decode(), self._path.decode("latin-1")
+        raw = b"".join(self._parts)
+        self.requests.append(ReceivedRequest(method, path, self._headers, raw, self._connection))
+
+
 class ServerConnection:
     """Requests come in, answers go out, one after another. `write_size` cuts what is sent; 0 leaves it whole."""
 
@@ -39,30 +84,22 @@ class ServerConnection:
     ) -> None:
         self._reader = reader
         self._writer = writer
-        self._number = number
         self._write_size = write_size
-        self._protocol = h11.Connection(h11.SERVER)
+        self._reading = _Reading(number)
+        self._chunked = False
+        self._over = False
 
     async def request(self) -> ReceivedRequest | None:
-        """The next request; None when the client has no more."""
-        head: h11.Request | None = None
-        parts: list[bytes] = []
-        while True:
-            match event := self._protocol.next_event():
-                case h11.Request():
-                    head = event
-                case h11.Data():
-                    parts.append(bytes(event.data))
-                case h11.EndOfMessage() if head is not None:
-                    headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
-                    method, path = head.method.decode(), head.target.decode()
-                    return ReceivedRequest(method, path, headers, b"".join(parts), self._number)
-                case h11.ConnectionClosed():
-                    return None
-                case _ if event is h11.NEED_DATA:
-                    self._protocol.receive_data(await self._read())
-                case _:
-                    return None
+        """The next request; None when the client has no more. Raises ClientGone when it is not whole."""
+        while not self._reading.requests:
+            data = b"" if self._over else await self._read()
+            if data:
+                self._reading.feed(data)
+            elif self._reading.idle:
+                return None
+            else:
+                raise ClientGone
+        return self._reading.requests.popleft()
 
     async def _read(self) -> bytes:
         try:
@@ -70,19 +107,24 @@ class ServerConnection:
         except ConnectionError:
             return b""
 
-    def next(self) -> None:
-        """Make ready for another request, when the connection stays; otherwise the next one is None."""
-        if self._protocol.our_state is h11.DONE and self._protocol.their_state is h11.DONE:
-            self._protocol.start_next_cycle()
-
     async def send_head(self, status: int, headers: Mapping[str, str]) -> None:
-        await self._write(self._protocol.send(h11.Response(status_code=status, headers=list(headers.items()))))
+        fields = dict(headers)
+        self._chunked = "content-length" not in headers and self._reading.chunks
+        self._over = not self._reading.keep_alive or not ("content-length" in headers or self._chunked)
+        if self._chunked:
+            fields["transfer-encoding"] = "chunked"
+        if self._over:
+            fields["connection"] = "close"
+        lines = [f"HTTP/1.1 {status} ", *(f"{name}: {value}" for name, value in fields.items())]
+        await self._write("\r\n".join([*lines, "", ""]).encode("latin-1"))
 
     async def send(self, data: bytes) -> None:
-        await self._write(self._protocol.send(h11.Data(data=data)))
+        await self._write(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked and data else data)
 
     async def end(self) -> None:
-        await self._write(self._protocol.send(h11.EndOfMessage()))
+        """The answer is whole: another request may come, unless the client wants no more."""
+        if self._chunked:
+            await self._write(b"0\r\n\r\n")
 
     async def send_document(self, status: int, document: Any, headers: Mapping[str, str] | None = None) -> None:
         body = msgspec.json.encode(document)
@@ -108,8 +150,8 @@ class ServerConnection:
         """Close the connection in the middle of the answer."""
         self._writer.close()
 
-    async def _write(self, data: bytes | None) -> None:
-        for part in self._cut(data or b""):
+    async def _write(self, data: bytes) -> None:
+        for part in self._cut(data):
             self._writer.write(part)
             await self._writer.drain()
             if self._reader.at_eof():

@@ -48,7 +48,6 @@ class OpenRouter:
             self.requests.append(request)
             status, document, headers = self._answered(request)
             await connection.send_document(status, document, headers)
-            connection.next()
         writer.close()
 
     def _answered(self, request: ReceivedRequest) -> tuple[int, Any, dict[str, str]]:
