@@ -22,6 +22,7 @@ from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
+from halocline.hosts.shell_facts import LocalShellFacts
 from halocline.hosts.web import LocalWeb
 from halocline.net.network import Network
 from halocline.ports.checkpoints import Checkpoints
@@ -263,7 +264,12 @@ class Assembly:
     def _machine(self, folder: Path, state: State) -> Machine:
         return Machine(
             files=LocalFiles(self.home.edits),
-            shell=LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1),
+            shell=LocalShell(
+                folder / "outputs",
+                self._key_variables(),
+                first_job=state.jobs_started + 1,
+                workspace=state.workspace,
+            ),
             search=Ripgrep(),
             web=LocalWeb(self._way),
             blobs=self.blobs,
@@ -271,6 +277,7 @@ class Assembly:
             documents=ChildDocuments(),
             takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
             syntax_errors=self.settings.syntax_errors,
+            facts=LocalShellFacts(self._env),
         )
 
     def _way(self, url: str) -> Network:

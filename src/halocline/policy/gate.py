@@ -5,16 +5,17 @@ mode, a person's *never*), what a person allowed for good, places that need care
 """
 
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.policy import commands
+from halocline.policy.commands import Circumstances, CommandJudgement, judge_command
 from halocline.policy.destinations import Destination, Net, destination
 from halocline.policy.paths import Place, Resolved, resolve
+from halocline.policy.verdict import STRICTNESS, Verdict
+from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
+from halocline.protocol.events import ApprovalMode, CommandPart, Grant, Mode, ToolKind
 from halocline.protocol.values import Value
 
 CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
@@ -22,19 +23,11 @@ LOOKS = frozenset({ToolKind.READ, ToolKind.SEARCH})
 HARMLESS = frozenset({ToolKind.THINK, ToolKind.OTHER})
 
 
-class Verdict(StrEnum):
-    ALLOW = "allow"
-    ASK = "ask"
-    DENY = "deny"
-
-
-_STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
-
-
 class Decision(Value, frozen=True):
     """`rule` names what decided; `reason` says it to a person; `grant` is what *always* would cover.
 
-    `places` is where the call's paths led when it was judged.
+    `places` is where the call's paths led when it was judged. `parts` are what a command was found to be made of, and
+    `canonical` is the form in which one that was allowed as reading is run.
     """
 
     verdict: Verdict
@@ -42,6 +35,8 @@ class Decision(Value, frozen=True):
     reason: str
     grant: Grant | None = None
     places: tuple[str, ...] = ()
+    parts: tuple[CommandPart, ...] = ()
+    canonical: str | None = None
 
 
 class Posture(Value, frozen=True):
@@ -53,16 +48,19 @@ class Posture(Value, frozen=True):
     approval_mode: ApprovalMode
     grants: frozenset[Grant] = frozenset()
     refusals: frozenset[Grant] = frozenset()
+    facts: ShellFacts = NoFacts()
+    exported: tuple[str, ...] = ()
 
 
 class Question(Value, frozen=True):
-    """One call, with its paths resolved. `server` is where its URL leads."""
+    """One call, with its paths resolved. `server` is where its URL leads, `judged` what is said of its command."""
 
     summary: Summary
     paths: tuple[Resolved, ...]
     grant: Grant
     posture: Posture
     server: Destination | None = None
+    judged: CommandJudgement | None = None
 
     def first(self, place: Place) -> Resolved | None:
         return next((path for path in self.paths if path.place is place), None)
@@ -81,17 +79,44 @@ def decide(summary: Summary, posture: Posture) -> Decision:
     paths = tuple(resolve(path, posture.workspace, posture.home) for path in summary.paths)
     each = [paths] if len(paths) < 2 else [(path,) for path in paths]
     decisions = [_decide(summary, judged, posture, server) for judged in each]
-    strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
+    strictest = max(decisions, key=lambda decision: STRICTNESS[decision.verdict])
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
     return replace(strictest, reason="; ".join(reasons), places=tuple(path.path for path in paths))
 
 
 def _decide(summary: Summary, paths: tuple[Resolved, ...], posture: Posture, server: Destination | None) -> Decision:
-    question = Question(summary, paths, _grant_for(summary, paths, server), posture, server)
+    judged = _judged(summary, paths, posture)
+    question = Question(summary, paths, _grant_for(summary, paths, server), posture, server, judged)
     for rule in RULES:
         if decision := rule(question):
-            return decision
+            return _of_command(decision, judged, posture) if judged else decision
     return Decision(Verdict.ASK, "unknown", "nothing allows it", question.grant)
+
+
+def _judged(summary: Summary, paths: tuple[Resolved, ...], posture: Posture) -> CommandJudgement | None:
+    """What is said of a command. One that has a place but no folder is typed into a program that runs there."""
+    if summary.kind is not ToolKind.EXECUTE:
+        return None
+    where = Circumstances(
+        workspace=posture.workspace,
+        home=posture.home,
+        folder=paths[-1].path if paths else str(posture.workspace),
+        facts=posture.facts,
+        mode=posture.mode,
+        approval_mode=posture.approval_mode,
+        typed=bool(summary.place) and not paths,
+        risky=summary.risky,
+        exported=posture.exported,
+    )
+    return judge_command(summary.command, where)
+
+
+def _of_command(decision: Decision, judged: CommandJudgement, posture: Posture) -> Decision:
+    """With what a command is made of. In plan mode what reads runs in no other form, whoever allowed it."""
+    canonical = decision.canonical
+    if posture.mode is Mode.PLAN and decision.verdict is Verdict.ALLOW:
+        canonical = judged.canonical
+    return replace(decision, parts=judged.parts, canonical=canonical)
 
 
 def _server(summary: Summary) -> Destination | None:
@@ -118,8 +143,16 @@ def _own_state(q: Question) -> Decision | None:
 
 
 def _plan_mode(q: Question) -> Decision | None:
-    if q.posture.mode is Mode.PLAN and q.summary.kind in CHANGES | {ToolKind.EXECUTE}:
+    if q.posture.mode is Mode.PLAN and q.summary.kind in CHANGES:
         return Decision(Verdict.DENY, "plan-mode", "plan mode only reads; the person switches to act mode")
+    return None
+
+
+def _bound_command(q: Question) -> Decision | None:
+    """What no mode and no leave lifts: the floor, a person's permissions for commands, plan mode."""
+    if q.judged and q.judged.binding:
+        grant = q.grant if q.judged.decision is Verdict.ASK else None
+        return Decision(q.judged.decision, q.judged.rule, q.judged.reason, grant)
     return None
 
 
@@ -181,16 +214,11 @@ def _edits(q: Question) -> Decision | None:
 
 
 def _executes(q: Question) -> Decision | None:
-    if q.summary.kind is not ToolKind.EXECUTE:
+    if q.judged is None:
         return None
-    mode = q.posture.approval_mode
-    if mode is not ApprovalMode.AUTO:
-        return Decision(Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before every command", q.grant)
-    if why := commands.risk(q.summary.command):
-        return Decision(Verdict.ASK, "risky-command", f"the command {why}", q.grant)
-    if q.summary.risky:
-        return Decision(Verdict.ASK, "model-warned", "the model itself calls it risky", q.grant)
-    return Decision(Verdict.ALLOW, "mode-auto", "auto mode allows ordinary commands")
+    judged = q.judged
+    grant = None if judged.decision is Verdict.ALLOW else q.grant
+    return Decision(judged.decision, judged.rule, judged.reason, grant, canonical=judged.canonical)
 
 
 def _fetches(q: Question) -> Decision | None:
@@ -205,6 +233,7 @@ def _fetches(q: Question) -> Decision | None:
 RULES: tuple[Rule, ...] = (
     _own_state,
     _plan_mode,
+    _bound_command,
     _refused,
     _link_local,
     _yolo,

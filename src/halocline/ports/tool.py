@@ -117,7 +117,10 @@ class Reach(Protocol):
 
 
 class ToolContext(Value, frozen=True):
-    """What a running tool may use. `messages` are what the model has before it, `takes_images` whether it sees."""
+    """What a running tool may use. `messages` are what the model has before it, `takes_images` whether it sees.
+
+    `runs` is the form of its command that was judged to only read, and that runs instead of what the model wrote.
+    """
 
     call: str
     workspace: Path
@@ -135,6 +138,7 @@ class ToolContext(Value, frozen=True):
     syntax_errors: SyntaxRule = SyntaxRule.WARN
     messages: tuple[Message, ...] = ()
     todos: tuple[Todo, ...] = ()
+    runs: str = ""
 
     def path(self, text: str) -> Path:
         """The absolute path for what the model wrote; no check is made here, the policy made it."""

@@ -200,13 +200,14 @@ class AssistantMessageCompleted(Durable, frozen=True):
 
 
 class ToolCallStarted(Durable, frozen=True):
-    """The call runs now: every gate is passed."""
+    """The call runs now: every gate is passed. `runs` is the form of a command that runs, when it is not the title."""
 
     call: str
     name: str
     title: str
     kind: ToolKind
     locations: tuple[Location, ...] = ()
+    runs: str = ""
 
 
 class ToolCallProgressed(Transient, frozen=True):
@@ -227,10 +228,30 @@ class ToolCallEnded(Durable, frozen=True):
     ends_turn: bool = False
 
 
+class Effect(StrEnum):
+    """What a part of a command does, as far as it is known."""
+
+    READ_ONLY = "read_only"
+    WRITES_INSIDE = "writes_inside"
+    WRITES_OUTSIDE = "writes_outside"
+    NETWORK = "network"
+    DESTRUCTIVE = "destructive"
+    UNKNOWN = "unknown"
+
+
+class CommandPart(Value, frozen=True):
+    """One simple command of a command line. `targets` are the paths it changes, or reads where that needs care."""
+
+    text: str
+    effect: Effect
+    targets: tuple[str, ...] = ()
+    reason: str = ""
+
+
 class ApprovalRequested(Durable, frozen=True):
     """Somebody must decide about one call. `reason` says which rule asks; `grant` is what *always* would allow.
 
-    `place` is where a command would run, when that is not the workspace.
+    `place` is where a command would run, when that is not the workspace; `parts` are the commands found in it.
     """
 
     request: str
@@ -244,6 +265,7 @@ class ApprovalRequested(Durable, frozen=True):
     diffs: tuple[Diff, ...] = ()
     grant: Grant | None = None
     place: str = ""
+    parts: tuple[CommandPart, ...] = ()
 
 
 class ApprovalResolved(Durable, frozen=True):

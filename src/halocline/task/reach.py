@@ -7,7 +7,8 @@ look-up could give others.
 from collections.abc import Callable
 
 from halocline.policy.destinations import Destination, Net, destination, worst_net
-from halocline.policy.gate import Decision, Posture, Verdict, decide
+from halocline.policy.gate import Decision, Posture, decide
+from halocline.policy.verdict import Verdict
 from halocline.ports.host import Web
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure

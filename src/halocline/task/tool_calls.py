@@ -15,12 +15,14 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, within
-from halocline.policy.gate import Decision, Posture, Verdict, decide
+from halocline.policy.gate import Decision, Posture, decide
+from halocline.policy.verdict import Verdict
 from halocline.ports.blobs import Blobs
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.code import Code, SyntaxRule
 from halocline.ports.documents import Documents
 from halocline.ports.host import Files, Search, Shell, Web
+from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
@@ -74,12 +76,14 @@ class Machine(Value, frozen=True):
     documents: Documents
     takes_images: Callable[[str], bool]
     syntax_errors: SyntaxRule
+    facts: ShellFacts = NoFacts()
 
 
 class Run(Value, frozen=True):
     """A call that passed every gate. `notes` are a person's words on the approval, for the model.
 
-    `places` is where its paths led when that was judged.
+    `places` is where its paths led when that was judged; `runs` is the form in which its command is run, when that is
+    not the command itself.
     """
 
     call: ToolCall
@@ -88,6 +92,7 @@ class Run(Value, frozen=True):
     summary: Summary
     notes: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    runs: str = ""
 
 
 class ToolCalls:
@@ -133,7 +138,7 @@ class ToolCalls:
     async def perform(self, run: Run) -> None:
         """Do it, and say how it ended."""
         call, summary = run.call, run.summary
-        self._emit(ev.ToolCallStarted(call.id, call.name, summary.title, summary.kind, summary.locations))
+        self._emit(ev.ToolCallStarted(call.id, call.name, summary.title, summary.kind, summary.locations, run.runs))
         try:
             if run.tool.edits:
                 await asyncio.gather(self._checkpoints.barrier(), self._log.sync())
@@ -183,7 +188,7 @@ class ToolCalls:
 
     async def _admit(self, run: Run) -> Run:
         decision = self._judge(run)
-        run = replace(run, places=decision.places)
+        run = replace(run, places=decision.places, runs=decision.canonical or "")
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
 
     def _judge(self, run: Run) -> Decision:
@@ -254,6 +259,8 @@ class ToolCalls:
             approval_mode=state.approval_mode,
             grants=state.grants,
             refusals=state.refusals,
+            facts=self._machine.facts,
+            exported=state.shell.exported,
         )
 
     def _context(self, run: Run) -> ToolContext:
@@ -275,6 +282,7 @@ class ToolCalls:
             syntax_errors=self._machine.syntax_errors,
             messages=state.messages,
             todos=state.todos,
+            runs=run.runs,
         )
 
     def _progress(self, call: str, text: str) -> None:
@@ -311,7 +319,15 @@ def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...
         diffs=diffs,
         grant=decision.grant,
         place=run.summary.place,
+        parts=_told(decision.parts, run.summary.command),
     )
+
+
+def _told(parts: tuple[ev.CommandPart, ...], command: str) -> tuple[ev.CommandPart, ...]:
+    """The parts of a command as an event holds them: the text of one that is the whole command is not said again."""
+    if len(parts) == 1 and parts[0].text == command.strip():
+        return (replace(parts[0], text=""),)
+    return parts
 
 
 def _resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | None) -> ev.ApprovalResolved:
