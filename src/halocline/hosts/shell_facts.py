@@ -10,6 +10,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 PERMISSIONS = "CLINE_COMMAND_PERMISSIONS"
+PERMISSIONS_TEXT = (
+    'JSON like `{"allow": ["git *"], "deny": ["git push*"], "allowRedirects": false}`: patterns over each simple '
+    "command, in force in every mode. `deny` wins; with `allow` nothing else may run. What cannot be read makes every "
+    "command ask."
+)
 MOST_NAMES = 1_000
 _MOST_CONFIGS = 60
 _DEEPEST = 6

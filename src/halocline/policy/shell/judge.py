@@ -18,11 +18,14 @@ from halocline.policy.shell.tree import Block, Chain, Node, Simple, inner
 from halocline.protocol.events import Effect
 
 MOST_COMMANDS = 40
-MOST_ANALYSED = 131_072
-"""Characters: a longer text cannot be given to a shell."""
+MOST_ANALYSED = 8_000
+"""Characters that are taken apart at once: broken text takes the parser longer than its length."""
+MOST_PIECES = 1_000
 _DEEPEST = 8
 _SAFE_VARIABLE = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TERM|NO_COLOR|TZ|COLUMNS|LINES|FORCE_COLOR|CLICOLOR")
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.@+\-/:]*")
+_CUT = re.compile(r"[\n;|&(){}`]+")
+_GRAVE = re.compile(r"\b(rm|rmdir|unlink|shred|find|dd|mkfs|wipefs|mv|chmod|chown)\b|/dev/|\.halocline")
 _STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
 _JOINTS = {"|": " | ", "|&": " |& ", "&&": " && ", "||": " || ", ";": "; ", "\n": "; ", "": ""}
 _PIPES = frozenset({"|", "|&"})
@@ -33,6 +36,7 @@ def analyse(text: str, ground: Ground) -> Analysis:
     analysis = Analysis()
     if len(text) > MOST_ANALYSED:
         analysis.problem = "it is too long to be analysed"
+        _look_for_worst(text, ground, analysis)
         return analysis
     try:
         tree = parse(text)
@@ -47,6 +51,15 @@ def analyse(text: str, ground: Ground) -> Analysis:
         analysis.canonical = None
         analysis.problem = "its lines mean something else together"
     return analysis
+
+
+def _look_for_worst(text: str, ground: Ground, analysis: Analysis) -> None:
+    """Of a text that is too long, only what looks as if no mode may allow it."""
+    pieces = dict.fromkeys(piece.strip() for piece in _CUT.split(text) if _GRAVE.search(piece))
+    judge = _Judge(analysis, 0)
+    for piece in list(pieces)[:MOST_PIECES]:
+        if len(piece) < MOST_ANALYSED:
+            judge.try_line(piece, ground)
 
 
 def _same_by_line(text: str, ground: Ground, whole: Analysis) -> bool:

@@ -36,6 +36,8 @@ _STATEMENTS = frozenset(
     | {"declaration_command", "unset_command", *_BLOCKS}
 )
 _BLANK = b" \t"
+_ASCII = bytes(range(128)) + b"x" * 128
+"""Beyond ASCII all bytes are letters to bash. The parser takes some for blanks, and reads beyond a table for others."""
 _TEST = re.compile(r"\[ (-[fdesrwxLhzn]) ([\w./@+][\w./@+-]*) \]")
 
 
@@ -49,7 +51,7 @@ def parse(text: str) -> Node:
         data = text.encode()
     except UnicodeEncodeError:
         raise NotUnderstood("it holds half a character") from None
-    root = _parser().parse(data).root_node
+    root = _parser().parse(data.translate(_ASCII)).root_node
     if root.has_error:
         raise NotUnderstood("the shell's grammar does not fit it")
     return _Reader(data).chain(root, 0)
