@@ -166,8 +166,10 @@ def _worst(analysis: "Analysis") -> "Finding | None":
 def _by_mode(command: str, analysis: "Analysis", where: Circumstances) -> tuple[Verdict, str, str]:
     """The table of the modes, for what nothing forbids."""
     mode = where.approval_mode
-    if analysis.reads:
+    if analysis.reads and not where.risky:
         return Verdict.ALLOW, "read-only", "it only reads, inside the workspace"
+    if analysis.reads:
+        return Verdict.ASK, "model-warned", "the model itself calls it risky"
     worst = _worst(analysis)
     if mode is not ApprovalMode.AUTO:
         why = f": {worst.part.reason}" if worst and worst.part.reason and not analysis.problem else ""

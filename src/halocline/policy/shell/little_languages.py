@@ -39,6 +39,8 @@ def sed(text: str) -> str:
 
 def awk(text: str) -> str:
     """Without commands, files, loaded code and the environment, not even as words of a string."""
+    if text.startswith("-"):
+        return "this awk program begins like a flag"
     return next((f"this awk program cannot be judged: {why}" for fault, why in _AWK_FAULTS if fault.search(text)), "")
 
 

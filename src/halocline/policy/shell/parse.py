@@ -191,6 +191,8 @@ class _Reader:
                 scripts += self._scripts(child, depth + 1)
             elif target is None:
                 target = self.word(child, depth)
+                if target.source.isdecimal() and self._data[child.end_byte : child.end_byte + 1] in (b"<", b">"):
+                    raise NotUnderstood("a number stands between two redirections")
             else:
                 raise NotUnderstood("a redirection has more than one target")
         return Redirect(operator or raw.type, fd, target, tuple(scripts), body)

@@ -15,6 +15,7 @@ from halocline.policy.shell.tree import Piece, Simple, Word
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Effect
 
+MOST_NAMES = 900
 _FOLDERS = ("", "/bin/", "/usr/bin/")
 _STATUS = re.compile(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
 _RUSTUP = frozenset({"cargo", "rustc"})
@@ -139,6 +140,8 @@ def _require(spec: Spec, given: Given, ground: Ground) -> list[Word]:
         role = roles[min(number, len(roles) - 1)]
         if word.dynamic:
             raise Unlisted(f"{word.source}: {word.dynamic}")
+        if word.is_pattern and spec.most < len(given.operands) + MOST_NAMES:
+            raise Unlisted(f"{word.source} may stand for more names than is known to be harmless")
         behind = spec.ends and (not spec.ordered or 0 <= given.split <= number)
         if word.is_pattern and word.pieces[0].active and not behind and set(spec.operands) != {Role.TEXT}:
             raise Unlisted(f"{word.source} may stand for a flag; write ./{word.source}")

@@ -355,3 +355,6 @@ SUBCOMMANDS = frozenset({"pip", "pip3", "npm", "go"})
 
 _NAMES_ONLY = ("ls", "find", "fd", "fdfind", "tree", "stat", "du", "df", "realpath", "readlink", "cd", "test", "echo")
 READERS |= {name: replace(READERS[name], names_only=True) for name in _NAMES_ONLY}
+_IN_FRONT = ("printf", "awk", "gawk", "mawk", "tr", "basename", "cd", "type", "seq")
+READERS |= {name: replace(READERS[name], in_front=True) for name in _IN_FRONT}
+READERS["echo"] = replace(READERS["echo"], prints=True)

@@ -27,6 +27,7 @@ class Spec:
     and `programs` are letters whose values are such. `added` is put before the operands of a command that reads whole
     folders, which the flags in `recursive` make it do. `program` and `extra` find fault. A program that `looks_up`
     answers by PATH, which an earlier command may have changed; one of `names_only` shows nothing of what is in a file.
+    Flags that are `in_front` end with the first operand; one that `prints` takes what is no flag as a text.
     """
 
     flags: str = ""
@@ -49,6 +50,8 @@ class Spec:
     extra: Callable[["Given"], str] | None = None
     looks_up: bool = False
     names_only: bool = False
+    in_front: bool = False
+    prints: bool = False
 
     def long_flags(self) -> dict[str, str]:
         """Each long flag with its role: empty for none, `?` for a value that may be left out."""
@@ -81,12 +84,18 @@ def sort_words(
 ) -> Given:
     """Tell flags from operands, and require all flags to be in the tables. Raises Unlisted."""
     given, rest = Given(), list(words)
+    shown = frozenset(spec.flags)
     long = spec.long_flags()
     while rest:
         word = rest.pop(0)
         if word.dynamic:
             raise Unlisted(f"{word.source}: {word.dynamic}")
         text, before = word.text, len(given.flags)
+        is_text = spec.prints and not (len(text) > 1 and text[0] == "-" and shown >= {*text[1:]})
+        if (spec.in_front and given.operands) or is_text:
+            given.operands += [word, *rest]
+            given.order += map(render, (word, *rest))
+            break
         if text == "--" and spec.ends:
             given.split = len(given.operands)
             given.operands += rest
