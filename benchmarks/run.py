@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import commands
+from benchmarks import commands, judging
 from benchmarks.figures import figures
 from benchmarks.goals import GOALS
 from benchmarks.report import as_json, counts, markdown, verdicts
@@ -109,7 +109,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
         table += of_parsing(rounds)
     if "commands" in chosen.only:
-        table += commands.figures(rounds)
+        table += [*commands.figures(rounds), *judging.figures(rounds)]
     judged = verdicts(GOALS, table)
     facts = {"python": platform.python_version(), "machine": platform.platform(), "cores": os.cpu_count()}
     facts |= {"rounds": rounds, "parts": chosen.only, "latency_ms": chosen.latency}

@@ -118,15 +118,9 @@ async def test_the_folder_of_the_shell_stands_in_the_approval(journey):
         return None
 
     journey.write("sub/file", "")
+    texts = ("cd sub; export A=1", "touch a", "cd ..", "touch a")
     await journey.run(
-        Turn(
-            calls=(
-                shell("cd sub; export A=1", "c1"),
-                shell("touch a", "c2"),
-                shell("cd ..", "c3"),
-                shell("touch a", "c4"),
-            )
-        ),
+        Turn(calls=tuple(shell(text, f"c{number}") for number, text in enumerate(texts))),
         DONE,
         answer=answer,
         options=TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True),

@@ -30,9 +30,5 @@ async def test_what_is_asked_about_says_what_was_found_in_it(journey):
 
 async def test_a_folder_that_a_reading_command_went_to_is_the_next_ones(journey):
     journey.write("sub/a.txt", "hello\n")
-    calls = [
-        Call("execute_command", {"command": text, "requires_approval": False}, id=text)
-        for text in ("cd sub", "cat a.txt")
-    ]
-    await journey.run(Turn(calls=tuple(calls)), DONE, options=ALONE)
+    await journey.run(shell("cd sub"), shell("cat a.txt"), DONE, options=ALONE)
     assert [end.status for end in journey.of(ev.ToolCallEnded)] == [ev.CallStatus.COMPLETED] * 2
