@@ -17,7 +17,7 @@ from halocline.protocol.errors import ToolFailure
 MOST_FOLDERS = 8
 _HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
 _GLOB = re.compile(r"[*?\[]")
-_HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
+_HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 _DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
 _ROOTS = frozenset({"/", "/home", "/Users"})
 

@@ -276,7 +276,7 @@ class _Reader:
         match part.type:
             case "word" | "number" | "variable_name" | "extglob_pattern" | "regex" if not part.named_children:
                 return bare(text)
-            case "$":
+            case "$" if text == "$":
                 return [Piece("$")]
             case "raw_string":
                 return [Piece(text[1:-1])]

@@ -165,9 +165,9 @@ def _require(spec: Spec, given: Given, ground: Ground) -> list[Word]:
 
 
 def _named(word: Word) -> list[Word]:
-    """A revision or a path; of `REVISION:PATH` the path too."""
-    revision, colon, path = word.text.partition(":")
-    if colon and revision and not word.is_pattern:
+    """A revision or a path; of `REVISION:PATH`, `:PATH` and `:STAGE:PATH` the path."""
+    _, colon, path = word.text.rpartition(":")
+    if colon and not word.is_pattern and not word.text.startswith((":/", ":(", ":!", ":^")):
         return [Word(path, (Piece(path.removeprefix("./") or "."),), quoted=True)]
     return [word]
 
