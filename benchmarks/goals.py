@@ -38,6 +38,7 @@ GOALS = (
     Goal("parse_openai-responses", Measure.RATIO, 1),
     Goal("parse_gemini", Measure.RATIO, 1.25),
     Goal("parse_text", Measure.RATIO, 2),
+    Goal("judging", Measure.VALUE, 1),
     Goal("command_overhead", Measure.VALUE, 10, aim=2),
     Goal("flood", Measure.VALUE, 5),
     Goal("flood_memory", Measure.VALUE, 100),

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import commands, search
+from benchmarks import commands, judging, search
 from benchmarks.figures import figures
 from benchmarks.goals import GOALS
 from benchmarks.report import as_json, counts, markdown, verdicts
@@ -110,7 +110,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
         table += of_parsing(rounds)
     if "commands" in chosen.only:
-        table += commands.figures(rounds)
+        table += [*commands.figures(rounds), *judging.figures(rounds)]
     if "search" in chosen.only:
         table += search.figures(rounds)
     judged = verdicts(GOALS, table)

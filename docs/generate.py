@@ -15,6 +15,7 @@ import msgspec
 from halocline.controller.vendor_choice import vendors
 from halocline.hosts.search_engines import ENGINES
 from halocline.hosts.shell import MARK
+from halocline.hosts.shell_facts import PERMISSIONS, PERMISSIONS_TEXT
 from halocline.net.proxies import VARIABLES as PROXY_VARIABLES
 from halocline.protocol import commands, events
 from halocline.protocol.values import snake
@@ -106,6 +107,7 @@ def variables() -> str:
     rows.append(
         (f"`{MARK}`", "Set for each command, not read: by it Halocline finds the processes of one that it stops.")
     )
+    rows.append((f"`{PERMISSIONS}`", PERMISSIONS_TEXT))
     rows.append(("`NO_COLOR`", "Any value: no colour on the terminal."))
     rows += [(f"`{name}`, `{name.lower()}`", text) for name, text in PROXY_VARIABLES.items()]
     rows += [(f"`{name}`", text) for name, text in CLOUD_VARIABLES.items()]

@@ -77,7 +77,7 @@ def test_the_table_of_the_modes(workspace, call, ask, edits, auto, yolo, plan):
 
 
 def test_plan_mode_holds_in_yolo_too(workspace):
-    assert decide(execute("ls"), posture(workspace, YOLO, Mode.PLAN)).verdict is Verdict.DENY
+    assert decide(execute("make"), posture(workspace, YOLO, Mode.PLAN)).verdict is Verdict.DENY
 
 
 def test_a_link_is_judged_by_where_it_leads(workspace):

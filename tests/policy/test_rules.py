@@ -132,3 +132,72 @@ def test_the_words_of_a_command_are_compared_one_by_one(rest, words, met):
     rule = Rule(ALLOW, argv=("make", ("test", "lint")), rest=rest)
     assert (failing(rule, [words], []) == "") is met
     assert (failing(rule, [], [words]) == "") is not met
+
+
+def allow(*words, rest=Rest.ANY):
+    return Rule(ALLOW, argv=words, rest=rest, source=Source.USER)
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("npm run test", ALLOW),
+        ("npm run test -- --watch", ALLOW),
+        ("cat package.json && npm run test | tail -5", ALLOW),
+        ("npm run test; npm publish", ASK),
+        ("npm run test > ../elsewhere", ASK),
+        ("npm run test $(npm publish)", ASK),
+        ("env A=1 npm run test", ASK),
+        ("sh -c 'npm run test'", ASK),
+        ("npm", ASK),
+        ("npm run test; rm -rf /", DENY),
+    ],
+)
+def test_leave_for_a_command_is_for_every_part_or_for_none(workspace, command, verdict):
+    assert judged(workspace, execute(command), allow("npm", "run", "test")).verdict is verdict
+    grant = Grant(ToolKind.EXECUTE, argv=("npm", "run", "test"))
+    assert judged(workspace, execute(command), grants=[grant]).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    "command", ["npm publish", "ls; npm publish", "env A=1 npm publish", "sh -c 'npm publish'", "timeout 5 npm publish"]
+)
+def test_a_denied_command_is_denied_wherever_it_stands(workspace, command):
+    deny = Rule(DENY, "no-publish", argv=("npm", "publish"))
+    decision = judged(workspace, execute(command), deny, approval_mode=ApprovalMode.YOLO)
+    assert (decision.verdict, decision.rule) == (DENY, "no-publish")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("pytest -q tests", ("pytest",)),
+        ("npm run test -- -x", ("npm", "run", "test")),
+        ("ls && make check", ("make", "check")),
+        ("make -j4 check", None),
+        ("bash run.sh", None),
+        ("npx cowsay", None),
+        ("make a; make b", None),
+        ("pytest > ../out", None),
+    ],
+)
+def test_more_is_offered_only_where_the_first_words_say_what_is_done(workspace, command, words):
+    wider = judged(workspace, execute(command)).wider
+    assert wider == (Grant(ToolKind.EXECUTE, argv=words) if words else None)
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("cat secret/a", DENY),
+        ("python tool.py secret/a", DENY),
+        ("echo x > secret/a", DENY),
+        ("cat open/a", ALLOW),
+        ("grep -r needle .", ASK),
+        ("rg needle", ASK),
+        ("git show", ASK),
+        ("git status", ALLOW),
+    ],
+)
+def test_commands_do_not_show_what_ignore_files_hide(workspace, command, verdict):
+    assert judged(workspace, execute(command), ignored=("secret/",)).verdict is verdict

@@ -25,6 +25,7 @@ from halocline.hosts.files import LocalFiles
 from halocline.hosts.language_servers.servers import LanguageServers
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
+from halocline.hosts.shell_facts import LocalShellFacts
 from halocline.hosts.web import LocalWeb
 from halocline.net.network import Network
 from halocline.policy.grid import rules_of
@@ -333,7 +334,12 @@ class Assembly:
         folder = log.path.parent
         return Machine(
             files=LocalFiles(self.home.edits),
-            shell=LocalShell(folder / OUTPUTS, self._key_variables(), first_job=state.jobs_started + 1),
+            shell=LocalShell(
+                folder / OUTPUTS,
+                self._key_variables(),
+                first_job=state.jobs_started + 1,
+                workspace=state.workspace,
+            ),
             search=Ripgrep(),
             web=LocalWeb(self._way),
             blobs=self.blobs,
@@ -351,6 +357,7 @@ class Assembly:
             new_task_id=new_task_id,
             diagnostics=self._diagnostics(workspace),
             formatters=self.settings.formatters,
+            facts=LocalShellFacts(self._env),
         )
 
     def _diagnostics(self, workspace: Path) -> Diagnostics:

@@ -28,6 +28,7 @@ TIME_LIMIT = 2.0
 MOST_PROBLEMS = 200
 """Syntax errors that are looked at: a file with more is broken, or in another language."""
 _LONGEST_TEXT = 120
+_ASCII = bytes(range(128)) + b"x" * 128
 _SCOPES = frozenset({"namespace", "module"})
 _CALLABLE = frozenset({"function", "method", "constructor", "property"})
 
@@ -76,7 +77,9 @@ class TreeSitter:
         """The tree; None when the language is not known or the file is too large or takes too long."""
         grammar = _grammar(name)
         language = self._language(grammar) if grammar and len(data) <= LARGEST else None
-        return None if language is None else parsed(language, data, self._time_limit)
+        if grammar is None or language is None:
+            return None
+        return parsed(language, data.translate(_ASCII) if grammar.ascii_only else data, self._time_limit)
 
     def _language(self, grammar: "Grammar") -> "Language | None":
         if grammar not in self._languages:

@@ -9,7 +9,8 @@ from halocline.protocol.values import Value
 class Grammar(Value, frozen=True):
     """One language. `module` is the grammar's package, `function` what gives the language there.
 
-    `judges` is false for a grammar that takes sound code for broken, so that its word on errors is not asked.
+    `judges` is false for a grammar that takes sound code for broken, so that its word on errors is not asked. One
+    that is `ascii_only` reads beyond its tables for some other characters, and may die; it is given letters instead.
     """
 
     module: str
@@ -17,6 +18,7 @@ class Grammar(Value, frozen=True):
     query: str
     function: str = "language"
     judges: bool = True
+    ascii_only: bool = False
 
 
 _ECMASCRIPT = """
@@ -157,7 +159,7 @@ GRAMMARS: tuple[Grammar, ...] = (
         """,
         "language_php",
     ),
-    Grammar("tree_sitter_bash", (".sh", ".bash"), "(function_definition name: (_) @name) @function"),
+    Grammar("tree_sitter_bash", (".sh", ".bash"), "(function_definition name: (_) @name) @function", ascii_only=True),
     Grammar(
         "tree_sitter_kotlin",
         (".kt", ".kts"),

@@ -56,15 +56,22 @@ class LocalShell:
     """Fulfils `ports.host.Shell` with bash, or sh where there is none; with sh nothing passes on to the next command.
 
     Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Commands do not see the environment
-    variables named in `hidden`. Jobs are counted from `first_job` on.
+    variables named in `hidden`. Jobs are counted from `first_job` on. Programs of the `workspace` are not found by name
+    by commands that were judged to only read.
     """
 
     def __init__(
-        self, spool_folder: Path, hidden: frozenset[str] = frozenset(), spool_cap: int = SPOOL_CAP, first_job: int = 1
+        self,
+        spool_folder: Path,
+        hidden: frozenset[str] = frozenset(),
+        spool_cap: int = SPOOL_CAP,
+        first_job: int = 1,
+        workspace: str = "",
     ) -> None:
         self._spool_folder = spool_folder
         self._spool_cap = spool_cap
         self._environment = {name: value for name, value in os.environ.items() if name not in hidden} | _FIXED
+        self._workspace = workspace
         self._bash = find_program("bash")
         self._processes = Processes(self._environment)
         self._state = ShellState()
@@ -154,7 +161,7 @@ class LocalShell:
         """Take over what the command left for the next one. None when that is as before."""
         before = self._state
         if self._bash and (state := left_in(running.state, running.command.cwd, self._environment | running.overlay)):
-            self._state = state
+            self._state = ShellState(state.folder, before.variables) if running.command.judged else state
         if not running.gone and (before.folder, before.names) == (self._state.folder, self._state.names):
             return None
         return ShellMoved(self._state.folder, self._state.names)
@@ -165,9 +172,17 @@ class LocalShell:
         mark = os.urandom(8).hex()
         overlay = {MARK: mark} | (_ON_TERMINAL if command.terminal else {})
         environment = self._state.over(self._environment | overlay)
+        if command.judged:
+            from halocline.hosts.clean_environment import clean
+
+            environment = clean(self._environment, self._workspace) | overlay
         reading, writing = _terminal() if command.terminal else _pipe()
         state = scratch_file()
-        words = [self._bash, "-c", with_trailer(command.text)] if self._bash else ["/bin/sh", "-c", command.text]
+        words = (
+            [self._bash, "--noprofile", "--norc", "-c", with_trailer(command.text)]
+            if self._bash
+            else ["/bin/sh", "-c", command.text]
+        )
         began = time.monotonic()
         try:
             await self._processes.ready()

@@ -1,11 +1,23 @@
-"""Which commands a person should see even in auto mode.
+"""May this command run? Its parts are judged (`policy.shell`), and the mode says which of them need a person.
 
-This only ever raises a decision: a command that nothing here recognises is not thereby safe. It is a convenience, not
-a boundary; only a sandbox is one.
+`risk` is a second net of plain patterns: it only ever raises a decision. None of this is a boundary; only a sandbox is
+one. What takes commands apart is imported with the first command that is judged.
 """
 
 import re
 from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from halocline.ports.shell_facts import ShellFacts
+from halocline.protocol.events import ApprovalMode, CommandPart, Mode
+from halocline.protocol.rules import Effect, Place, Verdict
+from halocline.protocol.values import Value
+
+if TYPE_CHECKING:
+    from halocline.policy.shell.findings import Analysis, Finding
 
 MAX_LENGTH = 8_000
 
@@ -47,3 +59,177 @@ def risk(command: str) -> str:
     if any(not char.isprintable() and char not in "\n\t" for char in command):
         return "holds control characters"
     return next((why for pattern, why in _patterns() if pattern.search(command)), "")
+
+
+class Circumstances(Value, frozen=True):
+    """Where a command would run, and how much is done without asking. `typed` is one that goes into a running program.
+
+    `exported` are the variables that earlier commands changed in the shell.
+    """
+
+    workspace: Path
+    home: Path
+    folder: str
+    facts: ShellFacts
+    mode: Mode
+    approval_mode: ApprovalMode
+    typed: bool = False
+    risky: bool = False
+    exported: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+class JudgedPart(Value, frozen=True):
+    """One simple command, for the rules of people. `argv` is None when its words are known only when it runs.
+
+    `place` is the kind of place that it reads or changes, where that needs care.
+    """
+
+    argv: tuple[str, ...] | None
+    effect: Effect
+    reads: bool = False
+    place: Place | None = None
+
+
+class CommandJudgement(Value, frozen=True):
+    """`canonical` is the form in which an allowed command is run; None: as it was written.
+
+    A `binding` one holds whatever a person or a mode allowed before. `simple` are its simple commands, and `within` the
+    words of those that stand in others; `effect` is that of the gravest.
+    """
+
+    decision: Verdict
+    rule: str
+    reason: str
+    parts: tuple[CommandPart, ...] = ()
+    canonical: str | None = None
+    binding: bool = False
+    simple: tuple[JudgedPart, ...] = ()
+    within: tuple[tuple[str, ...], ...] = ()
+    effect: Effect = Effect.UNKNOWN
+
+
+def judge_command(command: str, where: Circumstances) -> CommandJudgement:
+    """Judge a command line by its parts. Never raises."""
+    from halocline.policy.shell.ground import Ground
+    from halocline.policy.shell.judge import MOST_COMMANDS, analyse
+
+    ground = Ground(where.workspace, where.home, where.facts, (where.folder,), where.exported, where.ignored)
+    analysis = analyse(command, ground)
+    if len(command) > MAX_LENGTH or len(analysis.findings) > MOST_COMMANDS:
+        analysis.problem = "it is too long to judge" if len(command) > MAX_LENGTH else "it has too many parts to judge"
+    elif odd := _odd(command):
+        analysis.problem = odd
+    if where.typed:
+        analysis.canonical = None
+    judged = _never(analysis) or _permitted(command, analysis, where) or _plan(analysis, where)
+    return _with_parts(judged or _by_mode(command, analysis, where), analysis, MOST_COMMANDS)
+
+
+def _with_parts(judged: CommandJudgement, analysis: "Analysis", most: int) -> CommandJudgement:
+    canonical = analysis.canonical if judged.decision is Verdict.ALLOW and analysis.reads else None
+    worst = _worst(analysis)
+    effect = Effect.READ_ONLY if analysis.reads else worst.part.effect if worst else Effect.UNKNOWN
+    simple = [_simple(finding) for finding in analysis.findings]
+    if analysis.problem:
+        # Nobody's rule says yes to what was not understood.
+        simple.append(JudgedPart(None, Effect.UNKNOWN))
+    return replace(
+        judged,
+        parts=analysis.parts[:most],
+        canonical=canonical,
+        simple=tuple(simple),
+        within=tuple(analysis.words),
+        effect=Effect.UNKNOWN if effect is Effect.READ_ONLY and not analysis.reads else effect,
+    )
+
+
+def _simple(finding: "Finding") -> JudgedPart:
+    from halocline.policy.shell.findings import Rule
+
+    place = {Rule.SECRET: Place.SECRET, Rule.OUTSIDE: Place.OUTSIDE}.get(finding.rule)
+    return JudgedPart(finding.argv, finding.part.effect, finding.reads, place)
+
+
+def _never(analysis: "Analysis") -> CommandJudgement | None:
+    from halocline.policy.shell.findings import Rule
+
+    finding = analysis.first(Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED)
+    if finding is None:
+        return None
+    reason = finding.part.reason if finding.rule is not Rule.FLOOR else f"{finding.part.reason}: no mode allows that"
+    return CommandJudgement(Verdict.DENY, finding.rule.value, reason, binding=True)
+
+
+def _permitted(command: str, analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
+    if where.facts.permissions is None:
+        return None
+    from halocline.policy.permissions import Wrong, forbidden, read
+
+    try:
+        why = forbidden(command, analysis, read(where.facts.permissions))
+    except Wrong as wrong:
+        return CommandJudgement(Verdict.ASK, "command-permissions", str(wrong), binding=True)
+    return CommandJudgement(Verdict.DENY, "command-permissions", why, binding=True) if why else None
+
+
+def _plan(analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
+    """In plan mode commands only look."""
+    from halocline.policy.shell.findings import Rule
+
+    if where.mode is not Mode.PLAN or analysis.reads:
+        return None
+    worst = None if analysis.problem else _worst(analysis)
+    if worst and worst.rule in (Rule.SECRET, Rule.OUTSIDE) and not where.typed and _only_looks(analysis):
+        return None
+    why = analysis.problem or (worst.part.reason if worst else "it is no command that is known to only read")
+    return CommandJudgement(Verdict.DENY, "plan-mode", f"plan mode only reads: {why}", binding=True)
+
+
+def _only_looks(analysis: "Analysis") -> bool:
+    return all(finding.part.effect is Effect.READ_ONLY for finding in analysis.findings)
+
+
+def _worst(analysis: "Analysis") -> "Finding | None":
+    from halocline.policy.shell.findings import Rule
+
+    strictness = {rule: number for number, rule in enumerate(Rule)}
+    bound = [finding for finding in analysis.findings if not finding.reads]
+    return max(bound, key=lambda finding: strictness[finding.rule], default=None)
+
+
+def _by_mode(command: str, analysis: "Analysis", where: Circumstances) -> CommandJudgement:
+    """The table of the modes, for what nothing forbids."""
+    mode = where.approval_mode
+    if analysis.reads and not where.risky:
+        return CommandJudgement(Verdict.ALLOW, "read-only", "it only reads, inside the workspace")
+    if analysis.reads:
+        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself calls it risky")
+    worst = _worst(analysis)
+    if mode is not ApprovalMode.AUTO:
+        why = f": {worst.part.reason}" if worst and worst.part.reason and not analysis.problem else ""
+        why = f": {analysis.problem}" if analysis.problem else why
+        return CommandJudgement(
+            Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before commands that do more than read{why}"
+        )
+    return _auto(command, analysis, worst, risky=where.risky)
+
+
+def _auto(command: str, analysis: "Analysis", worst: "Finding | None", *, risky: bool) -> CommandJudgement:
+    from halocline.policy.shell.findings import Rule
+
+    if analysis.problem:
+        return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be judged: {analysis.problem}")
+    if worst and worst.rule not in (Rule.READS, Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
+        return CommandJudgement(Verdict.ASK, worst.rule.value, worst.part.reason)
+    if why := risk(command):
+        return CommandJudgement(Verdict.ASK, "risky-command", f"the command {why}")
+    if risky:
+        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself calls it risky")
+    return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows ordinary commands")
+
+
+def _odd(command: str) -> str:
+    """Characters that a person would not see, or that a terminal would obey."""
+    found = next((char for char in command if char not in "\n\t" and not char.isprintable()), None)
+    return "" if found is None else f"it holds the invisible character U+{ord(found):04X}"

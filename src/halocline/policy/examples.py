@@ -1,15 +1,20 @@
 """Checks a rule against the examples that stand beside it: commands, URLs or paths, whatever the rule speaks of."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from halocline.policy.acts import Act, acts_of
+from halocline.policy.commands import Circumstances
 from halocline.policy.destinations import destination
 from halocline.policy.paths import resolve
-from halocline.policy.rules import Act, speaks_of
+from halocline.policy.rules import allows, speaks
+from halocline.ports.shell_facts import NoFacts
+from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Mode, ToolKind
-from halocline.protocol.rules import Rule
+from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.rules import Rule, Verdict
 
 NOWHERE = Path("/nowhere")
 
@@ -27,10 +32,14 @@ def failing(rule: Rule, matches: Sequence[str], not_matches: Sequence[str]) -> s
 
 def _covers(rule: Rule, example: str) -> bool:
     workspace = Path(rule.workspace) if rule.workspace else NOWHERE
+    mode = rule.modes[0] if rule.modes else Mode.ACT
     try:
-        return speaks_of(rule, _act(rule, example, workspace), workspace, rule.modes[0] if rule.modes else Mode.ACT)
-    except (ToolFailure, ValueError):
+        act = _act(rule, example, workspace)
+    except ToolFailure:
         return False
+    if rule.decision is Verdict.ALLOW:
+        return allows([rule], act, workspace, mode) is not None
+    return speaks(rule, act, workspace, mode)
 
 
 def _act(rule: Rule, example: str, workspace: Path) -> Act:
@@ -39,7 +48,9 @@ def _act(rule: Rule, example: str, workspace: Path) -> Act:
     if rule.hosts:
         return Act(kind, tool, server=destination(example if "://" in example else f"https://{example}"))
     if rule.paths or rule.places:
-        path = resolve(example, workspace, Path("/nowhere-home"))
-        return Act(kind, tool, path=path)
-    effect = rule.effects[0] if rule.effects else None
-    return Act(kind, tool, command=example, argv=tuple(shlex.split(example)), effect=effect)
+        return Act(kind, tool, path=resolve(example, workspace, Path("/nowhere-home")))
+    summary = Summary(example, kind, command=example, tool=tool)
+    where = Circumstances(workspace, NOWHERE, str(workspace), NoFacts(), Mode.ACT, ApprovalMode.ASK)
+    (act, *_) = acts_of(summary, (), where)
+    # An example of an effect is one by its words: what it would do here is not asked.
+    return replace(act, effect=rule.effects[0]) if rule.effects and not rule.argv else act

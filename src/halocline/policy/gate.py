@@ -1,10 +1,10 @@
 """The one gate: may this be done? A pure decision with the rule that made it and the reason.
 
 A call is taken apart into acts, each is judged by itself, and the strictest decision holds. The first layer that speaks
-decides, and the order is: what nothing may lift (own state, ignored files, rules that deny, plan mode, a person's
-*never*), what only the person's administrator may lift, what the person allowed for good, the person's other rules,
-places that need care, then the preset of the approval mode. Where a file of rules cannot be read, nothing is allowed
-without asking.
+decides, and the order is: what nothing may lift (own state, ignored files, rules that deny, what no command may do,
+plan mode, a person's *never*), what only the administrator may lift, what the person allowed for good, the person's
+other rules, places that need care, then what the approval mode says. Where a file of rules cannot be read, nothing is
+allowed without asking.
 """
 
 from collections.abc import Callable
@@ -12,14 +12,16 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.policy import commands
-from halocline.policy.destinations import Net, destination
+from halocline.policy.acts import Act, acts_of
+from halocline.policy.commands import Circumstances
+from halocline.policy.destinations import Net
 from halocline.policy.paths import Resolved, resolve
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
-from halocline.policy.rules import Act, covers, is_granted, speaks_of
+from halocline.policy.rules import allows, covers, is_granted, speaks
+from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
-from halocline.protocol.rules import Effect, Place, Rule, RuleBook, Source, Verdict
+from halocline.protocol.events import ApprovalMode, CommandPart, Grant, Mode, ToolKind
+from halocline.protocol.rules import Place, Rule, RuleBook, Source, Verdict
 from halocline.protocol.values import Value
 
 HARMLESS = (ToolKind.THINK, ToolKind.OTHER)
@@ -30,7 +32,8 @@ _STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
 class Decision(Value, frozen=True):
     """`rule` names what decided; `reason` says it to a person; `grant` is what *always* would cover, `wider` more.
 
-    `places` is where the call's paths led when it was judged.
+    `places` is where the call's paths led when it was judged. `parts` are what a command was found to be made of, and
+    `canonical` is the form in which one that was allowed as reading is run.
     """
 
     verdict: Verdict
@@ -39,10 +42,15 @@ class Decision(Value, frozen=True):
     grant: Grant | None = None
     places: tuple[str, ...] = ()
     wider: Grant | None = None
+    parts: tuple[CommandPart, ...] = ()
+    canonical: str | None = None
 
 
 class Posture(Value, frozen=True):
-    """Everything a decision depends on besides the call itself. `outputs` has copies of what its commands printed."""
+    """Everything a decision depends on besides the call itself. `outputs` has copies of what its commands printed.
+
+    `exported` are the variables that earlier commands changed in the shell.
+    """
 
     workspace: Path
     home: Path
@@ -52,6 +60,8 @@ class Posture(Value, frozen=True):
     refusals: frozenset[Grant] = frozenset()
     book: RuleBook = RuleBook()
     outputs: Path | None = None
+    facts: ShellFacts = NoFacts()
+    exported: tuple[str, ...] = ()
 
 
 def decide(summary: Summary, posture: Posture) -> Decision:
@@ -61,49 +71,42 @@ def decide(summary: Summary, posture: Posture) -> Decision:
         ToolFailure: a path or a URL is none.
     """
     paths = tuple(_resolved(path, posture) for path in summary.paths)
-    decisions = [_judged(act, posture) for act in _acts(summary, paths, posture)]
+    acts = acts_of(summary, paths, _circumstances(summary, paths, posture))
+    decisions = [_judged(act, posture) for act in acts]
     strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
-    return replace(strictest, reason="; ".join(reasons), places=tuple(path.path for path in paths))
+    return replace(
+        _of_command(acts[0], strictest, posture), reason="; ".join(reasons), places=tuple(path.path for path in paths)
+    )
 
 
 def _resolved(path: str, posture: Posture) -> Resolved:
     return resolve(path, posture.workspace, posture.home, outputs=posture.outputs, ignored=posture.book.ignored)
 
 
-def _acts(summary: Summary, paths: tuple[Resolved, ...], posture: Posture) -> list[Act]:
-    whole = Act(kind=summary.kind, tool=summary.tool)
-    acts = [replace(whole, path=path, grant=_leave_for(summary.kind, path)) for path in paths]
-    if summary.url:
-        acts.append(_server(whole, summary))
-    if summary.command:
-        acts = _commands(whole, summary, acts)
-    return acts or [replace(whole, grant=Grant(summary.kind))]
+def _circumstances(summary: Summary, paths: tuple[Resolved, ...], posture: Posture) -> Circumstances:
+    """Where a command would run. One that has a place but no folder is typed into a program that runs there."""
+    return Circumstances(
+        workspace=posture.workspace,
+        home=posture.home,
+        folder=paths[-1].path if paths else str(posture.workspace),
+        facts=posture.facts,
+        mode=posture.mode,
+        approval_mode=posture.approval_mode,
+        typed=bool(summary.place) and not paths,
+        risky=summary.risky,
+        exported=posture.exported,
+        ignored=posture.book.ignored,
+    )
 
 
-def _leave_for(kind: ToolKind, path: Resolved) -> Grant:
-    """What *always* means: the whole project, or just this path elsewhere."""
-    return Grant(kind, "" if path.place is Place.PROJECT else path.path)
-
-
-def _server(whole: Act, summary: Summary) -> Act:
-    server = destination(summary.url)
-    if summary.private and server.net is Net.PUBLIC:
-        server = replace(server, net=Net.PRIVATE)
-    host = server.hostname if server.net is Net.PUBLIC else server.exactly
-    grant = Grant(summary.kind, f"clicks and typing on {host}" if summary.on_page else host)
-    return replace(whole, server=server, grant=grant)
-
-
-def _commands(whole: Act, summary: Summary, places: list[Act]) -> list[Act]:
-    """A command and where it runs: leave for it is for both."""
-    place = f"{summary.command} (in {summary.place})" if summary.place else summary.command
-    grant = Grant(summary.kind, place)
-    risk = commands.risk(summary.command)
-    command = replace(whole, command=place, effect=Effect.UNKNOWN, risk=risk, grant=grant)
-    if summary.risky and not risk:
-        command = replace(command, risk="is risky, the model itself says")
-    return [command, *(replace(act, grant=grant) for act in places)]
+def _of_command(act: Act, decision: Decision, posture: Posture) -> Decision:
+    """With what a command is made of. In plan mode what reads runs in no other form, whoever allowed it."""
+    if act.judged is None:
+        return decision
+    always = posture.mode is Mode.PLAN and decision.verdict is Verdict.ALLOW
+    canonical = act.judged.canonical if always else decision.canonical
+    return replace(decision, parts=act.judged.parts, canonical=canonical)
 
 
 def _judged(act: Act, posture: Posture) -> Decision:
@@ -122,19 +125,24 @@ def _own_state(act: Act, posture: Posture) -> Decision | None:
 
 def _ignored(act: Act, posture: Posture) -> Decision | None:
     if act.path and act.place is Place.IGNORED:
-        reason = (
-            f"{act.path.shown} is hidden by an ignore file; go on without it, or ask the person to change that file"
-        )
+        reason = f"{act.path.shown} is hidden by an ignore file, which only the person may change"
         return Decision(Verdict.DENY, "ignored", reason)
     return None
 
 
 def _denied(act: Act, posture: Posture) -> Decision | None:
-    return _by_rule(act, posture, Verdict.DENY, *Source)
+    return _spoken(act, posture, Verdict.DENY, *Source)
+
+
+def _bound(act: Act, posture: Posture) -> Decision | None:
+    """What no mode and no leave lifts for a command: the floor, the person's permissions, plan mode."""
+    if act.judged and act.judged.binding:
+        return Decision(act.judged.decision, act.judged.rule, act.judged.reason)
+    return None
 
 
 def _plan_mode(act: Act, posture: Posture) -> Decision | None:
-    if posture.mode is Mode.PLAN and act.kind in (*CHANGES, ToolKind.EXECUTE):
+    if posture.mode is Mode.PLAN and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
         return Decision(Verdict.DENY, "plan-mode", "plan mode only reads; the person switches to act mode")
     return None
 
@@ -146,13 +154,13 @@ def _refused(act: Act, posture: Posture) -> Decision | None:
 
 
 def _managed(act: Act, posture: Posture) -> Decision | None:
-    return _by_rule(act, posture, Verdict.ASK, Source.MANAGED)
+    return _spoken(act, posture, Verdict.ASK, Source.MANAGED)
 
 
 def _granted(act: Act, posture: Posture) -> Decision | None:
     if is_granted(act, posture.grants):
         return Decision(Verdict.ALLOW, "granted", "the person said always in this task")
-    return _by_rule(act, posture, Verdict.ALLOW, Source.GRANT)
+    return _allowed_by(act, posture, Source.GRANT)
 
 
 def _link_local(act: Act, posture: Posture) -> Decision | None:
@@ -163,15 +171,15 @@ def _link_local(act: Act, posture: Posture) -> Decision | None:
 
 
 def _asked(act: Act, posture: Posture) -> Decision | None:
-    return _by_rule(act, posture, Verdict.ASK, Source.USER, Source.PROJECT)
+    return _spoken(act, posture, Verdict.ASK, Source.USER, Source.PROJECT)
 
 
 def _allowed(act: Act, posture: Posture) -> Decision | None:
-    return _by_rule(act, posture, Verdict.ALLOW, Source.MANAGED, Source.USER, Source.PROJECT)
+    return _allowed_by(act, posture, Source.MANAGED, Source.USER, Source.PROJECT)
 
 
 def _yolo(act: Act, posture: Posture) -> Decision | None:
-    return _preset(act, posture) if posture.approval_mode is ApprovalMode.YOLO else None
+    return _by_preset(act, posture) if posture.approval_mode is ApprovalMode.YOLO else None
 
 
 def _careful_place(act: Act, posture: Posture) -> Decision | None:
@@ -193,22 +201,27 @@ def _private_network(act: Act, posture: Posture) -> Decision | None:
     return None
 
 
-def _risky(act: Act, posture: Posture) -> Decision | None:
-    if act.risk and posture.approval_mode is ApprovalMode.AUTO:
-        return Decision(Verdict.ASK, "risky-command", f"the command {act.risk}")
-    return None
+def _command(act: Act, posture: Posture) -> Decision | None:
+    if act.judged is None:
+        return None
+    return Decision(act.judged.decision, act.judged.rule, act.judged.reason, canonical=act.judged.canonical)
 
 
-def _preset(act: Act, posture: Posture) -> Decision | None:
-    if act.kind is ToolKind.EXECUTE and act.path:
-        return Decision(Verdict.ALLOW, "place", "the command runs in the workspace")
+def _by_preset(act: Act, posture: Posture) -> Decision | None:
     rules = PRESETS[posture.approval_mode]
     return _said(next((rule for rule in rules if covers(rule, act, posture.workspace, posture.mode)), None))
 
 
-def _by_rule(act: Act, posture: Posture, verdict: Verdict, *sources: Source) -> Decision | None:
+def _spoken(act: Act, posture: Posture, verdict: Verdict, *sources: Source) -> Decision | None:
+    """A rule that denies or asks; of a command it may speak of any part."""
     rules = (rule for rule in posture.book.rules if rule.decision is verdict and rule.source in sources)
-    return _said(next((rule for rule in rules if speaks_of(rule, act, posture.workspace, posture.mode)), None))
+    return _said(next((rule for rule in rules if speaks(rule, act, posture.workspace, posture.mode)), None))
+
+
+def _allowed_by(act: Act, posture: Posture, *sources: Source) -> Decision | None:
+    """Rules that allow; of a command, together, every part that does more than read."""
+    rules = [rule for rule in posture.book.rules if rule.decision is Verdict.ALLOW and rule.source in sources]
+    return _said(allows(rules, act, posture.workspace, posture.mode))
 
 
 def _said(rule: Rule | None) -> Decision | None:
@@ -221,6 +234,7 @@ LAYERS: tuple[Callable[[Act, Posture], Decision | None], ...] = (
     _own_state,
     _ignored,
     _denied,
+    _bound,
     _plan_mode,
     _refused,
     _managed,
@@ -231,6 +245,6 @@ LAYERS: tuple[Callable[[Act, Posture], Decision | None], ...] = (
     _yolo,
     _careful_place,
     _private_network,
-    _risky,
-    _preset,
+    _command,
+    _by_preset,
 )

@@ -1,17 +1,15 @@
-"""What the approval modes stand for, as rules: the first that speaks decides."""
+"""What the approval modes stand for, as rules: the first that speaks decides. Commands are judged in `commands`."""
 
 from collections.abc import Mapping
 
 from halocline.protocol.events import ApprovalMode, ToolKind
-from halocline.protocol.rules import Effect, Rule, Verdict
+from halocline.protocol.rules import Rule, Verdict
 
 CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 LOOKS = (ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.OTHER)
-ORDINARY = (Effect.READ_ONLY, Effect.WRITES_INSIDE, Effect.UNKNOWN)
 
 _ANY = ("*",)
 _READS = Rule(Verdict.ALLOW, "reads", "it changes nothing", kinds=LOOKS)
-_LOOKS = Rule(Verdict.ALLOW, "read-only", "it only reads", kinds=(ToolKind.EXECUTE,), effects=(Effect.READ_ONLY,))
 
 
 def _asks(mode: ApprovalMode, before: str, *kinds: ToolKind, hosts: tuple[str, ...] = ()) -> Rule:
@@ -23,34 +21,22 @@ _EDITS = Rule(Verdict.ALLOW, "mode-edits", "edits in the workspace are allowed",
 PRESETS: Mapping[ApprovalMode, tuple[Rule, ...]] = {
     ApprovalMode.ASK: (
         _READS,
-        _LOOKS,
         _asks(ApprovalMode.ASK, "every change", *CHANGES),
         _asks(ApprovalMode.ASK, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
-        _asks(ApprovalMode.ASK, "such a command", ToolKind.EXECUTE),
         _asks(ApprovalMode.ASK, "anything is fetched", ToolKind.FETCH),
     ),
     ApprovalMode.ACCEPT_EDITS: (
         _READS,
-        _LOOKS,
         _EDITS,
         _asks(ApprovalMode.ACCEPT_EDITS, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
-        _asks(ApprovalMode.ACCEPT_EDITS, "such a command", ToolKind.EXECUTE),
         _asks(ApprovalMode.ACCEPT_EDITS, "anything is fetched", ToolKind.FETCH),
     ),
     ApprovalMode.AUTO: (
         _READS,
         _EDITS,
         Rule(
-            Verdict.ALLOW,
-            "mode-auto",
-            "auto mode allows ordinary commands",
-            kinds=(ToolKind.EXECUTE,),
-            effects=ORDINARY,
-        ),
-        Rule(
             Verdict.ALLOW, "mode-auto", "auto mode allows acting on public pages", kinds=(ToolKind.EXECUTE,), hosts=_ANY
         ),
-        _asks(ApprovalMode.AUTO, "such a command", ToolKind.EXECUTE),
         Rule(Verdict.ALLOW, "mode-auto", "auto mode allows public addresses", kinds=(ToolKind.FETCH,)),
     ),
     ApprovalMode.YOLO: (Rule(Verdict.ALLOW, "yolo", "yolo mode allows everything"),),

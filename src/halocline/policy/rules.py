@@ -8,37 +8,13 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from halocline.policy.acts import Act
 from halocline.policy.destinations import Destination
-from halocline.policy.paths import Resolved
 from halocline.policy.patterns import matches
-from halocline.protocol.events import Grant, Mode, ToolKind
-from halocline.protocol.rules import Effect, Place, Rest, Rule, Verdict
-from halocline.protocol.values import Value
+from halocline.protocol.events import Grant, Mode
+from halocline.protocol.rules import Place, Rest, Rule
 
 CAREFUL = frozenset({Place.OUTSIDE, Place.SECRET, Place.RUNS_LATER})
-
-
-class Act(Value, frozen=True):
-    """One thing that a call does, judged by itself: a path it touches, a simple command, a server, or else the call.
-
-    `argv` are the words of a simple command; None when they are not known. `command` is the whole command that it is
-    part of. `risk` says why a person should look at it. `grant` is what *always* would cover; `wider` more of the kind.
-    """
-
-    kind: ToolKind
-    tool: str = ""
-    path: Resolved | None = None
-    command: str = ""
-    argv: tuple[str, ...] | None = None
-    effect: Effect | None = None
-    risk: str = ""
-    server: Destination | None = None
-    grant: Grant | None = None
-    wider: Grant | None = None
-
-    @property
-    def place(self) -> Place | None:
-        return self.path.place if self.path else None
 
 
 def covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
@@ -46,19 +22,39 @@ def covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return all(condition(rule, act, workspace, mode) for condition in _CONDITIONS)
 
 
-def speaks_of(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    """As `covers`, for rules that people wrote."""
-    if rule.decision is Verdict.ALLOW and act.place in CAREFUL and not (rule.paths or rule.places):
+def speaks(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    """Whether a rule that denies or asks speaks of an act, or of anything that it is made of."""
+    return any(covers(rule, one, workspace, mode) for one in (act, *act.parts, *act.within))
+
+
+def allows(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) -> Rule | None:
+    """The rule that allows an act; of a command, the first of those that together allow what does more than read."""
+    whole = next((rule for rule in rules if reaches(rule, act, workspace, mode)), None)
+    more = [part for part in act.parts if not part.reads]
+    if whole or not more:
+        return whole
+    found = [next((rule for rule in rules if reaches(rule, part, workspace, mode)), None) for part in more]
+    return found[0] if all(found) else None
+
+
+def reaches(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    """As `covers`, for rules of people's that allow."""
+    if act.place in CAREFUL and not (rule.paths or rule.places):
         return False
     return covers(rule, act, workspace, mode)
 
 
 def is_granted(act: Act, grants: frozenset[Grant]) -> bool:
-    """Whether a person gave leave for exactly this, or for commands that begin so."""
+    """Whether a person gave leave for exactly this, or for commands that begin as all its parts do."""
     if act.grant in grants:
         return True
-    words = act.argv or ()
-    return any(grant.argv and words[: len(grant.argv)] == grant.argv for grant in grants)
+    more = [part for part in act.parts if not part.reads]
+    return bool(more) and all(_begins(part, grants) for part in more)
+
+
+def _begins(part: Act, grants: frozenset[Grant]) -> bool:
+    words = part.argv or ()
+    return part.place is None and any(grant.argv and words[: len(grant.argv)] == grant.argv for grant in grants)
 
 
 def _kind(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:

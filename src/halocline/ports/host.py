@@ -74,7 +74,8 @@ class ShellCommand(Value, frozen=True):
     """`timeout` is in seconds; None waits for ever.
 
     It runs in `cwd`, unless an earlier command left the shell elsewhere. One in the `background` goes on as a job once
-    it is quiet or ready; one on a `terminal` does so when it waits for input.
+    it is quiet or ready; one on a `terminal` does so when it waits for input. One that was `judged` to only read runs
+    in an environment that no earlier command changed, and leaves nothing but its folder.
     """
 
     text: str
@@ -82,6 +83,7 @@ class ShellCommand(Value, frozen=True):
     timeout: float | None = None
     background: bool = False
     terminal: bool = False
+    judged: bool = False
 
 
 class Left(StrEnum):

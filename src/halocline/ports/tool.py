@@ -138,6 +138,7 @@ class ToolContext(Value, frozen=True):
     """What a running tool may use. `messages` are what the model has before it, `takes_images` whether it sees.
 
     `folder` is the task's own, for what is written for the person; `redact` takes keys and the like out of a text.
+    `runs` is the form of its command that was judged to only read, and that runs instead of what the model wrote.
     """
 
     call: str
@@ -166,6 +167,7 @@ class ToolContext(Value, frozen=True):
     web_search: WebSearch | None = None
     redact: Callable[[str], str] = str
     new_task_id: Callable[[], str] = str
+    runs: str = ""
 
     def path(self, text: str) -> Path:
         """The absolute path for what the model wrote; no check is made here, the policy made it."""

@@ -20,7 +20,7 @@ from halocline.protocol.kinds import (
     ToolKind as ToolKind,
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
-from halocline.protocol.rules import RuleBook
+from halocline.protocol.rules import CommandPart as CommandPart, RuleBook
 from halocline.protocol.values import JsonObject, Tagged
 
 
@@ -145,7 +145,10 @@ class AssistantMessageCompleted(Durable, frozen=True):
 
 
 class ToolCallStarted(Durable, frozen=True):
-    """The call runs now: every gate is passed. `rule` names what let it pass."""
+    """The call runs now: every gate is passed. `rule` names what let it pass.
+
+    `runs` is the form of a command that runs, when it is not the title.
+    """
 
     call: str
     name: str
@@ -153,6 +156,7 @@ class ToolCallStarted(Durable, frozen=True):
     kind: ToolKind
     locations: tuple[Location, ...] = ()
     rule: str = ""
+    runs: str = ""
 
 
 class ToolCallProgressed(Transient, frozen=True):
@@ -176,7 +180,8 @@ class ToolCallEnded(Durable, frozen=True):
 class ApprovalRequested(Durable, frozen=True):
     """Somebody must decide about one call. `rule` asks, `reason` says why; `grant` is what *always* would allow.
 
-    `wider` is a more general grant on offer. `place` is where a command would run, when that is not the workspace.
+    `wider` is a more general grant on offer. `place` is where a command would run, when that is not the workspace;
+    `parts` are the commands found in it.
     """
 
     request: str
@@ -192,6 +197,7 @@ class ApprovalRequested(Durable, frozen=True):
     place: str = ""
     rule: str = ""
     wider: Grant | None = None
+    parts: tuple[CommandPart, ...] = ()
 
 
 class ApprovalResolved(Durable, frozen=True):

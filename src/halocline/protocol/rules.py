@@ -38,6 +38,15 @@ class Effect(StrEnum):
     UNKNOWN = "unknown"
 
 
+class CommandPart(Value, frozen=True):
+    """One simple command of a command line. `targets` are the paths it changes, or reads where that needs care."""
+
+    text: str
+    effect: Effect
+    targets: tuple[str, ...] = ()
+    reason: str = ""
+
+
 class Source(StrEnum):
     """Where a rule comes from."""
 

@@ -2,8 +2,18 @@
 
 from halocline.protocol.events import StepRetried
 from halocline.protocol.messages import StopReason, Usage
+from halocline.protocol.rules import Effect
 from halocline.surfaces.row_kinds import JobEndRow, RetryRow, TurnEndRow
 
+EFFECTS = {
+    Effect.READ_ONLY: "only reads",
+    Effect.WRITES_INSIDE: "writes in the workspace",
+    Effect.WRITES_OUTSIDE: "writes outside the workspace",
+    Effect.NETWORK: "reaches the network",
+    Effect.DESTRUCTIVE: "destroys",
+    Effect.UNKNOWN: "may do anything",
+}
+"""What a part of a command does, in words."""
 _ENDINGS = {
     StopReason.END_TURN: "done",
     StopReason.MAX_TOKENS: "stopped: the reply reached the model's output limit",

@@ -47,6 +47,7 @@ class Approval(Value, frozen=True):
     grant: ev.Grant | None = None
     scope: ev.Scope = ev.Scope.TASK
     place: str = ""
+    parts: tuple[ev.CommandPart, ...] = ()
 
 
 class CallRow(Tagged, frozen=True):

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from halocline.policy.destinations import destination
 from halocline.policy.gate import Posture
+from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import AnyTool, Summary
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import ToolCall
@@ -44,7 +45,7 @@ def placed(summary: Summary, state: State) -> Summary:
     return replace(summary, place=_shown(state.shell.cwd, state.workspace), paths=(*summary.paths, state.shell.cwd))
 
 
-def posture(state: State, home: Path) -> Posture:
+def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Posture:
     """Everything a decision depends on besides the call. `home` is Halocline's own folder."""
     return Posture(
         workspace=Path(state.workspace),
@@ -54,6 +55,8 @@ def posture(state: State, home: Path) -> Posture:
         grants=state.grants,
         refusals=state.refusals,
         book=state.rules,
+        facts=facts or NoFacts(),
+        exported=state.shell.exported,
         outputs=home / "tasks" / state.task / OUTPUTS,
     )
 

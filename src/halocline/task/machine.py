@@ -12,6 +12,7 @@ from halocline.ports.documents import Documents
 from halocline.ports.host import Files, Search, Shell, Web
 from halocline.ports.leave import Leave
 from halocline.ports.revisions import Revisions
+from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.web_search import WebSearch
 from halocline.protocol.values import Value
 
@@ -44,6 +45,7 @@ class Machine(Value, frozen=True):
     browser: "Browser | None" = None
     partial_edits: bool = False
     formatters: Mapping[str, str] = {}
+    facts: ShellFacts = NoFacts()
 
     async def close(self) -> None:
         """End what was started on it."""

@@ -68,7 +68,8 @@ class NotAdmitted(Exception):
 class Run(Value, frozen=True):
     """A call that passed every gate. `notes` are a person's words on the approval, for the model.
 
-    `places` is where its paths led when that was judged, and `rule` what let it pass.
+    `places` is where its paths led when that was judged, `rule` what let it pass, and `runs` the form in which its
+    command is run, when that is not the command itself.
     """
 
     call: ToolCall
@@ -78,6 +79,7 @@ class Run(Value, frozen=True):
     notes: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     rule: str = ""
+    runs: str = ""
 
 
 class ToolCalls:
@@ -123,7 +125,7 @@ class ToolCalls:
     async def perform(self, run: Run) -> None:
         """Do it, and say how it ended."""
         call, summary = run.call, run.summary
-        self._emit(ev.ToolCallStarted(call.id, call.name, summary.title, summary.kind, summary.locations, run.rule))
+        self._emit(_started(run))
         try:
             if run.tool.edits:
                 await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
@@ -188,7 +190,7 @@ class ToolCalls:
 
     async def _admit(self, run: Run) -> Run:
         decision = self._judge(run)
-        run = replace(run, places=decision.places, rule=decision.rule)
+        run = replace(run, places=decision.places, rule=decision.rule, runs=decision.canonical or "")
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
 
     def _judge(self, run: Run) -> Decision:
@@ -271,7 +273,7 @@ class ToolCalls:
         book = self._machine.leave.book()
         if book != self._state().rules:
             self._emit(ev.RulesChanged(book=book))
-        return posture(self._state(), self._home)
+        return posture(self._state(), self._home, self._machine.facts)
 
     def _context(self, run: Run) -> ToolContext:
         state = self._state()
@@ -308,6 +310,7 @@ class ToolCalls:
             web_search=self._machine.web_search,
             redact=self._machine.redact,
             new_task_id=self._machine.new_task_id,
+            runs=run.runs,
         )
 
     def _progress(self, call: str, text: str) -> None:
@@ -325,6 +328,19 @@ class ToolCalls:
         return answer.answer if answer else None
 
 
+def _started(run: Run) -> ev.ToolCallStarted:
+    summary = run.summary
+    return ev.ToolCallStarted(
+        call=run.call.id,
+        name=run.call.name,
+        title=summary.title,
+        kind=summary.kind,
+        locations=summary.locations,
+        rule=run.rule,
+        runs=run.runs,
+    )
+
+
 def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...]) -> ev.ApprovalRequested:
     return ev.ApprovalRequested(
         request=request,
@@ -340,6 +356,7 @@ def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...
         place=run.summary.place,
         rule=decision.rule,
         wider=decision.wider,
+        parts=_told(decision.parts, run.summary.command),
     )
 
 
@@ -348,6 +365,13 @@ def _granted(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
     if answer.decision not in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS):
         return None
     return decision.wider if answer.wider and decision.wider else decision.grant
+
+
+def _told(parts: tuple[ev.CommandPart, ...], command: str) -> tuple[ev.CommandPart, ...]:
+    """The parts of a command as an event holds them: the text of one that is the whole command is not said again."""
+    if len(parts) == 1 and parts[0].text == command.strip():
+        return (replace(parts[0], text=""),)
+    return parts
 
 
 def _resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | None) -> ev.ApprovalResolved:

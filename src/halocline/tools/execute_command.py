@@ -56,7 +56,14 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     limit = input.timeout if input.timeout and input.timeout > 0 else None
     if limit is None and not (input.background or input.tty):
         limit = TIME_LIMIT
-    command = ShellCommand(input.command, str(ctx.workspace), limit, background=input.background, terminal=input.tty)
+    command = ShellCommand(
+        ctx.runs or input.command,
+        str(ctx.workspace),
+        limit,
+        background=input.background,
+        terminal=input.tty,
+        judged=bool(ctx.runs),
+    )
     result = await ctx.shell.run(command, ctx.progress)
     output = result.output.rstrip("\n") or "[no output]"
     told = (Text(f"{output}\n[{'; '.join(_status(result, limit))}]"),)

@@ -22,6 +22,7 @@ COMMANDS = {
     "models": "which models can be named, and what they cost",
     "login": "store the key for a provider, after trying it",
     "logout": "forget a stored key",
+    "policy": "say what would be decided about a command, and why",
     "doctor": "check what Halocline needs on this machine",
 }
 
@@ -205,6 +206,19 @@ def _models() -> Parser:
     return parser
 
 
+def _policy() -> Parser:
+    parser = Parser(prog="halo policy", description="What may be done without asking. Nothing is run.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="explain")
+    explain = actions.add_parser("explain", help="what would be decided about a command, and why")
+    add = explain.add_argument
+    add("words", nargs="*", metavar="COMMAND", help='the command, in quotes; - reads one {"command": …} a line')
+    add("--json", action="store_true", help="say it as a JSON object")
+    add("--mode", choices=("plan", "act"), default="act", help="plan only reads; act also changes things")
+    add("--approval-mode", choices=APPROVAL_MODES, help="how much is done without asking; as in the settings")
+    add("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
+    return parser
+
+
 def _doctor() -> Parser:
     parser = Parser(prog="halo doctor", description="Check what Halocline needs on this machine.")
     parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace to check")
@@ -249,6 +263,7 @@ PARSERS = {
     "models": _models,
     "login": _login,
     "logout": _logout,
+    "policy": _policy,
     "doctor": _doctor,
 }
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from halocline.protocol.events import CallStatus, Choice, Diff, Grant, Scope, TodoStatus, ToolKind
+from halocline.protocol.events import CallStatus, Choice, CommandPart, Diff, Grant, Scope, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason
+from halocline.protocol.rules import Effect
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.diff_view import diff_view, stat
 from halocline.surfaces.cli.look import line, marked, wrapped
 from halocline.surfaces.cli.safe_text import clean, reveal
-from halocline.surfaces.figures import ending, job_ending, model_name, plural, retrying
+from halocline.surfaces.figures import EFFECTS, ending, job_ending, model_name, plural, retrying
 
 OUTPUT_LINES = 12
 DIFF_LINES = 40
@@ -23,6 +24,7 @@ LOOKS = frozenset({ToolKind.READ, ToolKind.SEARCH})
 CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 
 _MARKS = {ToolKind.EXECUTE: "$", ToolKind.FETCH: "↓"} | dict.fromkeys(CHANGES, "±") | dict.fromkeys(LOOKS, "▸")
+_EFFECT_STYLES = {Effect.DESTRUCTIVE: "bad", Effect.WRITES_OUTSIDE: "warn", Effect.NETWORK: "warn"}
 _EXIT = re.compile(r"exit code (-?\d+)")
 _TODO = {
     TodoStatus.PENDING: ("○", "", "quiet"),
@@ -102,7 +104,21 @@ def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
     head = marked(_headline(reveal(approval.detail or row.title), approval.diffs), _MARKS.get(row.kind, "•"), "accent")
     where = f" · runs in {approval.place}" if approval.place else ""
     reason = marked(wrapped(reveal(approval.reason + where), "quiet"), "│", "quiet", "│")
-    return Group(head, reason, *_indented(diff_view(approval.diffs, WHOLE if whole else DIFF_LINES, whole_lines=True)))
+    diffs = diff_view(approval.diffs, WHOLE if whole else DIFF_LINES, whole_lines=True)
+    return Group(head, reason, *_parts(approval.parts), *_indented(diffs))
+
+
+def _parts(parts: Sequence[CommandPart]) -> list[RenderableType]:
+    """Each command found in a command line, and what it changes. One that is the whole line is not said again."""
+    said: list[RenderableType] = []
+    for part in parts:
+        text = reveal(part.text).replace("\n", "␊")
+        style = _EFFECT_STYLES.get(part.effect, "quiet")
+        line_of_it = f"{text} · {EFFECTS[part.effect]}" if text else EFFECTS[part.effect]
+        said.append(marked(wrapped(line_of_it, style), "│", "quiet", "│"))
+        if part.targets:
+            said.append(marked(wrapped(reveal(f"  → {', '.join(part.targets)}"), style), "│", "quiet", "│"))
+    return said
 
 
 def _headline(title: str, diffs: tuple[Diff, ...]) -> Text:

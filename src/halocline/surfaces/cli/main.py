@@ -22,6 +22,7 @@ MODULES = {
     "models": "models",
     "login": "login",
     "logout": "login",
+    "policy": "policy",
     "doctor": "doctor",
 }
 """Which module serves which command; it is imported when chosen."""

@@ -1,0 +1,128 @@
+"""A call taken apart into what is judged one by one: the paths it touches, its command, the server it asks."""
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from halocline.policy.commands import Circumstances, judge_command
+from halocline.policy.destinations import Destination, Net, destination
+from halocline.policy.paths import Resolved
+from halocline.ports.tool import Summary
+from halocline.protocol.events import Grant, ToolKind
+from halocline.protocol.rules import Effect, Place
+from halocline.protocol.values import Value
+
+if TYPE_CHECKING:
+    from halocline.policy.commands import CommandJudgement, JudgedPart
+
+OFFERED = {
+    "cargo": 2,
+    "cmake": 1,
+    "eslint": 1,
+    "go": 2,
+    "gradle": 2,
+    "jest": 1,
+    "just": 2,
+    "make": 2,
+    "mvn": 2,
+    "mypy": 1,
+    "npm": 3,
+    "pnpm": 3,
+    "prettier": 1,
+    "pyright": 1,
+    "pytest": 1,
+    "ruff": 2,
+    "tox": 1,
+    "tsc": 1,
+    "vitest": 1,
+    "yarn": 2,
+}
+"""Programs of which more than one exact command is offered for good, and by how many of their first words.
+
+No shells, interpreters, wrappers and runners of other packages' programs: leave for those is leave for everything.
+"""
+
+
+class Act(Value, frozen=True):
+    """One thing that a call does, judged by itself.
+
+    `argv` are the words of a simple command; None when they are not known. `command` is a whole command, with its
+    place, and `parts` are the acts that it is made of, `within` those that stand inside others (in `env`, `xargs`).
+    `reads` says that a part only reads. `grant` is what *always* would cover, `wider` more of the kind.
+    """
+
+    kind: ToolKind
+    tool: str = ""
+    path: Resolved | None = None
+    command: str = ""
+    argv: tuple[str, ...] | None = None
+    effect: Effect | None = None
+    reads: bool = False
+    careful: Place | None = None
+    server: Destination | None = None
+    grant: Grant | None = None
+    wider: Grant | None = None
+    judged: "CommandJudgement | None" = None
+    parts: tuple["Act", ...] = ()
+    within: tuple["Act", ...] = ()
+
+    @property
+    def place(self) -> Place | None:
+        return self.path.place if self.path else self.careful
+
+
+def acts_of(summary: Summary, paths: tuple[Resolved, ...], where: Circumstances) -> list[Act]:
+    """Everything that a call does. A command comes first. Raises ToolFailure when its URL is none."""
+    whole = Act(kind=summary.kind, tool=summary.tool)
+    if summary.command:
+        return _command(whole, summary, paths, where)
+    acts = [replace(whole, path=path, grant=_leave_for(summary.kind, path)) for path in paths]
+    if summary.url:
+        acts.append(_server(whole, summary))
+    return acts or [replace(whole, grant=Grant(summary.kind))]
+
+
+def _leave_for(kind: ToolKind, path: Resolved) -> Grant:
+    """What *always* means: the whole project, or just this path elsewhere."""
+    return Grant(kind, "" if path.place is Place.PROJECT else path.path)
+
+
+def _server(whole: Act, summary: Summary) -> Act:
+    server = destination(summary.url)
+    if summary.private and server.net is Net.PUBLIC:
+        server = replace(server, net=Net.PRIVATE)
+    host = server.hostname if server.net is Net.PUBLIC else server.exactly
+    grant = Grant(summary.kind, f"clicks and typing on {host}" if summary.on_page else host)
+    return replace(whole, server=server, grant=grant)
+
+
+def _command(whole: Act, summary: Summary, paths: tuple[Resolved, ...], where: Circumstances) -> list[Act]:
+    """A command, and the folder where it runs: leave for it is for both."""
+    exactly = f"{summary.command} (in {summary.place})" if summary.place else summary.command
+    judged = judge_command(summary.command, where)
+    command = replace(
+        whole,
+        command=exactly,
+        effect=judged.effect,
+        grant=Grant(summary.kind, exactly),
+        wider=_wider(judged, summary.kind) if not summary.place else None,
+        judged=judged,
+        parts=tuple(_part(whole, part) for part in judged.simple),
+        within=tuple(replace(whole, argv=words) for words in judged.within),
+    )
+    return [command, *(Act(ToolKind.READ, path=path, grant=command.grant) for path in paths)]
+
+
+def _part(whole: Act, part: "JudgedPart") -> Act:
+    return replace(whole, argv=part.argv, effect=part.effect, reads=part.reads, careful=part.place)
+
+
+def _wider(judged: "CommandJudgement", kind: ToolKind) -> Grant | None:
+    """Leave for commands that begin as this one, when it is of a program whose beginning says what it does."""
+    more = [part for part in judged.simple if not part.reads]
+    if len(more) != 1 or not more[0].argv or more[0].place:
+        return None
+    words = more[0].argv[: OFFERED.get(more[0].argv[0], 0)]
+    if not words or any(word.startswith("-") for word in words):
+        return None
+    return Grant(kind, argv=words)

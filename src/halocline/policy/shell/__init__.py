@@ -1,0 +1,1 @@
+"""Shell commands, taken apart and judged: parse → tree → judge → the form in which a harmless one runs."""

@@ -1,0 +1,81 @@
+"""What the judge says of each simple command, and of the whole."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from halocline.protocol.events import CommandPart
+from halocline.protocol.rules import Effect
+
+
+class Rule(StrEnum):
+    """Why a part is as free or as bound as it is. The order is from free to strict."""
+
+    READS = "read-only"
+    UNKNOWN = "unknown-command"
+    DYNAMIC = "not-known-before"
+    WRITES = "writes"
+    OUTSIDE = "outside"
+    SECRET = "secret"
+    NETWORK = "network"
+    DESTROYS = "destructive"
+    RIGHTS = "other-rights"
+    NOT_ANALYSED = "not-analysed"
+    IGNORED = "ignored"
+    OWN_STATE = "own-state"
+    FLOOR = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One part, why it is judged so, and the form in which it is run when all of the command only reads.
+
+    `argv` are its words; None when they are not known before it runs.
+    """
+
+    part: CommandPart
+    rule: Rule
+    canonical: str | None = None
+    argv: tuple[str, ...] | None = None
+
+    @property
+    def reads(self) -> bool:
+        return self.rule is Rule.READS and self.canonical is not None
+
+
+@dataclass(slots=True)
+class Analysis:
+    """All findings of a command line. `problem` says why it could not be analysed, or not wholly."""
+
+    findings: list[Finding] = field(default_factory=list)
+    canonical: str | None = None
+    problem: str = ""
+    segments: list[tuple[str, str]] = field(default_factory=list)
+    redirects: bool = False
+    words: list[tuple[str, ...]] = field(default_factory=list)
+
+    @property
+    def parts(self) -> tuple[CommandPart, ...]:
+        return tuple(finding.part for finding in self.findings)
+
+    @property
+    def reads(self) -> bool:
+        """Whether it only reads, where reading needs nobody's leave, and can be run in a form that does no more."""
+        return (
+            bool(self.findings)
+            and not self.problem
+            and self.canonical is not None
+            and all(f.reads for f in self.findings)
+        )
+
+    def first(self, *rules: Rule) -> Finding | None:
+        return next((finding for rule in rules for finding in self.findings if finding.rule is rule), None)
+
+
+def part(text: str, effect: Effect, reason: str = "", targets: tuple[str, ...] = ()) -> CommandPart:
+    """A part as it is shown: a long text only in its beginning."""
+    short = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    return CommandPart(short, effect, targets[:MOST_TARGETS], reason)
+
+
+MOST_SHOWN = 200
+MOST_TARGETS = 20

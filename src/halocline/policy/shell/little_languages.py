@@ -1,0 +1,49 @@
+"""Small programs inside commands: of those for sed, awk and jq, only plain forms are known to be harmless.
+
+Each function gives the fault that it finds; empty means that the text only reads and prints.
+"""
+
+import re
+
+_ADDRESS = r"(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?)"
+_SED_COMMAND = re.compile(
+    rf"(?:{_ADDRESS}(?:,(?:[+~]?\d+|{_ADDRESS}))?(?:~\d+)?)?\s*!?\s*"
+    r"(?:[pdqn=lhHgGxD]|s(?P<d>[/|#,@:%])(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)[gpiIM\d]*"
+    r"|y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/)"
+)
+_SED_BRACKET = re.compile(r"\[[^\]]*[/|#,@:%]")
+_AWK_FAULTS = (
+    (re.compile(r"\bsystem\b|\bgetline\b|\bclose\b|\bfflush\b"), "it may run commands or read other files"),
+    (re.compile(r"[|@]"), "it may run commands or load code"),
+    (re.compile(r">(?!=)"), "it may write to files"),
+    (re.compile(r"\bENVIRON\b|\bPROCINFO\b|\bSYMTAB\b|\bARG[VC]\b|\bARGIND\b"), "it may read what it was not given"),
+)
+_JQ_FAULTS = re.compile(
+    r"\benv\b|\$ENV\b|\$__|\binclude\b|\bimport\b|\bmodulemeta\b|\bget_search_list\b|\binput_filename\b"
+)
+
+
+def sed(text: str) -> str:
+    """Addresses with `p`, `d`, `q`, `s` without `e` or `w`, and the like. Brackets with a slash are ambiguous."""
+    at = 0
+    while at < len(text):
+        if text[at] in "; \t\n":
+            at += 1
+            continue
+        found = _SED_COMMAND.match(text, at)
+        if not found or (found.end() < len(text) and text[found.end()] not in ";\n "):
+            return "this sed script may do more than print"
+        at = found.end()
+    return "this sed script may do more than print" if _SED_BRACKET.search(text) else ""
+
+
+def awk(text: str) -> str:
+    """Without commands, files, loaded code and the environment, not even as words of a string."""
+    if text.startswith("-"):
+        return "this awk program begins like a flag"
+    return next((f"this awk program cannot be judged: {why}" for fault, why in _AWK_FAULTS if fault.search(text)), "")
+
+
+def jq(text: str) -> str:
+    """Without the environment and modules."""
+    return "this jq filter may read the environment or other files" if _JQ_FAULTS.search(text) else ""

@@ -1,0 +1,60 @@
+"""From where paths lead to what may be done with them: reading, writing and deleting by kind of place."""
+
+from collections.abc import Sequence
+
+from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell.ground import Found, is_device
+from halocline.protocol.rules import Effect, Place
+
+OWN = "Halocline's own files are not touched by tools"
+
+
+def _first(found: Sequence[Found], place: Place) -> Found | None:
+    return next((one for one in found if one.place is place), None)
+
+
+def reading(source: str, found: Sequence[Found], form: str | None, *, names_only: bool = False) -> Finding:
+    """A command that reads these paths, and only that."""
+    if own := _first(found, Place.OWN_STATE):
+        return Finding(part(source, Effect.READ_ONLY, OWN, (own.shown,)), Rule.OWN_STATE)
+    if hidden := _first(found, Place.IGNORED):
+        return _ignored(source, Effect.READ_ONLY, hidden)
+    secret = None if names_only else _first(found, Place.SECRET)
+    if secret:
+        return Finding(part(source, Effect.READ_ONLY, f"{secret.shown} may hold secrets", (secret.shown,)), Rule.SECRET)
+    outside = next((one for one in found if _is_outside(one)), None)
+    if outside:
+        reason = f"{outside.path} is outside the workspace"
+        return Finding(part(source, Effect.READ_ONLY, reason, (outside.shown,)), Rule.OUTSIDE)
+    return Finding(part(source, Effect.READ_ONLY), Rule.READS, form)
+
+
+def _ignored(source: str, effect: Effect, hidden: Found) -> Finding:
+    reason = f"{hidden.shown} is hidden by an ignore file, which only the person may change"
+    return Finding(part(source, effect, reason, (hidden.shown,)), Rule.IGNORED)
+
+
+def _is_outside(one: Found) -> bool:
+    if one.place is Place.SECRET:
+        return one.shown == one.path
+    return one.place is Place.OUTSIDE and one.path != "/dev/null"
+
+
+def writing(source: str, found: Sequence[Found], does: str) -> Finding:
+    """A command that changes these paths."""
+    targets = tuple(dict.fromkeys(one.shown for one in found))
+    if any(is_device(one.path) for one in found):
+        return Finding(part(source, Effect.DESTRUCTIVE, "it writes to a device", targets), Rule.FLOOR)
+    if _first(found, Place.OWN_STATE):
+        return Finding(part(source, Effect.WRITES_OUTSIDE, OWN, targets), Rule.OWN_STATE)
+    if hidden := _first(found, Place.IGNORED):
+        return _ignored(source, Effect.WRITES_INSIDE, hidden)
+    if outside := next((one for one in found if _is_outside(one)), None):
+        reason = f"it {does} {outside.path}, outside the workspace"
+        return Finding(part(source, Effect.WRITES_OUTSIDE, reason, targets), Rule.OUTSIDE)
+    if secret := _first(found, Place.SECRET):
+        return Finding(part(source, Effect.WRITES_INSIDE, f"{secret.shown} may hold secrets", targets), Rule.SECRET)
+    if later := _first(found, Place.RUNS_LATER):
+        reason = f"{later.shown} is run or obeyed by other programs later"
+        return Finding(part(source, Effect.WRITES_INSIDE, reason, targets), Rule.SECRET)
+    return Finding(part(source, Effect.WRITES_INSIDE, f"it {does} {', '.join(targets[:3])}", targets), Rule.WRITES)

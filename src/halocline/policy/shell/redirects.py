@@ -1,0 +1,47 @@
+"""Redirections: into a file they write, from a file they read; the null device and other descriptors are free."""
+
+import shlex
+
+from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell.ground import Ground, is_free
+from halocline.policy.shell.places import reading, writing
+from halocline.policy.shell.render import render
+from halocline.policy.shell.tree import Redirect
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.rules import Effect
+
+_WRITES = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
+
+
+def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
+    """One redirection. Its form is given when it is free or only reads what may be read."""
+    target, operator = redirect.target, redirect.operator
+    if operator in (">&-", "<&-") or (target is None and operator in ("<<", "<<-")):
+        return Finding(part(source, Effect.READ_ONLY, "a text is written out behind it"), Rule.READS)
+    if target is None or target.value is None:
+        return _unknown(redirect, source, ground)
+    text = target.value
+    if operator in (">&", "<&") and text.rstrip("-").isdecimal():
+        return Finding(part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}{text}")
+    form = f"{redirect.fd}{operator} {render(target)}"
+    if operator == "<<<":
+        return Finding(part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}<<< {shlex.quote(text)}")
+    if is_free(text) and (operator != "<" or text == "/dev/null"):
+        return Finding(part(source, Effect.READ_ONLY), Rule.READS, form)
+    try:
+        found = ground.find(text, quoted=target.quoted)
+    except ToolFailure as why:
+        return Finding(part(source, Effect.UNKNOWN, why.text), Rule.DYNAMIC)
+    if operator == "<":
+        return reading(source, found, form)
+    return writing(source, found, "writes to")
+
+
+def _unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:
+    """A target that only the shell knows; shown as far as it can be."""
+    if redirect.operator not in _WRITES or redirect.target is None:
+        return Finding(part(source, Effect.UNKNOWN, "what it reads is known only when it runs"), Rule.DYNAMIC)
+    if found := ground.targets(redirect.target):
+        return writing(source, found, "writes to")
+    reason = f"it writes to {redirect.target.source}, which is known only when it runs"
+    return Finding(part(source, Effect.WRITES_OUTSIDE, reason, (redirect.target.source,)), Rule.OUTSIDE)

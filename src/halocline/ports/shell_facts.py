@@ -1,0 +1,44 @@
+"""The door to what the judge of shell commands must know of this machine. Everything here only looks."""
+
+from typing import Protocol
+
+
+class ShellFacts(Protocol):
+    """Facts as they are now. None of these raises."""
+
+    @property
+    def permissions(self) -> str | None:
+        """What `CLINE_COMMAND_PERMISSIONS` says; None when it is not set."""
+
+    def git_settings(self, folder: str) -> dict[str, str] | None:
+        """The settings of the repository that a folder is in, keys in lower case; empty outside of one.
+
+        Those of its submodules belong to them. None when they cannot be read.
+        """
+
+    def matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
+        """The names that a pattern of the shell stands for in a folder; None when there are too many."""
+
+    def is_file(self, path: str) -> bool:
+        """Whether a regular file is there."""
+
+    def has_toolchain_file(self, folder: str) -> bool:
+        """Whether a `rust-toolchain` file decides which programs `cargo` and `rustc` stand for."""
+
+
+class NoFacts:
+    """Fulfils `ShellFacts` for one who knows nothing: no settings, no matches, no files."""
+
+    permissions: str | None = None
+
+    def git_settings(self, folder: str) -> dict[str, str] | None:
+        return {}
+
+    def matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
+        return ()
+
+    def is_file(self, path: str) -> bool:
+        return False
+
+    def has_toolchain_file(self, folder: str) -> bool:
+        return False

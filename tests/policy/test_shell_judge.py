@@ -1,0 +1,259 @@
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from halocline.hosts.shell_facts import LocalShellFacts, parsed
+from halocline.policy.gate import Posture, decide
+from halocline.ports.tool import Summary
+from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.rules import Effect
+
+ASK, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.AUTO, ApprovalMode.YOLO
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("judge") / "w"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "main.py").write_text("x\n")
+    (folder / "server.pem").write_text("x\n")
+    (folder.parent / "home").mkdir()
+    return folder
+
+
+def judged(workspace, command, mode=ASK, plan=False, env=None, place="", **more):
+    posture = Posture(
+        workspace,
+        workspace.parent / "home",
+        Mode.PLAN if plan else Mode.ACT,
+        mode,
+        facts=LocalShellFacts(env or {}),
+        **more,
+    )
+    paths = (place,) if place else ()
+    return decide(Summary(command, ToolKind.EXECUTE, command=command, place=place, paths=paths), posture)
+
+
+@pytest.mark.parametrize(
+    ("command", "form"),
+    [
+        ("ls -la", "ls -l -a"),
+        ("cat 'a b' *.md", "cat -- 'a b' *.md"),
+        ("grep -n 'x' -- -f", "grep -n -- x -f"),
+        ("head -5 a | wc -l 2>&1", "head -5 -- a | wc -l 2>&1"),
+        ("git diff HEAD~1 -- a", "git --no-pager diff --no-ext-diff --no-textconv 'HEAD~1' -- a"),
+        ("ls\npwd", "ls; pwd"),
+        ("ls src/{a,b}", "ls -- src/a src/b"),
+        ("bash -lc 'ls | wc -l'", "bash --noprofile --norc -c 'ls | wc -l'"),
+        ("sort < a > /dev/null", "sort < a > /dev/null"),
+        ("LC_ALL=C sort a", "LC_ALL=C sort -- a"),
+    ],
+)
+def test_what_only_reads_runs_in_a_form_made_from_its_words(workspace, command, form):
+    assert judged(workspace, command).canonical == form
+
+
+def test_reading_whole_folders_leaves_out_what_may_hold_secrets(workspace):
+    assert "--exclude=.env" in (judged(workspace, "grep -rn x .").canonical or "")
+    assert "--glob=!.env" in (judged(workspace, "rg x").canonical or "")
+    assert "! -iname '.env'" in (judged(workspace, "find . -name '*.py' | xargs cat").canonical or "")
+
+
+@pytest.mark.parametrize("command", ["ls", "rm x", "pytest", "ls; touch x"])
+def test_a_command_that_was_allowed_otherwise_runs_as_it_was_written(workspace, command):
+    assert judged(workspace, command, YOLO).canonical is None
+
+
+def test_every_command_of_a_line_is_a_part_with_its_effect(workspace):
+    parts = judged(workspace, "ls && rm -rf build; curl x > out | tee /etc/x; make").parts
+    assert [(part.text, part.effect) for part in parts] == [
+        ("ls", Effect.READ_ONLY),
+        ("rm -rf build", Effect.DESTRUCTIVE),
+        ("curl x > out", Effect.NETWORK),
+        ("tee /etc/x", Effect.WRITES_OUTSIDE),
+        ("make", Effect.UNKNOWN),
+    ]
+    assert parts[1].targets == ("build",)
+
+
+def test_targets_of_a_deletion_are_shown_resolved(workspace):
+    assert judged(workspace, "rm -rf src/*").parts[0].targets == ("src/main.py",)
+    assert judged(workspace, "cd src && rm main.py").parts[-1].targets == ("src/main.py",)
+    assert judged(workspace, 'rm -rf "$DIR"').parts[0].targets == ('"$DIR"',)
+
+
+@pytest.mark.parametrize(
+    ("command", "ask", "auto", "yolo", "plan"),
+    [
+        ("ls", "allow", "allow", "allow", "allow"),
+        ("pytest -q", "ask", "allow", "allow", "deny"),
+        ("npm test && npm run build", "ask", "allow", "allow", "deny"),
+        ("echo hi > out.txt", "ask", "allow", "allow", "deny"),
+        ("mkdir -p a/b", "ask", "allow", "allow", "deny"),
+        ("npm install", "ask", "ask", "allow", "deny"),
+        ("rm x", "ask", "ask", "allow", "deny"),
+        ("touch /opt/x", "ask", "ask", "allow", "deny"),
+        ("sudo make", "ask", "ask", "allow", "deny"),
+        ("cat .env", "ask", "ask", "allow", "ask"),
+        ("cat /etc/hosts", "ask", "ask", "allow", "ask"),
+        ("cat .env; touch x", "ask", "ask", "allow", "deny"),
+        ("ls 'x", "ask", "ask", "allow", "deny"),
+        ("rm -rf ~", "deny", "deny", "deny", "deny"),
+    ],
+)
+def test_the_table_of_the_modes(workspace, command, ask, auto, yolo, plan):
+    assert [judged(workspace, command, mode).verdict for mode in (ASK, AUTO, YOLO)] == [ask, auto, yolo]
+    assert judged(workspace, command, plan=True).verdict == plan
+
+
+def test_plan_mode_runs_the_judged_form_whatever_the_approval_mode(workspace):
+    assert judged(workspace, "cat src/main.py", YOLO, plan=True).canonical == "cat -- src/main.py"
+
+
+def test_limits_of_the_analysis_ask_and_still_deny(workspace):
+    many = "; ".join(["ls"] * 41)
+    assert judged(workspace, many).verdict == "ask"
+    assert judged(workspace, "; ".join(["ls"] * 40)).verdict == "allow"
+    assert judged(workspace, f"{many}; rm -rf /", YOLO).verdict == "deny"
+    assert judged(workspace, "echo " + "a" * 8_000).verdict == "ask"
+    assert judged(workspace, "echo " + "a" * 8_000 + "; rm -rf ~", YOLO).verdict == "deny"
+
+
+@pytest.mark.parametrize("text", ["{\U000f34be", "`{\U0005a7b0k{漢", "k`){\u2460{\U000cd56a&"])
+def test_text_that_breaks_the_parser_does_not_reach_it(workspace, text):
+    assert judged(workspace, text).verdict == "ask"
+
+
+def test_a_folder_that_cd_may_not_have_reached_is_judged_too(workspace):
+    assert judged(workspace, "cd src && cat ../README.md").verdict == "allow"
+    assert judged(workspace, "cd src; cat ../README.md").verdict == "ask"
+    assert judged(workspace, "cd src || cat ../x").verdict == "ask"
+    assert judged(workspace, "cd src && ls || true && cat ../../x").verdict == "ask"
+
+
+def test_paths_are_judged_from_the_folder_in_which_the_shell_was_left(workspace):
+    assert judged(workspace, "cat ../README.md", place=str(workspace / "src")).verdict == "allow"
+    assert judged(workspace, "cat ../../x", place=str(workspace / "src")).verdict == "ask"
+
+
+def test_what_answers_by_path_asks_once_a_command_changed_it(workspace):
+    assert judged(workspace, "which python").verdict == "allow"
+    assert judged(workspace, "which python", exported=("PATH",)).verdict == "ask"
+
+
+def test_what_is_typed_into_a_program_is_not_allowed_as_reading(workspace):
+    typed = Summary("ls", ToolKind.EXECUTE, command="ls", place="job 1")
+    assert decide(typed, Posture(workspace, workspace.parent / "home", Mode.ACT, ASK)).verdict == "ask"
+
+
+@pytest.mark.parametrize(
+    ("config", "verdict"),
+    [
+        ("[core]\n\tfsmonitor = ./x\n\thooksPath = .husky\n", "allow"),
+        ('[filter "lfs"]\n\tclean = git-lfs clean -- %f\n', "allow"),
+        ('[filter "x"]\n\tclean = ./x\n', "ask"),
+        ('[diff "x"]\n\ttextconv = ./x\n', "ask"),
+        ('[DIFF "x"]\ncommand=./x\n', "ask"),
+        ("[include]\n\tpath = ../x\n", "ask"),
+        ('[includeIf "gitdir:/"]\n\tpath = ../x\n', "ask"),
+        ("[extensions]\n\tpartialClone = origin\n", "ask"),
+        ("[core]\n\tworktree = /\n", "ask"),
+        ("[core] worktree = /\n", "ask"),
+        ("what is this\n", "ask"),
+    ],
+)
+def test_git_is_asked_about_where_the_repository_may_run_programs(tmp_path, config, verdict):
+    (tmp_path / "w" / ".git").mkdir(parents=True)
+    (tmp_path / "w" / ".git" / "config").write_text(config)
+    assert judged(tmp_path / "w", "git status").verdict == verdict
+
+
+def test_a_submodules_settings_are_looked_at_too(tmp_path):
+    module = tmp_path / "w" / ".git" / "modules" / "libs" / "a"
+    module.mkdir(parents=True)
+    (module / "HEAD").write_text("ref: refs/heads/main\n")
+    (module / "config").write_text('[filter "x"]\n\tprocess = ./x\n')
+    assert judged(tmp_path / "w", "git status").verdict == "ask"
+
+
+def test_a_link_between_the_workspace_and_its_repository_is_followed(tmp_path):
+    (tmp_path / "w").mkdir()
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "config").write_text('[diff "x"]\n\tcommand = ./x\n')
+    (tmp_path / "w" / ".git").write_text("gitdir: ../real\n")
+    assert judged(tmp_path / "w", "git diff").verdict == "ask"
+
+
+def test_settings_continue_over_lines_and_know_comments():
+    assert parsed('; c\n[a "B"] x = 1\n# d\n\ty = 2 \\\n 3\n[c]\nz\n') == {"a.b.x": "1", "a.b.y": "2  3", "c.z": "true"}
+
+
+@pytest.mark.parametrize(
+    ("permissions", "command", "verdict"),
+    [
+        ('{"allow": ["git *"]}', "git status", "allow"),
+        ('{"allow": ["git *"]}', "git push", "allow"),
+        ('{"allow": ["git *"]}', "npm test", "deny"),
+        ('{"allow": ["git *"]}', "git status; npm test", "deny"),
+        ('{"allow": ["git *"]}', "git status $(npm test)", "deny"),
+        ('{"deny": ["rm *"]}', "ls && rm x", "deny"),
+        ('{"deny": ["rm *"]}', "env rm x", "deny"),
+        ('{"deny": ["rm *"]}', "sh -c 'rm x'", "deny"),
+        ('{"deny": ["rm *"]}', "r''m x", "deny"),
+        ('{"deny": ["rm *"]}', "make", "allow"),
+        ('{"deny": ["rm ?"]}', "rm xy", "allow"),
+        ('{"allow": ["*"], "deny": ["rm *"]}', "rm x", "deny"),
+        ('{"allow": ["ls"]}', "ls > x", "deny"),
+        ('{"allow": ["ls"], "allowRedirects": true}', "ls > x", "allow"),
+        ('{"allow": ["*"]}', "ls\nls", "deny"),
+        ('{"allow": ["*"]}', "echo `ls`", "deny"),
+        ('{"allow": ["*"]}', "echo '`ls`'", "allow"),
+        ('{"allow": ["*"]}', "ls 'x", "deny"),
+        ("{}", "make", "allow"),
+        ("{", "ls", "ask"),
+        ('{"alow": []}', "ls", "ask"),
+        ("", "ls", "ask"),
+    ],
+)
+def test_the_permissions_of_the_environment_hold_in_yolo_too(workspace, permissions, command, verdict):
+    decision = judged(workspace, command, YOLO, env={"CLINE_COMMAND_PERMISSIONS": permissions})
+    assert decision.verdict == verdict
+    if verdict != "allow":
+        assert "CLINE_COMMAND_PERMISSIONS" in decision.reason
+
+
+WORDS = """ls cat git rm echo $( ) ` ' " \\ | && ; & > < << EOF { } ( (( )) [[ ]] if then fi for do done $x ${ * ~
+-rf / -- = # ! case esac in ;; function find -exec xargs sh -c é"""
+PIECES = st.sampled_from([*WORDS.split(), " ", " ", "\n", "\t", "\x00", "\u202e", "\U000e9921"])
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=30).map("".join)))
+def test_any_text_gets_a_decision(workspace, text):
+    assert judged(workspace, text, AUTO).verdict in ("allow", "ask", "deny")
+
+
+LONG = (
+    "ls;",
+    "(",
+    "$(",
+    "a",
+    "{ ",
+    "`",
+    "ls | ",
+    "[[ ",
+    "<<E ",
+    "x=( ",
+    "*",
+    "{a,b}",
+    "\\\n",
+    "if ",
+    "! ",
+    '"',
+    "ls\n",
+)
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_no_text_keeps_the_judge_busy(workspace, text):
+    for length in (7_990, 100_000):
+        assert judged(workspace, text * (length // len(text))).verdict in ("ask", "deny", "allow")
