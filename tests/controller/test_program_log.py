@@ -50,7 +50,7 @@ class OneToolAssembly(ScriptedAssembly):
     """Tasks with one tool only."""
 
     def __init__(self, home, turns, tool):
-        super().__init__(home, Settings(), turns)
+        super().__init__(home, Settings(), turns, {})
         self._tool = tool
 
     def tools(self):

@@ -17,6 +17,7 @@ from halocline.controller.controller import TaskOptions
 from halocline.hosts.keeper import _below
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Image
+from halocline.protocol.state import State
 from halocline.providers.scripted import Call, Turn
 from halocline.store.settings import Settings
 
@@ -69,7 +70,7 @@ async def test_a_page_is_launched_clicked_and_closed_and_the_log_says_what_is_sh
     assert journey.ends == [("c1", "completed"), ("c2", "completed"), ("c3", "completed")]
     assert "Title: Pressed" in journey.results[1]
     assert [event.url for event in journey.of(ev.PageShown)] == [site, site, ""]
-    assert isinstance(journey.of(ev.ToolCallEnded)[0].result.content[1], Image)
+    assert isinstance(journey.of(ev.ToolCallEnded)[0].result.content[-1], Image)
     host = site.split("/")[2]
     assert journey.of(ev.ToolCallStarted)[1].title == f"Click 200,200 on {host}"
     assert_sound(journey.logged)
@@ -164,5 +165,5 @@ async def test_the_model_is_offered_a_browser_only_when_the_settings_say_so_and_
 
 
 def offered(journey, **settings):
-    tools = ScriptedAssembly(journey.home, Settings(**settings), [DONE]).tools()
-    return "browser_action" in {spec.name for spec in tools.specs("scripted/x")}
+    tools = ScriptedAssembly(journey.home, Settings(**settings), [DONE], {}).tools()
+    return "browser_action" in {spec.name for spec in tools.specs(State(model="scripted/x"))}

@@ -138,7 +138,7 @@ async def test_an_endless_looking_output_is_kept_on_disk_and_not_in_memory(halo:
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, limit),
     )
     assert (done.code, done.out) == (0, "Hello.\n")
-    assert f"the middle of {size:,} bytes is cut" in results(halo)[0]
+    assert f"the middle of {size:,} bytes is left out" in results(halo)[0]
     shutil.rmtree(halo.home)
 
 
