@@ -44,13 +44,14 @@ from halocline.task.inbox import Inbox
 from halocline.task.log import Log
 from halocline.task.task import Task
 from halocline.task.tool_calls import Machine
-from halocline.tools.toolset import ALL, Tools
+from halocline.tools.toolset import ALL, Tools, with_sandbox
 
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
     from halocline.controller.connection_test import Connection
     from halocline.controller.course import Course
     from halocline.controller.replayed import Replayed
+    from halocline.hosts.sandbox.sandbox import Sandbox
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recorder
 
@@ -63,6 +64,7 @@ RECORDED_SETTINGS = (
     "effort",
     "thinking_budget",
     "plan",
+    "sandbox",
 )
 """The settings that the course of a task depends on."""
 PATIENCE = 30.0
@@ -185,7 +187,7 @@ class Assembly:
 
     def tools(self) -> Toolset:
         """The tools that the model is offered."""
-        return Tools(ALL)
+        return Tools(ALL if self.settings.sandbox == "off" else with_sandbox(ALL))
 
     def task(self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool) -> Task:
         """One task, ready to be served. `workspace` is absolute."""
@@ -235,7 +237,7 @@ class Assembly:
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),
-            "machine": self._machine(log.path.parent, state),
+            "machine": self._machine(log.path.parent, state, workspace),
             "home": self.home.root,
         }
 
@@ -260,10 +262,15 @@ class Assembly:
 
         return Off()
 
-    def _machine(self, folder: Path, state: State) -> Machine:
+    def _machine(self, folder: Path, state: State, workspace: Path) -> Machine:
         return Machine(
             files=LocalFiles(self.home.edits),
-            shell=LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1),
+            shell=LocalShell(
+                folder / "outputs",
+                self._key_variables(),
+                first_job=state.jobs_started + 1,
+                sandbox=self.sandbox(workspace, folder),
+            ),
             search=Ripgrep(),
             web=LocalWeb(self._way),
             blobs=self.blobs,
@@ -272,6 +279,29 @@ class Assembly:
             takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
             syntax_errors=self.settings.syntax_errors,
         )
+
+    def sandbox(self, workspace: Path, folder: Path) -> "Sandbox | None":
+        """What holds the commands of a task, whose own folder is given. None when the settings want none."""
+        return None if self.settings.sandbox == "off" else self.any_sandbox(workspace, folder)
+
+    def any_sandbox(self, workspace: Path, folder: Path) -> "Sandbox":
+        """The same, wanted or not."""
+        settings = self.settings
+        from halocline.hosts.sandbox.ground import Wishes
+        from halocline.hosts.sandbox.sandbox import Sandbox
+
+        wishes = Wishes(
+            workspace=workspace.resolve(),
+            home=Path.home().resolve(),
+            state=self.home.root.resolve(),
+            own=folder.resolve(),
+            network=settings.sandbox_network,
+            git_writes=settings.sandbox_git_writes,
+            writable=tuple(Path(place).expanduser().resolve() for place in settings.sandbox_writable),
+            processes=settings.sandbox_processes,
+            file_size=settings.sandbox_file_size,
+        )
+        return Sandbox(wishes, required=settings.sandbox == "require")
 
     def _way(self, url: str) -> Network:
         return network_to(url, self.settings, self._env)

@@ -23,6 +23,7 @@ FROM_ELSEWHERE = (
     ev.PolicyChanged,
     ev.CheckpointTaken,
     ev.CheckpointRestored,
+    ev.SandboxChecked,
     ev.JobEnded,
     ev.JobsReported,
     ev.Unrecognised,

@@ -82,10 +82,11 @@ def used(processes: Iterable[Member]) -> int:
 
 def listening(session: int) -> tuple[int, ...]:
     """The TCP ports on which a session's processes listen."""
-    sockets = {inode for member in members(session) or () for inode in _sockets(member.pid)}
-    if not sockets:
-        return ()
-    return tuple(sorted({port for port, inode in _open_ports() if inode in sockets}))
+    found: set[int] = set()
+    for member in members(session) or ():
+        if sockets := set(_sockets(member.pid)):
+            found.update(port for port, inode in _open_ports(member.pid) if inode in sockets)
+    return tuple(sorted(found))
 
 
 def _sockets(pid: int) -> Iterator[str]:
@@ -97,10 +98,11 @@ def _sockets(pid: int) -> Iterator[str]:
                     yield inode.rstrip("]")
 
 
-def _open_ports() -> Iterator[tuple[int, str]]:
+def _open_ports(pid: int) -> Iterator[tuple[int, str]]:
+    """Those of the network that a process is in; a sandbox has one of its own."""
     for name in ("tcp", "tcp6"):
         with suppress(OSError):
-            for line in Path("/proc/net", name).read_text().splitlines()[1:]:
+            for line in Path(f"/proc/{pid}/net", name).read_text().splitlines()[1:]:
                 fields = line.split()
                 if fields[3] == _LISTENS:
                     yield int(fields[1].rpartition(":")[2], 16), fields[9]

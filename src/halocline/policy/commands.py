@@ -33,6 +33,8 @@ _RISKS = (
     (r"\.\./", "names a place that may be outside the workspace"),
 )
 
+_LOSES = frozenset({"deletes without asking", "may delete or run what it finds", "destroys data", "changes git state"})
+
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
@@ -47,3 +49,8 @@ def risk(command: str) -> str:
     if any(not char.isprintable() and char not in "\n\t" for char in command):
         return "holds control characters"
     return next((why for pattern, why in _patterns() if pattern.search(command)), "")
+
+
+def loses(command: str) -> str:
+    """Why a person should look at it even in a sandbox: the workspace may lose something. Empty for nothing known."""
+    return next((why for pattern, why in _patterns() if why in _LOSES and pattern.search(command)), "")

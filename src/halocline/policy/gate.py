@@ -14,7 +14,7 @@ from halocline.policy import commands
 from halocline.policy.destinations import Destination, Net, destination
 from halocline.policy.paths import Place, Resolved, resolve
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
+from halocline.protocol.events import ApprovalMode, Grant, Mode, SandboxChecked, SandboxStanding, ToolKind
 from halocline.protocol.values import Value
 
 CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
@@ -45,7 +45,7 @@ class Decision(Value, frozen=True):
 
 
 class Posture(Value, frozen=True):
-    """Everything a decision depends on besides the call itself."""
+    """Everything a decision depends on besides the call itself. `sandbox` is how commands are held."""
 
     workspace: Path
     home: Path
@@ -53,6 +53,7 @@ class Posture(Value, frozen=True):
     approval_mode: ApprovalMode
     grants: frozenset[Grant] = frozenset()
     refusals: frozenset[Grant] = frozenset()
+    sandbox: SandboxChecked = SandboxChecked()
 
 
 class Question(Value, frozen=True):
@@ -127,6 +128,26 @@ def _refused(q: Question) -> Decision | None:
     if q.grant in q.posture.refusals:
         return Decision(Verdict.DENY, "refused", "the person said never in this task")
     return None
+
+
+def _sandboxed(q: Question) -> Decision | None:
+    """Commands in a sandbox that holds are free in auto mode. To leave it is asked every time, whatever the mode."""
+    box, takes = q.posture.sandbox, q.summary.in_sandbox
+    if takes is None or box.standing is SandboxStanding.OFF:
+        return None
+    if box.required and box.standing is not SandboxStanding.FULL:
+        return Decision(Verdict.DENY, "sandbox-required", f"commands need a sandbox here: {'; '.join(box.lacks)}")
+    if box.required and not takes:
+        return Decision(Verdict.DENY, "sandbox-required", "no command leaves the sandbox here")
+    if not takes and box.standing is not SandboxStanding.NONE:
+        return Decision(Verdict.ASK, "leaves-sandbox", "it asks to run outside the sandbox")
+    if box.standing is not SandboxStanding.FULL or q.posture.approval_mode is not ApprovalMode.AUTO:
+        return None
+    if why := commands.loses(q.summary.command):
+        return Decision(Verdict.ASK, "risky-command", f"the command {why}", q.grant)
+    if q.summary.risky:
+        return Decision(Verdict.ASK, "model-warned", "the model itself calls it risky", q.grant)
+    return Decision(Verdict.ALLOW, "sandboxed", "the sandbox holds what the command can reach")
 
 
 def _link_local(q: Question) -> Decision | None:
@@ -206,6 +227,7 @@ RULES: tuple[Rule, ...] = (
     _own_state,
     _plan_mode,
     _refused,
+    _sandboxed,
     _link_local,
     _yolo,
     _granted,

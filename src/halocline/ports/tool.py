@@ -65,6 +65,7 @@ class Summary(Value, frozen=True):
     `risky` is the model's own warning: it may raise a decision, never lower it. `place` is where a command runs when it
     is not the workspace: the folder in which an earlier one left the shell, or the job into which it is typed. `url` is
     what will be asked for over the network; `private` says that it may turn out to be in a private network.
+    `in_sandbox`: a command takes the sandbox, if there is one, or asks to be let out; None for what starts no command.
     """
 
     title: str
@@ -76,6 +77,7 @@ class Summary(Value, frozen=True):
     place: str = ""
     url: str = ""
     private: bool = False
+    in_sandbox: bool | None = None
 
     @property
     def may_change(self) -> tuple[str, ...] | None:

@@ -72,6 +72,15 @@ class Choice(StrEnum):
     REJECT_ALWAYS = "reject_always"
 
 
+class SandboxStanding(StrEnum):
+    """How well commands are held: not wanted, all that was promised, with gaps, not at all."""
+
+    OFF = "off"
+    FULL = "full"
+    PARTIAL = "partial"
+    NONE = "none"
+
+
 class Location(Value, frozen=True):
     """A place in a file, for surfaces that can show it."""
 
@@ -200,13 +209,14 @@ class AssistantMessageCompleted(Durable, frozen=True):
 
 
 class ToolCallStarted(Durable, frozen=True):
-    """The call runs now: every gate is passed."""
+    """The call runs now: every gate is passed. `sandbox` says of a command how it is held, when that was wanted."""
 
     call: str
     name: str
     title: str
     kind: ToolKind
     locations: tuple[Location, ...] = ()
+    sandbox: str = ""
 
 
 class ToolCallProgressed(Transient, frozen=True):
@@ -230,7 +240,7 @@ class ToolCallEnded(Durable, frozen=True):
 class ApprovalRequested(Durable, frozen=True):
     """Somebody must decide about one call. `reason` says which rule asks; `grant` is what *always* would allow.
 
-    `place` is where a command would run, when that is not the workspace.
+    `place` is where a command would run, when that is not the workspace; `sandbox` says how it would be held.
     """
 
     request: str
@@ -244,6 +254,7 @@ class ApprovalRequested(Durable, frozen=True):
     diffs: tuple[Diff, ...] = ()
     grant: Grant | None = None
     place: str = ""
+    sandbox: str = ""
 
 
 class ApprovalResolved(Durable, frozen=True):
@@ -345,6 +356,18 @@ class ShellMoved(Durable, frozen=True):
     exported: tuple[str, ...] = ()
 
 
+class SandboxChecked(Durable, frozen=True):
+    """What the self-test of the commands' sandbox found. `lacks` are gaps, or why there is none.
+
+    When it is `required`, no command runs without a full one.
+    """
+
+    standing: SandboxStanding = SandboxStanding.OFF
+    lacks: tuple[str, ...] = ()
+    required: bool = False
+    way: str = ""
+
+
 class JobStarted(Durable, frozen=True):
     """A command goes on as a job. `by` is model, person, or shell when it left children behind."""
 
@@ -416,6 +439,7 @@ DurableEvent = (
     | CheckpointTaken
     | CheckpointRestored
     | ShellMoved
+    | SandboxChecked
     | JobStarted
     | JobEnded
     | JobsReported

@@ -46,6 +46,7 @@ class Approval(Value, frozen=True):
     note: str = ""
     grant: ev.Grant | None = None
     place: str = ""
+    sandbox: str = ""
 
 
 class CallRow(Tagged, frozen=True):

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, within
 from halocline.policy.gate import Decision, Posture, Verdict, decide
+from halocline.policy.holding import holding
 from halocline.ports.blobs import Blobs
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.code import Code, SyntaxRule
@@ -133,7 +134,8 @@ class ToolCalls:
     async def perform(self, run: Run) -> None:
         """Do it, and say how it ended."""
         call, summary = run.call, run.summary
-        self._emit(ev.ToolCallStarted(call.id, call.name, summary.title, summary.kind, summary.locations))
+        held = holding(summary, self._state().sandbox)
+        self._emit(ev.ToolCallStarted(call.id, call.name, summary.title, summary.kind, summary.locations, held))
         try:
             if run.tool.edits:
                 await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
@@ -182,9 +184,18 @@ class ToolCalls:
         )
 
     async def _admit(self, run: Run) -> Run:
+        await self._look_at_sandbox(run.summary)
         decision = self._judge(run)
         run = replace(run, places=decision.places)
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
+
+    async def _look_at_sandbox(self, summary: Summary) -> None:
+        """Before the first command is judged, and when another process has taken the task up: is there one?"""
+        if summary.in_sandbox is None:
+            return
+        found = await self._machine.shell.sandbox()
+        if found != self._state().sandbox:
+            self._emit(found)
 
     def _judge(self, run: Run) -> Decision:
         decision = decide(run.summary, self._posture())
@@ -196,7 +207,7 @@ class ToolCalls:
         diffs = await run.tool.preview(run.input, self._context(run)) if run.tool.preview else ()
         request = f"r{self._state().seq + 1}"
         with self._inbox.decision(request) as decision_of_person:
-            self._emit(_asked(request, run, decision, diffs))
+            self._emit(_asked(request, run, decision, diffs, self._state().sandbox))
             await self._log.sync()
             answer = await decision_of_person.arrives()
         if answer is None:
@@ -254,6 +265,7 @@ class ToolCalls:
             approval_mode=state.approval_mode,
             grants=state.grants,
             refusals=state.refusals,
+            sandbox=state.sandbox,
         )
 
     def _context(self, run: Run) -> ToolContext:
@@ -298,7 +310,9 @@ def _shown(folder: str, workspace: str) -> str:
     return inside if inside != folder else folder
 
 
-def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...]) -> ev.ApprovalRequested:
+def _asked(
+    request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...], sandbox: ev.SandboxChecked
+) -> ev.ApprovalRequested:
     return ev.ApprovalRequested(
         request=request,
         call=run.call.id,
@@ -311,6 +325,7 @@ def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...
         diffs=diffs,
         grant=decision.grant,
         place=run.summary.place,
+        sandbox=holding(run.summary, sandbox),
     )
 
 

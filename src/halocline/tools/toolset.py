@@ -43,6 +43,11 @@ OFFERED = {"apply_patch": PATCHES, "replace_in_file": rf"(?!{PATCHES})"}
 """Which models are offered a tool that not every model is: each has one way to edit a part of a file."""
 
 
+def with_sandbox(tools: Iterable[AnyTool]) -> tuple[AnyTool, ...]:
+    """The tools where commands are held in a sandbox."""
+    return tuple(execute_command.SANDBOXED if tool is execute_command.TOOL else tool for tool in tools)
+
+
 class Tools:
     """Fulfils `ports.tool.Toolset` with the tools given, in their order."""
 
