@@ -74,8 +74,8 @@ class Wishes:
 
 def masked(wishes: Wishes) -> list[Path]:
     """What is there and must not be read; nothing that is below another one, or above the workspace."""
-    names = [wishes.home / name for name in CREDENTIALS]
-    there = [path.resolve() for path in (*names, *map(Path, SYSTEM_SECRETS), wishes.state) if path.exists()]
+    names = [f"{wishes.home}/{name}" for name in CREDENTIALS]
+    there = [Path(name).resolve() for name in (*names, *SYSTEM_SECRETS, str(wishes.state)) if os.path.exists(name)]
     there += _secrets(wishes.workspace)
     kept: list[Path] = []
     for path in sorted(set(there)):

@@ -5,7 +5,7 @@ compares them with libseccomp's. Nothing here needs that library, so nothing has
 """
 
 import struct
-from collections.abc import Iterable
+from functools import cache
 
 EPERM, ENOSYS = 1, 38
 REFUSED = {
@@ -72,7 +72,8 @@ _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
 
 
-def program(machine: str, sockets: Iterable[int] = WITH_NETWORK) -> bytes:
+@cache
+def program(machine: str, sockets: tuple[int, ...] = WITH_NETWORK) -> bytes:
     """The filter for a machine, as `os.uname` names it; empty when it is none we know."""
     if machine not in _ARCHITECTURES:
         return b""
@@ -84,7 +85,7 @@ def program(machine: str, sockets: Iterable[int] = WITH_NETWORK) -> bytes:
     for error, numbers in ((EPERM, REFUSED.values()), (ENOSYS, (*ABSENT.values(), CLONE3))):
         for number in (pair[column] for pair in numbers if pair[column] >= 0):
             code += [_step(_EQUALS, number, 0, 1), _refuse(error)]
-    code += _unless(SOCKET[column], 0, tuple(sockets))
+    code += _unless(SOCKET[column], 0, sockets)
     code += _refusing(IOCTL[column], 1, _EQUALS, (_TIOCSTI, _TIOCLINUX))
     code += _refusing(CLONE[column], 0, _HAS_BITS, (_NEW_NAMESPACES,))
     return b"".join([*code, _step(_RETURN, _ALLOW)])

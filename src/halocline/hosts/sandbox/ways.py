@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from halocline.hosts.programs import find_program
@@ -71,6 +72,7 @@ def ways() -> Iterator[Way]:
         yield Way("Landlock", _by_landlock, LANDLOCK_LACKS)
 
 
+@cache
 def shown() -> tuple[Path, ...]:
     """Our interpreter and our own programs, which the self-test runs wherever they are."""
     places = {Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parent}
@@ -87,11 +89,12 @@ def _by_bubblewrap(program: str, wishes: Wishes, words: list[str], folder: str) 
     )
 
 
-def _resetting() -> list[str]:
+@cache
+def _resetting() -> tuple[str, ...]:
     """GNU's `env`, which can undo that signals are ignored."""
     program = find_program("env", SYSTEM_FOLDERS)
     real = os.path.realpath(program) if program else ""
-    return [real, _SIGNALS] if os.path.basename(real) == "env" else []
+    return (real, _SIGNALS) if os.path.basename(real) == "env" else ()
 
 
 def _by_landlock(wishes: Wishes, words: list[str], folder: str) -> Held:
