@@ -94,7 +94,9 @@ async def _sandbox(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="halocline-") as folder:
         found = await assembly.any_sandbox(workspace, Path(folder)).check()
     wanted = assembly.settings.sandbox
-    text = f"{found.way or 'none'}, {_STANDINGS[found.standing]}; setting: {wanted}"
+    refused = wanted == "require" and found.standing is not SandboxStanding.FULL
+    held = "no command runs" if refused else _STANDINGS[found.standing]
+    text = f"{found.way or 'none'}, {held}; setting: {wanted}"
     lacks = "; ".join(found.lacks)
     hint = f"{lacks[:1].upper()}{lacks[1:]}." if lacks else ""
     return [Finding("sandbox", not found.lacks, text, hint, needed=wanted == "require")]

@@ -140,7 +140,7 @@ def _sandboxed(q: Question) -> Decision | None:
     if box.required and not takes:
         return Decision(Verdict.DENY, "sandbox-required", "no command leaves the sandbox here")
     if not takes and box.standing is not SandboxStanding.NONE:
-        return Decision(Verdict.ASK, "leaves-sandbox", "it asks to run outside the sandbox")
+        return Decision(Verdict.ASK, "leaves-sandbox", "a person decides this each time")
     if box.standing is not SandboxStanding.FULL or q.posture.approval_mode is not ApprovalMode.AUTO:
         return None
     if why := commands.loses(q.summary.command):

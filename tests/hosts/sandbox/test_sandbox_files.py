@@ -153,13 +153,36 @@ async def test_git_can_be_let_write_all_but_what_it_obeys(make: Make, run: Runne
     assert "evil" not in (wishes.workspace / ".git" / "config").read_text()
 
 
-@pytest.mark.parametrize("name", [".mcp.json", ".envrc", ".husky/pre-commit", "sub/.git/config"])
+@pytest.mark.parametrize("name", [".mcp.json", ".envrc", ".husky/pre-commit", "sub/.git/config", ".github/workflows"])
 async def test_what_others_would_obey_is_put_aside_when_it_is_new(run: Runner, wishes: Wishes, name: str):
     result = await run(f"mkdir -p $(dirname {name}); echo evil > {name}")
     (told,) = result.set_aside
     assert told.startswith(f"{name.removesuffix('/pre-commit').removesuffix('/config')} was put aside to ")
     assert not (wishes.workspace / name).exists()
     assert "evil" in "".join(path.read_text() for path in (wishes.own / "quarantine").rglob("*") if path.is_file())
+
+
+async def test_workflows_stay_as_they_are_and_what_is_beside_them_does_not(run: Runner, wishes: Wishes):
+    workflows = wishes.workspace / ".github" / "workflows"
+    workflows.mkdir(parents=True)
+    result = await run("echo x > .github/notes; echo x > .github/workflows/evil.yml; mv .github old")
+    assert (workflows.parent / "notes").exists()
+    assert (result.exit_code, list(workflows.iterdir()), result.set_aside) == (1, [], ())
+
+
+async def test_what_cannot_go_to_another_file_system_is_given_another_name(make: Make, run: Runner, wishes: Wishes):
+    if os.stat("/dev/shm").st_dev == wishes.workspace.stat().st_dev:
+        pytest.skip("there is no other file system")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        run = make(Sandbox(replace(wishes, own=Path(folder))))
+        await run("mkdir .husky; mkfifo .husky/pipe")
+    names = [path.name for path in wishes.workspace.iterdir()]
+    assert [name.startswith(".husky.put-aside-") for name in names if "husky" in name] == [True]
+
+
+async def test_a_folder_named_as_variables_are_is_not_masked(run: Runner, wishes: Wishes):
+    (wishes.workspace / ".env.d").mkdir()
+    assert (await run("echo x > .env.d/x")).exit_code == 0
 
 
 async def test_what_a_job_made_is_put_aside_at_its_end_and_told_with_the_next_command(run: Runner, wishes: Wishes):

@@ -1,6 +1,7 @@
 import ctypes
 import ctypes.util
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,14 +111,16 @@ async def test_landlock_holds_all_but_the_gaps_that_it_names(wishes: Wishes, tmp
     lacks, reason = self_test.examine(way, wishes)
     assert (lacks, reason) == ((*way.lacks, "a command can see other processes"), "")
     wishes.tmp.mkdir()
-    script = f"echo x > {tmp_path}/new; cat {wishes.home}/.ssh/id_ed25519; cat {wishes.home}/notes.txt; echo b >> a.txt"
+    script = (
+        f"grep CapEff /proc/self/status; echo x > {tmp_path}/new; "
+        f"cat {wishes.home}/.ssh/id_ed25519; cat {wishes.home}/notes.txt; echo b >> a.txt"
+    )
     held = way.hold(wishes, ["/bin/bash", "-c", script], str(wishes.workspace))
     shell = LocalShell(tmp_path / "outputs")
-    import shlex
-
     result = await shell.run(ShellCommand(shlex.join(held.words), str(wishes.workspace), 20), lambda _: None)
     await shell.close()
     assert "s3cret" not in result.output
+    assert result.output.startswith("CapEff:\t0000000000000000\n")
     assert result.output.endswith("plain")
     assert not (tmp_path / "new").exists()
     assert (wishes.workspace / "a.txt").read_text() == "a\nb\n"

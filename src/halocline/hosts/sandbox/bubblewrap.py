@@ -47,10 +47,8 @@ def _kept(path: Path, wishes: Wishes) -> Iterator[str]:
     target = path.resolve()
     if not target.exists() or not any(target.is_relative_to(place) for place in (wishes.workspace, *wishes.writable)):
         return
-    if path.name == ".github":
-        yield from _bind("--bind", target)
-        target = target / "workflows"
-        yield from _bind("--ro-bind", target) if target.exists() else ()
+    if path.parent.name == ".github":  # without it the folder around could be renamed
+        yield from (*_bind("--bind", target.parent), *_bind("--ro-bind", target))
     elif path.name == ".git" and wishes.git_writes and target.is_dir():
         yield from _bind("--bind", target)
         for name in existing(target / name for name in GIT_OBEYS):

@@ -5,8 +5,9 @@ new `.git` or `.vscode`; the audit after it puts that aside before another progr
 """
 
 import os
-import shutil
+import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +36,8 @@ CREDENTIALS = (
 )
 """Below a person's home. `.env` files are masked in the workspace, where they are looked for."""
 SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d")
+_OBEYED_WITHIN = {".github": "workflows"}
+"""Where only a part of a folder is obeyed."""
 _EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 _SKIPPED = frozenset({"node_modules", ".venv", "venv", "target", "build", "dist", "__pycache__", ".tox", "vendor"})
 _MOST_FOLDERS = 64
@@ -87,7 +90,8 @@ def masked(wishes: Wishes) -> list[Path]:
 
 def _secrets(workspace: Path) -> Iterator[Path]:
     for entry in _entries(str(workspace)):
-        if (entry.name == ".env" or entry.name.startswith(".env.")) and entry.name not in _EXAMPLES:
+        named = entry.name == ".env" or entry.name.startswith(".env.")
+        if named and entry.name not in _EXAMPLES and entry.is_file():
             yield Path(entry.path).resolve()
 
 
@@ -98,8 +102,10 @@ def protected(workspace: Path) -> dict[Path, Identity]:
         is_root = folder == str(workspace)
         for entry in _entries(folder):
             if entry.name == ".git" or (is_root and entry.name in ROOT_ONLY):
-                status = entry.stat(follow_symlinks=False)
-                found[Path(entry.path)] = (status.st_dev, status.st_ino)
+                path = Path(entry.path, _OBEYED_WITHIN.get(entry.name, ""))
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    status = path.lstat()
+                    found[path] = (status.st_dev, status.st_ino)
     return found
 
 
@@ -142,7 +148,11 @@ def _put_aside(path: Path, wishes: Wishes) -> str:
     shown = path.relative_to(wishes.workspace)
     target = folder / f"{len(os.listdir(folder)) + 1}-{path.name}"
     try:
-        shutil.move(path, target)
+        try:
+            path.rename(target)
+        except OSError:  # on another file system a copy could be made to fail half-way; another name cannot
+            target = path.with_name(f"{path.name}.put-aside-{time.time_ns()}")
+            path.rename(target)
     except OSError as error:
         return f"{shown} is new and other programs obey it, and it could not be put aside: {error.strerror}"
     return f"{shown} was put aside to {target}: other programs run or obey what is in it"
