@@ -24,10 +24,16 @@ $(STAMP): requirements.lock pyproject.toml
 demo: setup  ## watch the agent repair a small project (scripted model: no key, no network)
 	@$(BIN)/halo demo -y
 
+# The sandbox's tests need bubblewrap; where it cannot be installed they say so and are skipped.
+$(VENV)/.bubblewrap: | $(STAMP)
+	@command -v bwrap >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq bubblewrap >/dev/null; } \
+		|| echo "bubblewrap is not installed: the sandbox's tests are skipped"
+	@touch $@
+
 $(CHROMIUM): $(STAMP)
 	@scripts/chromium.sh && touch $(CHROMIUM) || true
 
-test: setup $(CHROMIUM)  ## everything: lint, types, layers, all tests
+test: setup $(CHROMIUM) $(VENV)/.bubblewrap  ## everything: lint, types, layers, all tests
 	@$(MAKE) --no-print-directory lint types layers
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m pytest -n 2

@@ -1,4 +1,4 @@
-"""What a command costs beyond its own run: `python -m benchmarks.commands floor|ours` measures one side, as JSON.
+"""What a command costs beyond its own run: `python -m benchmarks.commands floor|ours|held` measures one side, as JSON.
 
 The floor starts bash itself and reads its pipe; ours is the shell that `execute_command` uses. Both run the same.
 """
@@ -56,6 +56,35 @@ async def ours(folder: Path, flood: int = _GIGABYTE) -> dict[str, float]:
         await shell.close()
 
 
+async def held(folder: Path) -> dict[str, float]:
+    """`bash -c true` bare and in the sandbox, in turn: milliseconds of both; nothing where there is no full sandbox."""
+    from halocline.hosts.sandbox.ground import Wishes
+    from halocline.hosts.sandbox.sandbox import Sandbox
+    from halocline.hosts.shell import LocalShell
+    from halocline.ports.host import ShellCommand
+    from halocline.protocol.events import SandboxStanding
+
+    places = {name: folder / name for name in ("workspace", "state", "own")}
+    for place in places.values():
+        place.mkdir()
+    shell = LocalShell(folder / "outputs", sandbox=Sandbox(Wishes(home=Path.home(), **places)))
+
+    async def run(text: str) -> int:
+        return (await shell.run(ShellCommand(text, str(places["workspace"])), lambda _: None)).total_bytes
+
+    async def bare(text: str) -> int:
+        return _bare(text, folder)
+
+    try:
+        if (await shell.sandbox()).standing is not SandboxStanding.FULL:
+            return {}
+        await run("true")
+        turns = [(await _timed(bare, "true", 0), await _timed(run, "true", 0)) for _ in range(_TIMES)]
+    finally:
+        await shell.close()
+    return {name: median(times) * 1e3 for name, times in zip(("bare", "held"), zip(*turns, strict=True), strict=True)}
+
+
 async def _measure(run: Run, size: int) -> dict[str, float]:
     """Milliseconds of a short command (the first one apart), seconds of a gigabyte, megabytes of memory at most."""
     first = await _timed(run, _SHORT, 3)
@@ -81,7 +110,17 @@ def figures(rounds: int) -> list[Figure]:
         for side, runs in sides.items():
             runs.append(json.loads(subprocess.check_output([sys.executable, "-m", __name__, side], cwd=ROOT)))
     low, high = ({name: median(run[name] for run in runs) for name in runs[0]} for runs in sides.values())
-    return table(low, high)
+    return [*table(low, high), *_held(rounds)]
+
+
+def _held(rounds: int) -> list[Figure]:
+    runs = [
+        json.loads(subprocess.check_output([sys.executable, "-m", __name__, "held"], cwd=ROOT)) for _ in range(rounds)
+    ]
+    if not all(runs):
+        return []
+    low, high = (median(run[name] for run in runs) for name in ("bare", "held"))
+    return [Figure("sandboxed", "a sandboxed `true` against a bare one, ms", low, high)]
 
 
 def table(low: dict[str, float], high: dict[str, float]) -> list[Figure]:
@@ -97,5 +136,5 @@ def table(low: dict[str, float], high: dict[str, float]) -> list[Figure]:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:
-        side = {"floor": floor, "ours": ours}[sys.argv[1]]
+        side = {"floor": floor, "ours": ours, "held": held}[sys.argv[1]]
         print(json.dumps(asyncio.run(side(Path(place)))))

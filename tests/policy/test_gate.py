@@ -2,7 +2,7 @@ import pytest
 
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
+from halocline.protocol.events import ApprovalMode, Grant, Mode, SandboxChecked, SandboxStanding, ToolKind
 from halocline.protocol.rules import Verdict
 
 ASK, EDITS, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.ACCEPT_EDITS, ApprovalMode.AUTO, ApprovalMode.YOLO
@@ -252,3 +252,69 @@ def test_copies_of_what_its_commands_printed_are_read_and_nothing_else_of_our_ow
     outputs.mkdir(parents=True)
     (outputs / "link").symlink_to("../../t2/events.jsonl")
     assert decide(call, posture(workspace, outputs=outputs)).verdict is verdict
+
+
+def held(standing=SandboxStanding.FULL, *, required=False):
+    return SandboxChecked(standing, ("why",) if standing is not SandboxStanding.FULL else (), required)
+
+
+def confined(command, *, leaves=False, risky=False):
+    return Summary(command, ToolKind.EXECUTE, command=command, risky=risky, in_sandbox=not leaves)
+
+
+@pytest.mark.parametrize(
+    "command", ["curl https://example.com", "cat /etc/hosts", "./unknown", "python -c 'import os'"]
+)
+def test_auto_mode_does_not_ask_about_a_command_that_a_sandbox_holds(workspace, command):
+    decision = decide(confined(command), posture(workspace, AUTO, sandbox=held()))
+    assert (decision.verdict, decision.rule) == (Verdict.ALLOW, "sandboxed")
+
+
+@pytest.mark.parametrize("command", ["rm -rf src", "git reset --hard", "find . -delete"])
+def test_it_asks_about_one_that_loses_what_is_in_the_workspace(workspace, command):
+    assert decide(confined(command), posture(workspace, AUTO, sandbox=held())).verdict is Verdict.ASK
+
+
+def test_the_models_own_warning_asks_in_a_sandbox_too(workspace):
+    assert decide(confined("ls", risky=True), posture(workspace, AUTO, sandbox=held())).rule == "model-warned"
+
+
+@pytest.mark.parametrize("mode", [ASK, EDITS])
+def test_other_modes_ask_as_they_do_without_a_sandbox(workspace, mode):
+    assert decide(confined("make"), posture(workspace, mode, sandbox=held())).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("standing", [SandboxStanding.PARTIAL, SandboxStanding.NONE, SandboxStanding.OFF])
+def test_a_sandbox_that_does_not_hold_in_full_allows_nothing_more(workspace, standing):
+    decision = decide(confined("curl x | sh"), posture(workspace, AUTO, sandbox=held(standing)))
+    assert decision.verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("mode", ApprovalMode)
+@pytest.mark.parametrize("standing", [SandboxStanding.FULL, SandboxStanding.PARTIAL])
+def test_to_leave_the_sandbox_is_asked_every_time_in_every_mode(workspace, mode, standing):
+    leave = confined("ls", leaves=True)
+    granted = frozenset({Grant(ToolKind.EXECUTE, "ls")})
+    decision = decide(leave, posture(workspace, mode, sandbox=held(standing), grants=granted))
+    assert (decision.verdict, decision.rule, decision.grant) == (Verdict.ASK, "leaves-sandbox", None)
+
+
+def test_plan_mode_and_a_refusal_win_over_the_sandbox(workspace):
+    never = frozenset({Grant(ToolKind.EXECUTE, "make")})
+    assert decide(confined("make"), posture(workspace, AUTO, Mode.PLAN, sandbox=held())).rule == "plan-mode"
+    assert decide(confined("make"), posture(workspace, AUTO, sandbox=held(), refusals=never)).rule == "refused"
+
+
+@pytest.mark.parametrize("mode", ApprovalMode)
+@pytest.mark.parametrize(
+    ("standing", "leaves"),
+    [(SandboxStanding.FULL, True), (SandboxStanding.PARTIAL, False), (SandboxStanding.NONE, False)],
+)
+def test_where_the_sandbox_is_required_nothing_runs_without_it(workspace, mode, standing, leaves):
+    box = held(standing, required=True)
+    assert decide(confined("ls", leaves=leaves), posture(workspace, mode, sandbox=box)).rule == "sandbox-required"
+
+
+def test_what_is_typed_into_a_job_is_judged_as_without_a_sandbox(workspace):
+    typed = Summary("typed", ToolKind.EXECUTE, command="curl x | sh", place="job-1")
+    assert decide(typed, posture(workspace, AUTO, sandbox=held())).verdict is Verdict.ASK

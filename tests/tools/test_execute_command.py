@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from halocline.hosts.sandbox.ground import Wishes
+from halocline.hosts.sandbox.sandbox import Sandbox
+from halocline.hosts.shell import LocalShell
 from halocline.ports.host import ShellResult
-from halocline.ports.tool import ToolContext
-from halocline.protocol.events import JobStarted, ShellMoved
+from halocline.ports.tool import ToolContext, ToolOutput
+from halocline.protocol.events import JobStarted, SandboxStanding, ShellMoved
 from halocline.tools import execute_command
 
 
@@ -90,3 +93,28 @@ async def test_a_folder_that_is_gone_is_told(say):
     await say("execute_command", command="mkdir sub; cd sub")
     await say("execute_command", command="rmdir ../sub")
     assert "/sub is gone, so it ran in the workspace]" in await say("execute_command", command="pwd")
+
+
+async def test_one_that_the_sandbox_stopped_says_how_to_ask(context: ToolContext, workspace: Path, tmp_path: Path):
+    for name in ("home", "state", "own"):
+        (tmp_path / name).mkdir()
+    sandbox = Sandbox(Wishes(workspace, tmp_path / "home", tmp_path / "state", tmp_path / "own"))
+    shell = LocalShell(tmp_path / "outputs", sandbox=sandbox)
+    if (await shell.sandbox()).standing is not SandboxStanding.FULL:
+        pytest.skip("no full sandbox on this machine")
+    there = replace(context, shell=shell)
+    stopped = await execute_command.run(execute_command.SandboxedInput("touch /var/tmp/x"), there)
+    assert "unsandboxed=true" in text_of(stopped)
+    assert "unsandboxed=true" not in text_of(await execute_command.run(execute_command.SandboxedInput("exit 1"), there))
+    await shell.close()
+
+
+def text_of(output: ToolOutput) -> str:
+    return "".join(part.text for part in output.content if hasattr(part, "text"))
+
+
+def test_a_command_asks_to_be_let_out_only_where_there_is_a_sandbox():
+    assert "unsandboxed" not in execute_command.TOOL.spec.schema["properties"]
+    assert "unsandboxed" in execute_command.SANDBOXED.spec.schema["properties"]
+    asks = execute_command.SandboxedInput("ls", unsandboxed=True)
+    assert [execute_command.summary(i).in_sandbox for i in (execute_command.Input("ls"), asks)] == [True, False]

@@ -53,7 +53,7 @@ from halocline.task.judging import OUTPUTS
 from halocline.task.log import Log
 from halocline.task.machine import Machine
 from halocline.task.task import Task
-from halocline.tools.toolset import ALL, Tools
+from halocline.tools.toolset import ALL, Tools, with_sandbox
 
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from halocline.controller.course import Course
     from halocline.controller.replayed import Replayed
     from halocline.hosts.browsers import FoundBrowser
+    from halocline.hosts.sandbox.sandbox import Sandbox
     from halocline.ports.browser import Browser
     from halocline.ports.web_search import WebSearch
     from halocline.providers.catalogue_refresh import Refreshed
@@ -76,6 +77,7 @@ RECORDED_SETTINGS = (
     "thinking_budget",
     "plan",
     "web_search",
+    "sandbox",
 )
 """The settings that the course of a task depends on."""
 PATIENCE = 30.0
@@ -212,7 +214,7 @@ class Assembly:
 
     def tools(self) -> Toolset:
         """The tools there are; which of them the model is offered is the state's matter."""
-        tools = list(ALL)
+        tools = list(ALL if self.settings.sandbox == "off" else with_sandbox(ALL))
         if self._browser_program if self._had_browser is None else self._had_browser:
             from halocline.tools.browser_action import tool_for
 
@@ -339,6 +341,7 @@ class Assembly:
                 self._key_variables(),
                 first_job=state.jobs_started + 1,
                 workspace=state.workspace,
+                sandbox=self.sandbox(workspace, folder),
             ),
             search=Ripgrep(),
             web=LocalWeb(self._way),
@@ -409,6 +412,29 @@ class Assembly:
         names = self._key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
         used = (key.reveal() for key in (*self._keys.used, *self._other_keys.used, *self._search_keys.used))
         return (*used, *(self._env.get(name, "") for name in names))
+
+    def sandbox(self, workspace: Path, folder: Path) -> "Sandbox | None":
+        """What holds the commands of a task, whose own folder is given. None when the settings want none."""
+        return None if self.settings.sandbox == "off" else self.any_sandbox(workspace, folder)
+
+    def any_sandbox(self, workspace: Path, folder: Path) -> "Sandbox":
+        """The same, wanted or not."""
+        settings = self.settings
+        from halocline.hosts.sandbox.ground import Wishes
+        from halocline.hosts.sandbox.sandbox import Sandbox
+
+        wishes = Wishes(
+            workspace=workspace.resolve(),
+            home=Path.home().resolve(),
+            state=self.home.root.resolve(),
+            own=folder.resolve(),
+            network=settings.sandbox_network,
+            git_writes=settings.sandbox_git_writes,
+            writable=tuple(Path(place).expanduser().resolve() for place in settings.sandbox_writable),
+            processes=settings.sandbox_processes,
+            file_size=settings.sandbox_file_size,
+        )
+        return Sandbox(wishes, required=settings.sandbox == "require")
 
     def _way(self, url: str) -> Network:
         return network_to(url, self.settings, self._env)

@@ -25,6 +25,7 @@ FROM_ELSEWHERE = (
     ev.ToolsOffered,
     ev.CheckpointTaken,
     ev.CheckpointRestored,
+    ev.SandboxChecked,
     ev.JobEnded,
     ev.JobsReported,
     ev.DiagnosticsReported,

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,10 +14,17 @@ from halocline.controller.client import Client
 from halocline.controller.model_choice import local_models
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events import SandboxStanding
 from halocline.protocol.values import Value
 from halocline.providers.vendors import VENDORS
 from halocline.store.paths import Home
 from halocline.store.settings import load_settings
+
+_STANDINGS = {
+    SandboxStanding.FULL: "holds commands in full",
+    SandboxStanding.PARTIAL: "holds commands with gaps",
+    SandboxStanding.NONE: "commands run without",
+}
 
 
 class Finding(Value, frozen=True):
@@ -32,7 +40,7 @@ class Finding(Value, frozen=True):
 async def examine(workspace: Path, env: Mapping[str, str] = os.environ) -> list[Finding]:
     """All findings, in the order to read them."""
     here = [_git(), _ripgrep(), _language_servers(workspace, env), _workspace(workspace), *_browser(env)]
-    return [_python(), _home(env), _settings(env), *here, await _models(env)]
+    return [_python(), _home(env), _settings(env), *here, *await _sandbox(workspace, env), await _models(env)]
 
 
 def _python() -> Finding:
@@ -116,6 +124,23 @@ def _browser(env: Mapping[str, str]) -> list[Finding]:
         return [Finding("browser", False, f"{found.program}, not used", hint, needed=False)]
     unsafe = "; without its sandbox, because this is root" if os.geteuid() == 0 and not settings.browser_remote else ""
     return [Finding("browser", True, f"{found.program}{unsafe}", needed=False)]
+
+
+async def _sandbox(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
+    """What the sandbox would hold here, tried; nothing when the settings cannot be read."""
+    try:
+        assembly = Assembly.of(Choices(), env)
+    except HaloclineError:
+        return []
+    with tempfile.TemporaryDirectory(prefix="halocline-") as folder:
+        found = await assembly.any_sandbox(workspace, Path(folder)).check()
+    wanted = assembly.settings.sandbox
+    refused = wanted == "require" and found.standing is not SandboxStanding.FULL
+    held = "no command runs" if refused else _STANDINGS[found.standing]
+    text = f"{found.way or 'none'}, {held}; setting: {wanted}"
+    lacks = "; ".join(found.lacks)
+    hint = f"{lacks[:1].upper()}{lacks[1:]}." if lacks else ""
+    return [Finding("sandbox", not found.lacks, text, hint, needed=wanted == "require")]
 
 
 async def way_to_model(client: Client, model: str) -> Finding:

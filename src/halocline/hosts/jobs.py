@@ -65,6 +65,7 @@ class Entry:
     name: str
     command: str
     job: Job
+    after: Callable[[], None]
     watching: "asyncio.Task[None] | None" = field(default=None, init=False)
     ended_at: float | None = field(default=None, init=False)
     stopped: str = field(default="", init=False)
@@ -123,12 +124,12 @@ class LocalJobs:
     def begin(self, on_end: Callable[[JobInfo], None]) -> None:
         self._on_end = on_end
 
-    def keep(self, command: str, job: Job, seconds: float | None) -> str:
-        """Let a command go on, at most so many seconds more. Gives its name."""
+    def keep(self, command: str, job: Job, seconds: float | None, after: Callable[[], None] = lambda: None) -> str:
+        """Let a command go on, at most so many seconds more, and do what is to be done after it. Gives its name."""
         name = f"job-{self._next}"
         self._next += 1
         job.unheard()
-        entry = self._entries[name] = Entry(name, command, job)
+        entry = self._entries[name] = Entry(name, command, job, after)
         entry.told = job.capture.total
         entry.watching = asyncio.create_task(self._see_through(entry, seconds), name=name)
         self._forget_old()
@@ -187,6 +188,7 @@ class LocalJobs:
             await job.stop(GRACE)
         await job.drain()
         await job.closes()  # children may go on after the shell
+        entry.after()
         entry.ended_at = asyncio.get_running_loop().time()
         self._on_end(entry.info())
 

@@ -16,13 +16,16 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-REQUEST = struct.Struct("!IIB")
-"""Bytes of what follows (folder, arguments, environment, between NULs), how many arguments, whether for a terminal."""
+REQUEST = struct.Struct("!IIBB")
+"""Bytes of what follows (folder, arguments, environment, between NULs), how many arguments, whether for a terminal.
+
+The last one says that it ignores what asks it to end: a program in front of the command, which ends when that does.
+"""
 REPLY = struct.Struct("!Bii")
 """One of the kinds below, a process, and the status of its exit or the error that prevented its start."""
 HELLO, STARTED, REFUSED, EXITED = range(4)
-STATE_FD = 99
-"""Where a command finds the file in which its shell leaves its folder and environment."""
+STATE_FD, FILTER_FD = 99, 98
+"""Where a command finds the file in which its shell leaves its folder and environment; and a filter of system calls."""
 GRACE = 0.5
 _PATIENCE = 3.0
 _POLL = 0.01
@@ -67,17 +70,17 @@ class Keeper:
 
     def _start_next(self) -> bool:
         fds = array.array("i")
-        head, controls, _, _ = self._sock.recvmsg(REQUEST.size, socket.CMSG_SPACE(2 * fds.itemsize))
+        head, controls, _, _ = self._sock.recvmsg(REQUEST.size, socket.CMSG_SPACE(3 * fds.itemsize))
         if len(head) < REQUEST.size:
             return False
         for _, _, data in controls:
             fds.frombytes(data)
         for fd in fds:
             os.set_inheritable(fd, False)
-        size, count, terminal = REQUEST.unpack(head)
+        size, count, terminal, patient = REQUEST.unpack(head)
         folder, *words = self._exactly(size).split(b"\0")
         try:
-            pid = self._launch(folder, words[:count], words[count:], fds, bool(terminal))
+            pid = self._launch(folder, words[:count], words[count:], fds, bool(terminal), bool(patient))
         except OSError as error:
             self._tell(REFUSED, 0, error.errno or 0)
         else:
@@ -89,11 +92,17 @@ class Keeper:
         return True
 
     def _launch(
-        self, folder: bytes, arguments: list[bytes], environment: list[bytes], fds: "array.array[int]", terminal: bool
+        self,
+        folder: bytes,
+        arguments: list[bytes],
+        environment: list[bytes],
+        fds: "array.array[int]",
+        terminal: bool,
+        patient: bool,
     ) -> int:
         """A session of its own, with folder, signals, input and output as a command expects them."""
         pairs = (entry.partition(b"=") for entry in environment)
-        output, state = fds
+        output, state, *others = fds
         # The first terminal that the leader of a session opens is the one that `/dev/tty` means.
         input = os.ttyname(output) if terminal else os.devnull
         os.chdir(folder)
@@ -107,9 +116,10 @@ class Keeper:
                     (os.POSIX_SPAWN_DUP2, output, 1),
                     (os.POSIX_SPAWN_DUP2, output, 2),
                     (os.POSIX_SPAWN_DUP2, state, STATE_FD),
+                    *((os.POSIX_SPAWN_DUP2, other, FILTER_FD) for other in others),
                 ],
                 setsid=True,
-                setsigdef=_CHANGED,
+                setsigdef=[number for number in _CHANGED if not (patient and number in _DEAF_TO)],
             )
         finally:
             os.chdir("/")

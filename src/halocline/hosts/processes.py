@@ -51,10 +51,13 @@ class Processes:
         arguments: Sequence[str],
         environment: Mapping[str, str],
         folder: str,
-        fds: tuple[int, int],
+        fds: tuple[int, ...],
         terminal: bool,
+        patient: bool = False,
     ) -> Process:
         """Start a process in a session of its own; `fds` are its output, or its terminal, and the file for its state.
+
+        A third one is a filter of system calls. A `patient` one ignores what asks it to end.
 
         Raises:
             OSError: it cannot be started.
@@ -66,7 +69,7 @@ class Processes:
         if self._line is None:
             raise BrokenPipeError
         body = b"\0".join(map(os.fsencode, words))
-        kind, pid, value = self._line.ask(REQUEST.pack(len(body), len(arguments), terminal), fds, body)
+        kind, pid, value = self._line.ask(REQUEST.pack(len(body), len(arguments), terminal, patient), fds, body)
         if kind == REFUSED:
             raise OSError(value, os.strerror(value))
         self._running[pid] = asyncio.get_running_loop().create_future()
@@ -118,7 +121,7 @@ class Line:
         self._socket.setblocking(False)
         self._loop.add_reader(self._socket, self._hear)
 
-    def ask(self, head: bytes, fds: tuple[int, int], body: bytes) -> Reply:
+    def ask(self, head: bytes, fds: tuple[int, ...], body: bytes) -> Reply:
         """Ask for a start and wait for the answer, about a millisecond. Raises OSError when the keeper is gone."""
         self._socket.setblocking(True)
         try:

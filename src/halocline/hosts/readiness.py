@@ -82,18 +82,16 @@ def used(processes: Iterable[Member]) -> int:
 
 def listening(session: int) -> tuple[int, ...]:
     """The TCP ports on which a session's processes listen."""
-    return _ports_of({inode for member in members(session) or () for inode in _sockets(member.pid)})
+    found: set[int] = set()
+    for member in members(session) or ():
+        found.update(listened_on(member.pid))
+    return tuple(sorted(found))
 
 
 def listened_on(pid: int) -> tuple[int, ...]:
     """The TCP ports on which one process listens."""
-    return _ports_of(set(_sockets(pid)))
-
-
-def _ports_of(sockets: set[str]) -> tuple[int, ...]:
-    if not sockets:
-        return ()
-    return tuple(sorted({port for port, inode in _open_ports() if inode in sockets}))
+    sockets = set(_sockets(pid))
+    return tuple(sorted({port for port, inode in _open_ports(pid) if inode in sockets})) if sockets else ()
 
 
 def _sockets(pid: int) -> Iterator[str]:
@@ -105,10 +103,11 @@ def _sockets(pid: int) -> Iterator[str]:
                     yield inode.rstrip("]")
 
 
-def _open_ports() -> Iterator[tuple[int, str]]:
+def _open_ports(pid: int) -> Iterator[tuple[int, str]]:
+    """Those of the network that a process is in; a sandbox has one of its own."""
     for name in ("tcp", "tcp6"):
         with suppress(OSError):
-            for line in Path("/proc/net", name).read_text().splitlines()[1:]:
+            for line in Path(f"/proc/{pid}/net", name).read_text().splitlines()[1:]:
                 fields = line.split()
                 if fields[3] == _LISTENS:
                     yield int(fields[1].rpartition(":")[2], 16), fields[9]

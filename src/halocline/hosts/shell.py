@@ -12,17 +12,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halocline.context.budget import COMMAND
+from halocline.hosts.child_environment import for_commands, in_sandbox
 from halocline.hosts.job import Job
 from halocline.hosts.jobs import START, START_ON_TERMINAL, LocalJobs, settles
 from halocline.hosts.output import Capture, Progress, Spool
-from halocline.hosts.processes import Processes
+from halocline.hosts.processes import Process, Processes
 from halocline.hosts.programs import find_program
-from halocline.hosts.shell_state import ShellState, left_in, with_trailer
+from halocline.hosts.shell_state import ShellState, ShellStates, left_in, with_trailer
 from halocline.ports.host import Left, ShellCommand, ShellResult
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ShellMoved
+from halocline.protocol.events import SandboxChecked, SandboxStanding, ShellMoved
+
+if TYPE_CHECKING:
+    from halocline.hosts.sandbox.sandbox import Sandbox
+    from halocline.hosts.sandbox.ways import Held
 
 SPOOL_CAP = 1 << 28
 LINES, COLUMNS = 40, 120
@@ -44,7 +50,8 @@ class Running:
     spool: Spool
     progress: Progress
     state: int
-    overlay: dict[str, str]
+    environment: dict[str, str]
+    held: "Held | None"
     began: float
     gone: str
     left: Left | None = None
@@ -67,16 +74,22 @@ class LocalShell:
         spool_cap: int = SPOOL_CAP,
         first_job: int = 1,
         workspace: str = "",
+        sandbox: "Sandbox | None" = None,
     ) -> None:
         self._spool_folder = spool_folder
         self._spool_cap = spool_cap
-        self._environment = {name: value for name, value in os.environ.items() if name not in hidden} | _FIXED
         self._workspace = workspace
+        self._environment = for_commands(os.environ, hidden) | _FIXED
         self._bash = find_program("bash")
         self._processes = Processes(self._environment)
-        self._state = ShellState()
+        self._states = ShellStates()
+        self._sandbox = sandbox
+        self._set_aside: list[str] = []
         self._leaving: asyncio.Future[None] | None = None
         self.jobs = LocalJobs(first_job)
+
+    async def sandbox(self) -> SandboxChecked:
+        return await self._sandbox.check() if self._sandbox else SandboxChecked()
 
     async def run(self, command: ShellCommand, on_output: Callable[[str], None]) -> ShellResult:
         """Run to the end, or until it goes on. Raises ToolFailure when the command cannot be started at all."""
@@ -93,6 +106,7 @@ class LocalShell:
         finally:
             self._leaving = None
         running.progress.flush()
+        await self._audit(running.held)
         return self._result(running)
 
     def leave(self) -> bool:
@@ -103,6 +117,17 @@ class LocalShell:
 
     async def close(self) -> None:
         await self.jobs.close(self._processes.close)
+        if self._sandbox:
+            await asyncio.to_thread(self._sandbox.close)
+
+    async def _audit(self, held: "Held | None") -> None:
+        """What a sandboxed command made, and a job while it ran, must not be obeyed by the next one outside."""
+        if self._sandbox and held:
+            self._set_aside += await asyncio.to_thread(self._sandbox.audit, held.before)
+
+    def _audit_job(self, held: "Held | None") -> None:
+        if self._sandbox and held:
+            self._set_aside += self._sandbox.audit(held.before)
 
     async def _see_through(self, running: Running, leaving: "asyncio.Future[None]") -> None:
         """Wait for its end, for its limit, or for a reason to let it go on."""
@@ -133,6 +158,7 @@ class LocalShell:
         output, name = self._go_on(running, seconds) if running.left else (job.capture.finish(), "")
         if not name:
             job.close()
+        told, self._set_aside = tuple(self._set_aside), []
         return ShellResult(
             exit_code=job.exit_code if ended else None,
             output=output,
@@ -148,48 +174,52 @@ class LocalShell:
             full_screen=job.full_screen,
             moved=moved,
             gone=running.gone,
+            sandboxed=running.held is not None,
+            set_aside=told,
         )
 
     def _go_on(self, running: Running, seconds: float) -> tuple[str, str]:
         output = running.job.capture.take()
         limit = running.command.timeout if running.left is Left.MODEL else None
         return output, self.jobs.keep(
-            running.command.text, running.job, None if limit is None else max(0.0, limit - seconds)
+            running.command.text,
+            running.job,
+            None if limit is None else max(0.0, limit - seconds),
+            lambda: self._audit_job(running.held),
         )
 
     def _learn(self, running: Running) -> ShellMoved | None:
         """Take over what the command left for the next one. None when that is as before."""
-        before = self._state
-        if self._bash and (state := left_in(running.state, running.command.cwd, self._environment | running.overlay)):
-            self._state = ShellState(state.folder, before.variables) if running.command.judged else state
-        if not running.gone and (before.folder, before.names) == (self._state.folder, self._state.names):
+        sandboxed = running.held is not None
+        before = self._states.of(sandboxed=sandboxed)
+        if self._bash and (state := left_in(running.state, running.command.cwd, running.environment)):
+            self._states.learn(_folder_only(state, before) if running.command.judged else state, sandboxed=sandboxed)
+        after = self._states.of(sandboxed=sandboxed)
+        if not running.gone and (before.folder, before.names) == (after.folder, after.names):
             return None
-        return ShellMoved(self._state.folder, self._state.names)
+        return ShellMoved(after.folder, after.names)
 
     async def _start(self, command: ShellCommand, progress: Progress) -> Running:
-        gone = self._forget_a_folder_that_is_gone()
-        folder = self._state.folder or command.cwd
+        sandbox = await self._sandbox_for(command)
+        gone = self._forget_a_folder_that_is_gone(sandbox)
+        state = self._states.of(sandboxed=sandbox is not None)
+        folder = state.folder or command.cwd
         mark = os.urandom(8).hex()
-        overlay = {MARK: mark} | (_ON_TERMINAL if command.terminal else {})
-        environment = self._state.over(self._environment | overlay)
-        if command.judged:
-            from halocline.hosts.clean_environment import clean
-
-            environment = clean(self._environment, self._workspace) | overlay
+        words = self._words(command.text, sandbox.limits if sandbox else "")
+        held = await asyncio.to_thread(sandbox.hold, words, folder) if sandbox else None
+        start = self._starting_environment(command)
+        base = {**in_sandbox(start), **held.environment} if held else start
+        base = base | {MARK: mark} | (_ON_TERMINAL if command.terminal else {})
+        environment = base if command.judged else state.over(base)
         reading, writing = _terminal() if command.terminal else _pipe()
-        state = scratch_file()
-        words = (
-            [self._bash, "--noprofile", "--norc", "-c", with_trailer(command.text)]
-            if self._bash
-            else ["/bin/sh", "-c", command.text]
-        )
+        left = scratch_file()
         began = time.monotonic()
         try:
             await self._processes.ready()
-            process = self._processes.start(words, environment, folder, (writing, state), command.terminal)
+            process = self._launch(held, words, environment, folder, (writing, left), command.terminal)
         except BaseException as error:
             os.close(reading)
-            os.close(state)
+            os.close(left)
             if isinstance(error, OSError | ValueError):
                 raise _not_started(folder, error) from error
             raise
@@ -198,13 +228,52 @@ class LocalShell:
         spool = Spool(self._spool_folder, self._spool_cap)
         capture = Capture(COMMAND, spool, terminal=command.terminal)
         job = Job(process, reading, capture, progress.feed, terminal=command.terminal, mark=f"{MARK}={mark}".encode())
-        return Running(command, job, spool, progress, state, overlay, began, gone)
+        return Running(command, job, spool, progress, left, base, held, began, gone)
 
-    def _forget_a_folder_that_is_gone(self) -> str:
-        folder = self._state.folder
-        if not folder or os.path.isdir(folder):
+    def _starting_environment(self, command: ShellCommand) -> dict[str, str]:
+        if not command.judged:
+            return self._environment
+        from halocline.hosts.clean_environment import clean
+
+        return clean(self._environment, self._workspace)
+
+    def _launch(
+        self,
+        held: "Held | None",
+        words: list[str],
+        environment: dict[str, str],
+        folder: str,
+        fds: tuple[int, int],
+        terminal: bool,
+    ) -> Process:
+        if held is None:
+            return self._processes.start(words, environment, folder, fds, terminal)
+        with held.passing() as filter:
+            # `/tmp` of a sandbox is another one, so its folders are not there for the keeper to start in.
+            return self._processes.start(
+                held.words, environment, held.folder, (*fds, *filter), terminal, patient=held.patient
+            )
+
+    async def _sandbox_for(self, command: ShellCommand) -> "Sandbox | None":
+        """What holds this command. Raises ToolFailure when it must be held and cannot be."""
+        if self._sandbox is None:
+            return None
+        checked = await self._sandbox.check()
+        if checked.required and (command.unsandboxed or checked.standing is not SandboxStanding.FULL):
+            why = "; ".join(checked.lacks) or "nothing may run without it"
+            raise ToolFailure(f"The settings require the sandbox for commands: {why}. Nothing was run.")
+        return None if command.unsandboxed or checked.standing is SandboxStanding.NONE else self._sandbox
+
+    def _words(self, text: str, limits: str) -> list[str]:
+        if self._bash:
+            return [self._bash, "--noprofile", "--norc", "-c", limits + with_trailer(text)]
+        return ["/bin/sh", "-c", limits + text]
+
+    def _forget_a_folder_that_is_gone(self, sandbox: "Sandbox | None") -> str:
+        folder = self._states.of(sandboxed=sandbox is not None).folder
+        if not folder or os.path.isdir(sandbox.outside(folder) if sandbox else folder):
             return ""
-        self._state = ShellState("", self._state.variables)
+        self._states.forget_folder()
         return folder
 
 
@@ -213,6 +282,10 @@ def _pipe() -> tuple[int, int]:
     with suppress(OSError, AttributeError):  # the user may have reached a limit; Linux alone has the call
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
     return reading, writing
+
+
+def _folder_only(state: ShellState, before: ShellState) -> ShellState:
+    return ShellState(state.folder, before.variables)
 
 
 def _terminal() -> tuple[int, int]:

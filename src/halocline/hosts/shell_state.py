@@ -49,6 +49,29 @@ class ShellState:
         return {name: value for name, value in merged.items() if value is not None}
 
 
+class ShellStates:
+    """The state for commands in a sandbox and for those outside: variables do not pass from inside to outside.
+
+    A command that a person lets out must not find a PATH or a loader's variable that one inside had set.
+    """
+
+    def __init__(self) -> None:
+        self._states = {True: ShellState(), False: ShellState()}
+
+    def of(self, *, sandboxed: bool) -> ShellState:
+        return self._states[sandboxed]
+
+    def learn(self, state: ShellState, *, sandboxed: bool) -> None:
+        """Take over what a command left. The folder is for all; it is shown, and judged, before each."""
+        other = self._states[not sandboxed].variables or {}
+        passed = other if sandboxed else {**other, **(state.variables or {})}
+        self._states = {sandboxed: state, not sandboxed: ShellState(state.folder, passed)}
+
+    def forget_folder(self) -> None:
+        """Start in the workspace again."""
+        self._states = {kind: ShellState("", state.variables) for kind, state in self._states.items()}
+
+
 def with_trailer(text: str) -> str:
     """A script for bash that runs the text and then leaves its state. The text may be anything, even half a command."""
     return f"trap {shlex.quote(_LEAVE)} EXIT; eval -- {shlex.quote(text)}"

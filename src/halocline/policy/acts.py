@@ -48,7 +48,8 @@ class Act(Value, frozen=True):
 
     `argv` are the words of a simple command; None when they are not known. `command` is a whole command, with its
     place, and `parts` are the acts that it is made of, `within` those that stand inside others (in `env`, `xargs`).
-    `reads` says that a part only reads. `grant` is what *always* would cover, `wider` more of the kind.
+    `reads` says that a part only reads; `in_sandbox` and `risky` are as in a `Summary`.
+    `grant` is what *always* would cover, `wider` more of the kind.
     """
 
     kind: ToolKind
@@ -63,6 +64,8 @@ class Act(Value, frozen=True):
     grant: Grant | None = None
     wider: Grant | None = None
     judged: "CommandJudgement | None" = None
+    in_sandbox: bool | None = None
+    risky: bool = False
     parts: tuple["Act", ...] = ()
     within: tuple["Act", ...] = ()
 
@@ -107,6 +110,8 @@ def _command(whole: Act, summary: Summary, paths: tuple[Resolved, ...], where: C
         grant=Grant(summary.kind, exactly),
         wider=_wider(judged, summary.kind) if not summary.place else None,
         judged=judged,
+        in_sandbox=summary.in_sandbox,
+        risky=summary.risky,
         parts=tuple(_part(whole, part) for part in judged.simple),
         within=tuple(replace(whole, argv=words) for words in judged.within),
     )

@@ -45,6 +45,8 @@ _RISKS = (
     (r"\.\./", "names a place that may be outside the workspace"),
 )
 
+_LOSES = frozenset({"deletes without asking", "may delete or run what it finds", "destroys data", "changes git state"})
+
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
@@ -107,6 +109,11 @@ class CommandJudgement(Value, frozen=True):
     simple: tuple[JudgedPart, ...] = ()
     within: tuple[tuple[str, ...], ...] = ()
     effect: Effect = Effect.UNKNOWN
+
+    @property
+    def reads(self) -> bool:
+        """It only reads, and was allowed as that."""
+        return self.canonical is not None
 
 
 def judge_command(command: str, where: Circumstances) -> CommandJudgement:
@@ -233,3 +240,10 @@ def _odd(command: str) -> str:
     """Characters that a person would not see, or that a terminal would obey."""
     found = next((char for char in command if char not in "\n\t" and not char.isprintable()), None)
     return "" if found is None else f"it holds the invisible character U+{ord(found):04X}"
+
+
+def loses(command: str, judged: CommandJudgement) -> str:
+    """Why a person should look at it even in a sandbox: the workspace may lose something. Empty for nothing known."""
+    if any(part.effect is Effect.DESTRUCTIVE for part in judged.simple):
+        return "may lose files of the workspace"
+    return next((why for pattern, why in _patterns() if why in _LOSES and pattern.search(command)), "")

@@ -13,17 +13,19 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.policy.acts import Act, acts_of
-from halocline.policy.commands import Circumstances
+from halocline.policy.commands import Circumstances, loses
 from halocline.policy.destinations import Net
 from halocline.policy.paths import Resolved, resolve
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
 from halocline.policy.rules import allows, covers, is_granted, speaks
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, CommandPart, Grant, Mode, ToolKind
+from halocline.protocol.events import ApprovalMode, CommandPart, Grant, Mode, SandboxChecked, SandboxStanding, ToolKind
 from halocline.protocol.rules import Place, Rule, RuleBook, Source, Verdict
 from halocline.protocol.values import Value
 
+LEAVES = "leaves-sandbox"
+"""The rule that asks before a command leaves the sandbox; nobody gives leave for that for good."""
 HARMLESS = (ToolKind.THINK, ToolKind.OTHER)
 
 _STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
@@ -49,7 +51,7 @@ class Decision(Value, frozen=True):
 class Posture(Value, frozen=True):
     """Everything a decision depends on besides the call itself. `outputs` has copies of what its commands printed.
 
-    `exported` are the variables that earlier commands changed in the shell.
+    `exported` are the variables that earlier commands changed in the shell; `sandbox` is how commands are held.
     """
 
     workspace: Path
@@ -62,6 +64,7 @@ class Posture(Value, frozen=True):
     outputs: Path | None = None
     facts: ShellFacts = NoFacts()
     exported: tuple[str, ...] = ()
+    sandbox: SandboxChecked = SandboxChecked()
 
 
 def decide(summary: Summary, posture: Posture) -> Decision:
@@ -114,7 +117,9 @@ def _judged(act: Act, posture: Posture) -> Decision:
     decision = decision or Decision(Verdict.ASK, "unknown", "nothing allows it")
     if decision.verdict is Verdict.ALLOW and posture.book.problems and act.kind not in HARMLESS:
         decision = Decision(Verdict.ASK, "unreadable-rules", "; ".join(posture.book.problems))
-    return replace(decision, grant=act.grant, wider=act.wider) if decision.verdict is Verdict.ASK else decision
+    if decision.verdict is not Verdict.ASK or decision.rule == LEAVES:
+        return decision
+    return replace(decision, grant=act.grant, wider=act.wider)
 
 
 def _own_state(act: Act, posture: Posture) -> Decision | None:
@@ -157,6 +162,20 @@ def _managed(act: Act, posture: Posture) -> Decision | None:
     return _spoken(act, posture, Verdict.ASK, Source.MANAGED)
 
 
+def _held(act: Act, posture: Posture) -> Decision | None:
+    """What a sandbox that is required forbids. To leave one is asked every time, whatever the mode."""
+    box = posture.sandbox
+    if act.in_sandbox is None or box.standing is SandboxStanding.OFF:
+        return None
+    if box.required and box.standing is not SandboxStanding.FULL:
+        return Decision(Verdict.DENY, "sandbox-required", f"commands need a sandbox here: {'; '.join(box.lacks)}")
+    if box.required and not act.in_sandbox:
+        return Decision(Verdict.DENY, "sandbox-required", "no command leaves the sandbox here")
+    if not act.in_sandbox and box.standing is not SandboxStanding.NONE:
+        return Decision(Verdict.ASK, LEAVES, "a person decides this each time")
+    return None
+
+
 def _granted(act: Act, posture: Posture) -> Decision | None:
     if is_granted(act, posture.grants):
         return Decision(Verdict.ALLOW, "granted", "the person said always in this task")
@@ -180,6 +199,18 @@ def _allowed(act: Act, posture: Posture) -> Decision | None:
 
 def _yolo(act: Act, posture: Posture) -> Decision | None:
     return _by_preset(act, posture) if posture.approval_mode is ApprovalMode.YOLO else None
+
+
+def _sandboxed(act: Act, posture: Posture) -> Decision | None:
+    """Commands in a sandbox that holds are free in auto mode, but for those that may lose files of the workspace."""
+    held = act.in_sandbox and posture.sandbox.standing is SandboxStanding.FULL
+    if not held or act.judged is None or posture.approval_mode is not ApprovalMode.AUTO or act.judged.reads:
+        return None
+    if why := loses(act.command, act.judged):
+        return Decision(Verdict.ASK, "risky-command", f"the command {why}")
+    if act.risky:
+        return Decision(Verdict.ASK, "model-warned", "the model itself calls it risky")
+    return Decision(Verdict.ALLOW, "sandboxed", "the sandbox holds what the command can reach")
 
 
 def _careful_place(act: Act, posture: Posture) -> Decision | None:
@@ -238,11 +269,13 @@ LAYERS: tuple[Callable[[Act, Posture], Decision | None], ...] = (
     _plan_mode,
     _refused,
     _managed,
+    _held,
     _granted,
     _link_local,
     _asked,
     _allowed,
     _yolo,
+    _sandboxed,
     _careful_place,
     _private_network,
     _command,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from halocline.ports.jobs import Jobs
-from halocline.protocol.events import ShellMoved
+from halocline.protocol.events import SandboxChecked, ShellMoved
 from halocline.protocol.values import Value
 
 
@@ -75,7 +75,8 @@ class ShellCommand(Value, frozen=True):
 
     It runs in `cwd`, unless an earlier command left the shell elsewhere. One in the `background` goes on as a job once
     it is quiet or ready; one on a `terminal` does so when it waits for input. One that was `judged` to only read runs
-    in an environment that no earlier command changed, and leaves nothing but its folder.
+    in an environment that no earlier command changed, and leaves nothing but its folder. `unsandboxed` means that a
+    person let it.
     """
 
     text: str
@@ -84,6 +85,7 @@ class ShellCommand(Value, frozen=True):
     background: bool = False
     terminal: bool = False
     judged: bool = False
+    unsandboxed: bool = False
 
 
 class Left(StrEnum):
@@ -100,7 +102,8 @@ class ShellResult(Value, frozen=True):
     `exit_code` is None when the time limit stopped the command, or when it goes on as `job`; negative means it died of
     that signal. `full` is a file that holds the whole output, when `output` does not. `stuck` says that a command that
     was stopped had been `quiet` for that many seconds and used no processor; `ports` are those it listens on. `moved`
-    tells what this command changed for the next one, `gone` is the folder it should have started in.
+    tells what this command changed for the next one, `gone` is the folder it should have started in. `set_aside` tells
+    of files that a sandboxed one made, which other programs would obey, and which are no longer there.
     """
 
     exit_code: int | None
@@ -117,6 +120,8 @@ class ShellResult(Value, frozen=True):
     full_screen: bool = False
     moved: ShellMoved | None = None
     gone: str = ""
+    sandboxed: bool = False
+    set_aside: tuple[str, ...] = ()
 
 
 class Shell(Protocol):
@@ -125,6 +130,9 @@ class Shell(Protocol):
     @property
     def jobs(self) -> Jobs:
         """Those that go on."""
+
+    async def sandbox(self) -> SandboxChecked:
+        """How commands are held; found out when first asked."""
 
     async def run(self, command: ShellCommand, on_output: Callable[[str], None]) -> ShellResult:
         """Run to the end, or until it goes on. Cancellation and the time limit kill the whole group first."""

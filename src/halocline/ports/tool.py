@@ -80,6 +80,8 @@ class Summary(Value, frozen=True):
     is not the workspace: the folder in which an earlier one left the shell, or the job into which it is typed. `url` is
     what will be asked for over the network; `private` says that it may turn out to be in a private network. `on_page`:
     it acts on the page that the browser shows, whose URL is put in before the call is judged; so is the `tool`.
+    what will be asked for over the network; `private` says that it may turn out to be in a private network.
+    `in_sandbox`: a command takes the sandbox, if there is one, or asks to be let out; None for what starts no command.
     """
 
     title: str
@@ -93,6 +95,7 @@ class Summary(Value, frozen=True):
     private: bool = False
     tool: str = ""
     on_page: bool = False
+    in_sandbox: bool | None = None
 
     @property
     def may_change(self) -> tuple[str, ...] | None:

@@ -14,6 +14,7 @@ from halocline.protocol.kinds import (
     Location as Location,
     Mode as Mode,
     Remark as Remark,
+    SandboxStanding as SandboxStanding,
     Scope as Scope,
     Todo as Todo,
     TodoStatus as TodoStatus,
@@ -147,7 +148,7 @@ class AssistantMessageCompleted(Durable, frozen=True):
 class ToolCallStarted(Durable, frozen=True):
     """The call runs now: every gate is passed. `rule` names what let it pass.
 
-    `runs` is the form of a command that runs, when it is not the title.
+    `runs` is the form of a command that runs, when it is not the title; `sandbox` says how it is held.
     """
 
     call: str
@@ -157,6 +158,7 @@ class ToolCallStarted(Durable, frozen=True):
     locations: tuple[Location, ...] = ()
     rule: str = ""
     runs: str = ""
+    sandbox: str = ""
 
 
 class ToolCallProgressed(Transient, frozen=True):
@@ -181,7 +183,7 @@ class ApprovalRequested(Durable, frozen=True):
     """Somebody must decide about one call. `rule` asks, `reason` says why; `grant` is what *always* would allow.
 
     `wider` is a more general grant on offer. `place` is where a command would run, when that is not the workspace;
-    `parts` are the commands found in it.
+    `parts` are the commands found in it, and `sandbox` says how it would be held.
     """
 
     request: str
@@ -198,6 +200,7 @@ class ApprovalRequested(Durable, frozen=True):
     rule: str = ""
     wider: Grant | None = None
     parts: tuple[CommandPart, ...] = ()
+    sandbox: str = ""
 
 
 class ApprovalResolved(Durable, frozen=True):
@@ -328,6 +331,18 @@ class PageShown(Durable, frozen=True):
     url: str = ""
 
 
+class SandboxChecked(Durable, frozen=True):
+    """What the self-test of the commands' sandbox found. `lacks` are gaps, or why there is none.
+
+    When it is `required`, no command runs without a full one.
+    """
+
+    standing: SandboxStanding = SandboxStanding.OFF
+    lacks: tuple[str, ...] = ()
+    required: bool = False
+    way: str = ""
+
+
 class JobStarted(Durable, frozen=True):
     """A command goes on as a job. `by` is model, person, or shell when it left children behind."""
 
@@ -409,6 +424,7 @@ DurableEvent = (
     | CheckpointRestored
     | ShellMoved
     | PageShown
+    | SandboxChecked
     | JobStarted
     | JobEnded
     | JobsReported

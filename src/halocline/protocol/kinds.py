@@ -108,3 +108,12 @@ class Todo(Value, frozen=True):
 
     text: str
     status: TodoStatus = TodoStatus.PENDING
+
+
+class SandboxStanding(StrEnum):
+    """How well commands are held: not wanted, all that was promised, with gaps, not at all."""
+
+    OFF = "off"
+    FULL = "full"
+    PARTIAL = "partial"
+    NONE = "none"

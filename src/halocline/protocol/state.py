@@ -96,6 +96,7 @@ class State(Value, frozen=True):
     checkpoints: tuple[ev.CheckpointTaken, ...] = ()
     shell: ev.ShellMoved = ev.ShellMoved()
     page: str = ""
+    sandbox: ev.SandboxChecked = ev.SandboxChecked()
     jobs: tuple[ev.JobStarted, ...] = ()
     jobs_started: int = 0
     jobs_ended_apart: tuple[ev.JobEnded, ...] = ()
@@ -382,6 +383,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.FileChanged: lambda state, e: replace(state, files_changed=state.files_changed | {e.path}),
     ev.ShellMoved: lambda state, e: replace(state, shell=e),
     ev.PageShown: lambda state, e: replace(state, page=e.url),
+    ev.SandboxChecked: lambda state, e: replace(state, sandbox=replace(e, seq=0, at=0.0, task="")),
     ev.JobStarted: _job_started,
     ev.JobEnded: _job_ended,
     ev.JobsReported: _jobs_reported,

@@ -142,6 +142,25 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Tokens | None, Says(description="Tokens that a model may think for one reply; 0 for none. Wins over `effort`.")
     ] = None
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
+    sandbox: Annotated[
+        Literal["off", "auto", "require"],
+        Says(
+            description="Hold commands in a sandbox: auto (where there is one; then approval mode auto asks less) or "
+            "require (no command without it)."
+        ),
+    ] = "off"
+    sandbox_network: Annotated[bool, Says(description="Let sandboxed commands reach the network.")] = False
+    sandbox_git_writes: Annotated[
+        bool, Says(description="Let sandboxed commands write `.git`, except its hooks and configuration.")
+    ] = False
+    sandbox_writable: Annotated[
+        tuple[str, ...],
+        Says(description="Folders that sandboxed commands may write beside the workspace, such as `~/.cache`."),
+    ] = ()
+    sandbox_processes: Annotated[Count | None, Says(description="Processes that a sandboxed command may have.")] = None
+    sandbox_file_size: Annotated[
+        Amount | None, Says(description="Megabytes that one file written by a sandboxed command may have.")
+    ] = None
     syntax_errors: Annotated[
         SyntaxRule,
         Says(description="An edit that introduces a syntax error: warn (the model is told), refuse or off."),
@@ -232,6 +251,7 @@ VARIABLES = {
     "HALOCLINE_MAX_COST": "max_cost",
     "HALOCLINE_TIME_LIMIT": "time_limit",
     "HALOCLINE_CHECKPOINTS": "checkpoints",
+    "HALOCLINE_SANDBOX": "sandbox",
     "HALOCLINE_CONNECT_TIMEOUT": "connect_timeout",
     "HALOCLINE_FIRST_BYTE_TIMEOUT": "first_byte_timeout",
     "HALOCLINE_STALL_TIMEOUT": "stall_timeout",

@@ -48,6 +48,7 @@ class Approval(Value, frozen=True):
     scope: ev.Scope = ev.Scope.TASK
     place: str = ""
     parts: tuple[ev.CommandPart, ...] = ()
+    sandbox: str = ""
 
 
 class CallRow(Tagged, frozen=True):

@@ -135,7 +135,9 @@ def _wanted(call: ToolCall) -> str:
 
 
 def _asked(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
-    approval = Approval(e.request, e.reason, e.detail, e.diffs, grant=e.grant, place=e.place, parts=e.parts)
+    approval = Approval(
+        e.request, e.reason, e.detail, e.diffs, grant=e.grant, place=e.place, parts=e.parts, sandbox=e.sandbox
+    )
     return _change(t, e.call, lambda row: replace(row, title=e.title, kind=e.kind, approval=approval))
 
 

@@ -57,6 +57,7 @@ def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Postur
         book=state.rules,
         facts=facts or NoFacts(),
         exported=state.shell.exported,
+        sandbox=state.sandbox,
         outputs=home / "tasks" / state.task / OUTPUTS,
     )
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, within
 from halocline.policy.gate import Decision, Posture, decide
+from halocline.policy.holding import holding
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
@@ -125,7 +126,7 @@ class ToolCalls:
     async def perform(self, run: Run) -> None:
         """Do it, and say how it ended."""
         call, summary = run.call, run.summary
-        self._emit(_started(run))
+        self._emit(_started(run, self._state().sandbox))
         try:
             if run.tool.edits:
                 await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
@@ -189,9 +190,18 @@ class ToolCalls:
         )
 
     async def _admit(self, run: Run) -> Run:
+        await self._look_at_sandbox(run.summary)
         decision = self._judge(run)
         run = replace(run, places=decision.places, rule=decision.rule, runs=decision.canonical or "")
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
+
+    async def _look_at_sandbox(self, summary: Summary) -> None:
+        """Before the first command is judged, and when another process has taken the task up: is there one?"""
+        if summary.in_sandbox is None:
+            return
+        found = await self._machine.shell.sandbox()
+        if found != self._state().sandbox:
+            self._emit(found)
 
     def _judge(self, run: Run) -> Decision:
         decision = decide(run.summary, self._posture())
@@ -203,7 +213,7 @@ class ToolCalls:
         diffs = await run.tool.preview(run.input, self._context(run)) if run.tool.preview else ()
         request = f"r{self._state().seq + 1}"
         with self._inbox.decision(request) as decision_of_person:
-            self._emit(_asked(request, run, decision, diffs))
+            self._emit(_asked(request, run, decision, diffs, self._state().sandbox))
             await self._log.sync()
             answer = await decision_of_person.arrives()
         if answer is None:
@@ -328,7 +338,7 @@ class ToolCalls:
         return answer.answer if answer else None
 
 
-def _started(run: Run) -> ev.ToolCallStarted:
+def _started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
     summary = run.summary
     return ev.ToolCallStarted(
         call=run.call.id,
@@ -338,10 +348,13 @@ def _started(run: Run) -> ev.ToolCallStarted:
         locations=summary.locations,
         rule=run.rule,
         runs=run.runs,
+        sandbox=holding(summary, sandbox),
     )
 
 
-def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...]) -> ev.ApprovalRequested:
+def _asked(
+    request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...], sandbox: ev.SandboxChecked
+) -> ev.ApprovalRequested:
     return ev.ApprovalRequested(
         request=request,
         call=run.call.id,
@@ -357,6 +370,7 @@ def _asked(request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...
         rule=decision.rule,
         wider=decision.wider,
         parts=_told(decision.parts, run.summary.command),
+        sandbox=holding(run.summary, sandbox),
     )
 
 

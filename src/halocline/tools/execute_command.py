@@ -1,5 +1,6 @@
 """execute_command: one shell command in the workspace; its end, or that it goes on, is told in words."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,14 @@ from halocline.tools.schema import schema_of
 
 TIME_LIMIT = 600.0
 _SILENT = 5.0
+_STOPPED = re.compile(
+    r"(?i)read-only file system|operation not permitted|permission denied|could ?n[o']t resolve|name resolution"
+    r"|network is unreachable|name or service not known|connection refused|EROFS|EPERM|EACCES|EAI_AGAIN|ENETUNREACH"
+)
+STOPPED = (
+    "it ran in the sandbox: only the workspace and /tmp can be written, and the network is off unless a person set it "
+    "on. If that stopped it and it is needed, send it again with unsandboxed=true; a person decides"
+)
 _LEFT = {
     Left.MODEL: "it goes on as {job}",
     Left.PERSON: "the person let it go on as {job}",
@@ -35,8 +44,24 @@ class Input(msgspec.Struct):
     tty: Annotated[bool, Meta(description="Give it a terminal; answer its prompts with job.")] = False
 
 
+class SandboxedInput(Input):
+    unsandboxed: Annotated[
+        bool, Meta(description="Ask the person to let it run outside the sandbox; only when the sandbox stopped it.")
+    ] = False
+
+
 def summary(input: Input) -> Summary:
-    return Summary(title=input.command, kind=ToolKind.EXECUTE, command=input.command, risky=input.requires_approval)
+    return Summary(
+        title=input.command,
+        kind=ToolKind.EXECUTE,
+        command=input.command,
+        risky=input.requires_approval,
+        in_sandbox=not _leaves(input),
+    )
+
+
+def _leaves(input: Input) -> bool:
+    return isinstance(input, SandboxedInput) and input.unsandboxed
 
 
 def instead(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
@@ -63,6 +88,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         background=input.background,
         terminal=input.tty,
         judged=bool(ctx.runs),
+        unsandboxed=_leaves(input),
     )
     result = await ctx.shell.run(command, ctx.progress)
     output = result.output.rstrip("\n") or "[no output]"
@@ -82,12 +108,15 @@ def _status(result: ShellResult, limit: float | None) -> list[str]:
     if result.left:
         said.append(_LEFT[result.left].format(job=result.job))
     if result.ports:
-        said.append(f"listening on port {', '.join(map(str, result.ports))}")
+        where = ", which no other command reaches if the sandbox has no network" if result.sandboxed else ""
+        said.append(f"listening on port {', '.join(map(str, result.ports))}{where}")
     if result.full_screen:
         said.append("it draws on the whole screen, which cannot be shown; prefer a program that does not")
     if result.gone:
         said.append(f"the folder {result.gone} is gone, so it ran in the workspace")
-    return said
+    if result.sandboxed and result.exit_code and _STOPPED.search(result.output):
+        said.append(STOPPED)
+    return [*said, *result.set_aside]
 
 
 def _end(result: ShellResult, limit: float | None) -> str:
@@ -124,3 +153,18 @@ TOOL: Tool[Input] = Tool(
     edits=True,
     instead=instead,
 )
+
+SANDBOXED: Tool[SandboxedInput] = Tool(
+    spec=ToolSpec(
+        TOOL.spec.name,
+        f"{TOOL.spec.description} It runs in a sandbox: it can write the workspace and /tmp, and what it leaves "
+        "running without background ends with it.",
+        schema_of(SandboxedInput),
+    ),
+    kind=TOOL.kind,
+    input=SandboxedInput,
+    summary=summary,
+    run=run,
+    edits=True,
+)
+"""The same where commands are held in a sandbox: it can ask to be let out."""

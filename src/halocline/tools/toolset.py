@@ -59,6 +59,11 @@ def every_tool() -> tuple[AnyTool, ...]:
     return (*ALL, *map(_rare, (*RARE, BROWSER)))
 
 
+def with_sandbox(tools: Iterable[AnyTool]) -> tuple[AnyTool, ...]:
+    """The tools where commands are held in a sandbox."""
+    return tuple(execute_command.SANDBOXED if tool is execute_command.TOOL else tool for tool in tools)
+
+
 class Tools:
     """Fulfils `ports.tool.Toolset` with the tools given, in their order, and the rare ones behind them."""
 

@@ -103,6 +103,7 @@ def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
     approval = row.approval or r.Approval("", "")
     head = marked(_headline(reveal(approval.detail or row.title), approval.diffs), _MARKS.get(row.kind, "•"), "accent")
     where = f" · runs in {approval.place}" if approval.place else ""
+    where += f" · {approval.sandbox}" if approval.sandbox else ""
     reason = marked(wrapped(reveal(approval.reason + where), "quiet"), "│", "quiet", "│")
     diffs = diff_view(approval.diffs, WHOLE if whole else DIFF_LINES, whole_lines=True)
     return Group(head, reason, *_parts(approval.parts), *_indented(diffs))

@@ -1,0 +1,76 @@
+"""The words that put a command into bubblewrap's sandbox; they come from what is on disk, and nothing is made there.
+
+Order matters, a later mount covers an earlier one: the whole system read-only, private places, what may be written,
+what stays as it is within that, and last what must not be seen.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from halocline.hosts.keeper import FILTER_FD
+from halocline.hosts.sandbox.ground import GIT_OBEYS, Wishes, existing
+
+_HELD = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
+_NO_PRIVILEGE = ("--disable-userns", "--cap-drop", "ALL", "--die-with-parent")
+_TMP = Path("/tmp")
+_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi")
+"""Root owns what is in these, and needs no capability to write it; bubblewrap covers only some of them by itself."""
+_RESOLVER = Path("/etc/resolv.conf")
+
+
+def arguments(
+    wishes: Wishes, folder: str, protected: Iterable[Path], masked: Iterable[Path], shown: Iterable[Path]
+) -> list[str]:
+    """bubblewrap's arguments, up to the command's own words. `shown` are readable wherever they are."""
+    inside = (wishes.workspace, *wishes.writable)
+    words = [*_HELD, *(() if wishes.network else ("--unshare-net",)), *_NO_PRIVILEGE]
+    words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]
+    for path in existing(map(Path, _KERNEL)):
+        words += _bind("--ro-bind", path)
+    if wishes.workspace != _TMP:
+        words += _bind("--bind", wishes.tmp, _TMP)
+    words += _names(wishes)
+    for path in shown:
+        words += _bind("--ro-bind", path) if path.is_relative_to(_TMP) else []
+    for path in existing(inside):
+        words += _bind("--bind", path)
+    for path in protected:
+        words += _kept(path, wishes)
+    for path in masked:
+        if not path.is_relative_to(_TMP) or any(path.is_relative_to(place) for place in inside):
+            words += _mask(path)
+    return [*words, "--seccomp", str(FILTER_FD), "--chdir", folder, "--"]
+
+
+def _kept(path: Path, wishes: Wishes) -> Iterator[str]:
+    """Read-only, and a place where something is mounted: nothing can be put in its stead."""
+    target = path.resolve()
+    if not target.exists() or not any(target.is_relative_to(place) for place in (wishes.workspace, *wishes.writable)):
+        return
+    if path.parent.name == ".github":  # without it the folder around could be renamed
+        yield from (*_bind("--bind", target.parent), *_bind("--ro-bind", target))
+    elif path.name == ".git" and wishes.git_writes and target.is_dir():
+        yield from _bind("--bind", target)
+        for name in existing(target / name for name in GIT_OBEYS):
+            yield from _bind("--ro-bind", name)
+    else:
+        yield from _bind("--ro-bind", target)
+
+
+def _names(wishes: Wishes) -> list[str]:
+    """With a network, the file that says who resolves names; often it is one below `/run`."""
+    target = _RESOLVER.resolve()
+    if wishes.network and target.is_file() and target.parts[1] == "run":
+        return _bind("--ro-bind", target)
+    return []
+
+
+def _mask(path: Path) -> list[str]:
+    """A folder is empty, a file cannot be opened."""
+    if path.is_dir():
+        return ["--tmpfs", str(path), "--remount-ro", str(path)]
+    return _bind("--ro-bind", Path("/dev/null"), path)
+
+
+def _bind(how: str, source: Path, target: Path | None = None) -> list[str]:
+    return [how, str(source), str(target or source)]

@@ -1,0 +1,162 @@
+"""What a sandboxed command finds: which places it may write, which it may not even read; and what it left there.
+
+Only what exists is protected, because a mask for a missing name leaves an empty file behind. So a command may make a
+new `.git` or `.vscode`; the audit after it puts that aside before another program obeys it.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PROTECTED = (
+    *(".git", ".hg", ".husky", ".githooks", ".vscode", ".idea", ".devcontainer", ".envrc", ".halocline"),
+    *(".mcp.json", ".gitmodules", ".cursor", ".claude", ".clinerules", ".github"),
+)
+"""Names whose content other programs run or obey; in the workspace's root and a little below."""
+ROOT_ONLY = frozenset(PROTECTED) - {".git"}
+GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "info", "modules", "worktrees")
+"""What stays as it is in `.git` where a command may write the rest."""
+CREDENTIALS = (
+    *(".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".password-store", ".mozilla", ".terraform.d", ".oci"),
+    *(".claude", ".codex", ".cline", ".gemini", ".claude.json", ".vault-token", ".netrc", ".git-credentials"),
+    *(".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".m2/settings.xml", ".gradle/gradle.properties", ".gem/credentials"),
+    *(".cargo/credentials", ".cargo/credentials.toml", ".composer/auth.json", ".local/share/keyrings", ".thunderbird"),
+    *(".config/gcloud", ".config/gh", ".config/hub", ".config/op", ".config/rclone", ".config/git/credentials"),
+    *(".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/doctl"),
+    *(
+        ".config/github-copilot",
+        ".config/composer/auth.json",
+        ".config/containers",
+        ".local/share/containers/auth.json",
+    ),
+    *(".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history"),
+)
+"""Below a person's home. `.env` files are masked in the workspace, where they are looked for."""
+SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d")
+_OBEYED_WITHIN = {".github": "workflows"}
+"""Where only a part of a folder is obeyed."""
+_EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist")
+_SKIPPED = frozenset({"node_modules", ".venv", "venv", "target", "build", "dist", "__pycache__", ".tox", "vendor"})
+_MOST_FOLDERS = 64
+_DEEPEST = 3
+
+Identity = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was asked of the sandbox. Paths are absolute with links resolved; `state` is Halocline's own folder."""
+
+    workspace: Path
+    home: Path
+    state: Path
+    own: Path
+    """The task's folder: private `/tmp` and quarantine are in it."""
+    network: bool = False
+    git_writes: bool = False
+    writable: tuple[Path, ...] = ()
+    processes: int | None = None
+    file_size: float | None = None
+
+    @property
+    def tmp(self) -> Path:
+        return self.own / "tmp"
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing can be held to this workspace; empty when it can."""
+        if self.home.is_relative_to(self.workspace):
+            return f"the workspace {self.workspace} holds the whole home folder"
+        if self.state.is_relative_to(self.workspace):
+            return f"the workspace {self.workspace} holds Halocline's own folder"
+        return ""
+
+
+def masked(wishes: Wishes) -> list[Path]:
+    """What is there and must not be read; nothing that is below another one, or above the workspace."""
+    names = [f"{wishes.home}/{name}" for name in CREDENTIALS]
+    there = [Path(name).resolve() for name in (*names, *SYSTEM_SECRETS, str(wishes.state)) if os.path.exists(name)]
+    there += _secrets(wishes.workspace)
+    kept: list[Path] = []
+    for path in sorted(set(there)):
+        if wishes.workspace.is_relative_to(path) or any(path.is_relative_to(other) for other in kept):
+            continue
+        kept.append(path)
+    return kept
+
+
+def _secrets(workspace: Path) -> Iterator[Path]:
+    for entry in _entries(str(workspace)):
+        named = entry.name == ".env" or entry.name.startswith(".env.")
+        if named and entry.name not in _EXAMPLES and entry.is_file():
+            yield Path(entry.path).resolve()
+
+
+def protected(workspace: Path) -> dict[Path, Identity]:
+    """What must not be changed, with what it is; found in the root, and nested repositories a little below."""
+    found: dict[Path, Identity] = {}
+    for folder in _folders(str(workspace)):
+        is_root = folder == str(workspace)
+        for entry in _entries(folder):
+            if entry.name == ".git" or (is_root and entry.name in ROOT_ONLY):
+                path = Path(entry.path, _OBEYED_WITHIN.get(entry.name, ""))
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    status = path.lstat()
+                    found[path] = (status.st_dev, status.st_ino)
+    return found
+
+
+def _folders(root: str) -> Iterator[str]:
+    """The root and folders below it, the nearest first, and not too many."""
+    level, seen = [root], 0
+    for _ in range(_DEEPEST):
+        below: list[str] = []
+        for folder in level:
+            if (seen := seen + 1) > _MOST_FOLDERS:
+                return
+            yield folder
+            below += [
+                entry.path
+                for entry in _entries(folder)
+                if entry.name not in _SKIPPED and not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+            ]
+        level = below
+
+
+def _entries(folder: str) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def audit(wishes: Wishes, before: dict[Path, Identity]) -> tuple[str, ...]:
+    """Put aside what is new among the protected; says of each what was done."""
+    known = set(before.values())
+    new = [path for path, identity in protected(wishes.workspace).items() if identity not in known]
+    allowed = ".git" if wishes.git_writes else ""
+    return tuple(_put_aside(path, wishes) for path in new if path.name != allowed)
+
+
+def _put_aside(path: Path, wishes: Wishes) -> str:
+    folder = wishes.own / "quarantine"
+    folder.mkdir(parents=True, exist_ok=True)
+    shown = path.relative_to(wishes.workspace)
+    target = folder / f"{len(os.listdir(folder)) + 1}-{path.name}"
+    try:
+        try:
+            path.rename(target)
+        except OSError:  # on another file system a copy could be made to fail half-way; another name cannot
+            target = path.with_name(f"{path.name}.put-aside-{time.time_ns()}")
+            path.rename(target)
+    except OSError as error:
+        return f"{shown} is new and other programs obey it, and it could not be put aside: {error.strerror}"
+    return f"{shown} was put aside to {target}: other programs run or obey what is in it"
+
+
+def existing(paths: Iterable[Path]) -> list[Path]:
+    return [path for path in paths if os.path.lexists(path)]

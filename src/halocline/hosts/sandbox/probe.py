@@ -1,0 +1,68 @@
+"""Run inside a sandbox by the self-test: tries what must not succeed and what must, and prints what did, as JSON.
+
+It is started by its path, imports nothing of Halocline, and is told the places to try as its arguments.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+
+
+def writes(path: str) -> bool:
+    with open(path, "w", encoding="ascii") as file:
+        return file.write("x") == 1
+
+
+def connects(kind: int, address: "tuple[str, int] | str") -> bool:
+    family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+    with socket.socket(family, kind) as sock:
+        sock.settimeout(1)
+        sock.connect(address)
+        return sock.send(b"x") == 1
+
+
+def sees(pid: int, namespace: str) -> bool:
+    """Whether processes of the machine are there: in one namespace with them, or by their number."""
+    if namespace:
+        return os.readlink("/proc/self/ns/pid") == namespace
+    os.kill(pid, 0)
+    return True
+
+
+def tells_kernel() -> bool:
+    """Whether a setting of the kernel could be written; it is opened and nothing is."""
+    os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY))
+    return True
+
+
+def starts() -> bool:
+    return subprocess.run(["/bin/sh", "-c", ": > /dev/null"], check=False).returncode == 0
+
+
+def succeeds(attempt: Callable[[], bool]) -> bool:
+    try:
+        return attempt()
+    except OSError:
+        return False
+
+
+def main() -> None:
+    inside, outside, unix, tcp, udp, pid, namespace = sys.argv[1:]
+    attempts = {
+        "write outside": lambda: writes(outside),
+        "connect by TCP": lambda: connects(socket.SOCK_STREAM, ("127.0.0.1", int(tcp))),
+        "send by UDP": lambda: connects(socket.SOCK_DGRAM, ("127.0.0.1", int(udp))),
+        "reach a Unix socket": lambda: connects(socket.SOCK_STREAM, unix),
+        "see other processes": lambda: sees(int(pid), namespace),
+        "change the kernel's settings": tells_kernel,
+        "write inside": lambda: writes(inside),
+        "start a program": starts,
+    }
+    json.dump([name for name, attempt in attempts.items() if succeeds(attempt)], sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

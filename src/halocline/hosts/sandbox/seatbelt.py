@@ -1,0 +1,39 @@
+"""A profile for macOS' `sandbox-exec`. Never run on a Mac yet: tests read its text only."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from halocline.hosts.sandbox.ground import Wishes
+
+PROGRAM = "/usr/bin/sandbox-exec"
+_HEAD = """(version 1)
+(deny default)
+(allow process-exec)
+(allow process-fork)
+(allow signal (target same-sandbox))
+(allow process-info* (target same-sandbox))
+(allow sysctl-read)
+(allow mach-lookup)
+(allow ipc-posix-sem)
+(allow pseudo-tty)
+(allow file-read*)
+(allow file-ioctl (regex #"^/dev/tty"))
+(allow file-write* (literal "/dev/null") (literal "/dev/zero") (regex #"^/dev/tty") (regex #"^/dev/fd/"))
+"""
+
+
+def profile(wishes: Wishes, protected: Iterable[Path], masked: Iterable[Path]) -> str:
+    """The rules; of several that fit a place, the last one counts."""
+    lines = [
+        f"(allow file-write* (subpath {_quoted(path)}))" for path in (wishes.workspace, wishes.tmp, *wishes.writable)
+    ]
+    lines += [f"(deny file-write* (subpath {_quoted(path)}))" for path in protected]
+    lines += [f"(deny file-read* file-write* (subpath {_quoted(path)}))" for path in masked]
+    lines.append(f"(allow file-read* file-write* (subpath {_quoted(wishes.tmp)}))")
+    if wishes.network:
+        lines.append("(allow network* (remote ip))")
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+def _quoted(path: Path) -> str:
+    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,161 @@
+"""Whether a sandbox holds: what must not succeed in it is tried, and what must. Believed only as long as this boot."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from halocline.hosts.keeper import FILTER_FD
+from halocline.hosts.sandbox.ground import Wishes
+from halocline.hosts.sandbox.ways import Way, ways
+from halocline.protocol.events import SandboxChecked, SandboxStanding
+
+MUST_WORK = frozenset({"write inside", "start a program"})
+BY_NETWORK = frozenset({"connect by TCP", "send by UDP"})
+_PROBE = str(Path(__file__).with_name("probe.py"))
+_LONGEST = 20.0
+_APPARMOR = (
+    "this system keeps ordinary users from making namespaces; give bwrap the AppArmor profile that your distribution "
+    "has for it (on Ubuntu: the package apparmor-profiles, file bwrap-userns-restrict)"
+)
+_NAMESPACES = ("uid map", "RTM_NEWADDR", "new namespace", "Creating new")
+INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The way to hold commands, if there is any, and how well it does."""
+
+    way: Way | None
+    checked: SandboxChecked
+
+
+def find(wishes: Wishes, *, required: bool) -> Found:
+    """Try the ways of this machine, and give the first that holds in full, else the first that holds in part."""
+    if wishes.refusal:
+        return Found(None, SandboxChecked(SandboxStanding.NONE, (wishes.refusal,), required))
+    partial: Found | None = None
+    reasons: list[str] = []
+    for way in ways():
+        lacks, reason = examine(way, wishes)
+        if reason:
+            reasons.append(f"{way.name}: {reason}")
+        elif not lacks:
+            return Found(way, SandboxChecked(SandboxStanding.FULL, (), required, way.name))
+        else:
+            partial = partial or Found(way, SandboxChecked(SandboxStanding.PARTIAL, lacks, required, way.name))
+    why = tuple(reasons) or (INSTALL if sys.platform == "linux" else "there is none for this system",)
+    return partial or Found(None, SandboxChecked(SandboxStanding.NONE, why, required))
+
+
+def examine(way: Way, wishes: Wishes) -> tuple[tuple[str, ...], str]:
+    """What it lets through, or why it does not work at all."""
+    with _world() as world:
+        try:
+            succeeded = _try(way, world.wishes(wishes), world)
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            return (), _reason(str(error))
+    if missing := MUST_WORK - succeeded:
+        return (), f"a command in it cannot {' or '.join(sorted(missing))}"
+    let_through = succeeded - MUST_WORK - (BY_NETWORK if wishes.network else frozenset())
+    return (*way.lacks, *(f"a command can {name}" for name in sorted(let_through))), ""
+
+
+@dataclass(frozen=True, slots=True)
+class _World:
+    """Places to try: a folder of our own, and sockets that listen outside of the sandbox."""
+
+    root: Path
+    outside: Path
+    tcp: int
+    udp: socket.socket
+
+    @property
+    def workspace(self) -> Path:
+        return self.root / "workspace"
+
+    @property
+    def unix(self) -> str:
+        return str(self.workspace / "socket")
+
+    def wishes(self, wishes: Wishes) -> Wishes:
+        """The same wishes for these places."""
+        root = self.root
+        return replace(wishes, workspace=self.workspace, home=root / "home", state=root / "state", own=root / "own")
+
+    def was_left(self) -> bool:
+        """Whether something was written outside."""
+        return any(self.outside.iterdir())
+
+    def heard(self) -> bool:
+        """Whether a datagram arrived; to send one succeeds where it leads nowhere, too."""
+        try:
+            return bool(self.udp.recv(1, socket.MSG_DONTWAIT))
+        except OSError:
+            return False
+
+
+@contextmanager
+def _world() -> Iterator[_World]:
+    with ExitStack() as stack:
+        # resolved, because a sandbox is told of places without links
+        root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="halocline-"))).resolve()
+        place = "/var/tmp" if os.access("/var/tmp", os.W_OK) else None
+        outside = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="halocline-", dir=place))).resolve()
+        for name in ("workspace", "home", "state", "own/tmp"):
+            (root / name).mkdir(parents=True)
+        kinds = (socket.SOCK_STREAM, socket.SOCK_DGRAM)
+        tcp, udp = (stack.enter_context(socket.socket(socket.AF_INET, kind)) for kind in kinds)
+        unix = stack.enter_context(socket.socket(socket.AF_UNIX))
+        for sock in (tcp, udp):
+            sock.bind(("127.0.0.1", 0))
+        world = _World(root, outside, tcp.getsockname()[1], udp)
+        unix.bind(world.unix)
+        for sock in (tcp, unix):
+            sock.listen()
+        yield world
+
+
+def _try(way: Way, wishes: Wishes, world: _World) -> frozenset[str]:
+    places = (world.workspace / "inside", world.outside / "outside", world.unix)
+    numbers = (world.tcp, world.udp.getsockname()[1], os.getpid())
+    words = [sys.executable, "-I", "-S", _PROBE, *map(str, places), *map(str, numbers), _namespace()]
+    held = way.hold(wishes, words, str(wishes.workspace))
+    with held.passing() as fds:
+        done = subprocess.run(
+            [word if word != str(FILTER_FD) or not fds else str(fds[0]) for word in held.words],
+            capture_output=True,
+            text=True,
+            timeout=_LONGEST,
+            pass_fds=fds,
+            cwd=held.folder,
+            env={"PATH": os.defpath, **held.environment},
+        )
+    if done.returncode != 0:
+        raise ValueError(done.stderr.strip().rpartition("\n")[2] or f"it ended with {done.returncode}")
+    seen = {"write outside": world.was_left(), "send by UDP": world.heard()}
+    return (frozenset(json.loads(done.stdout)) - seen.keys()) | {name for name, held in seen.items() if held}
+
+
+def _namespace() -> str:
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return ""
+
+
+def _reason(said: str) -> str:
+    return f"{said}; {_APPARMOR}" if any(word in said for word in _NAMESPACES) else said
+
+
+def boot() -> str:
+    """What tells this boot of the machine from another one."""
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return ""

@@ -1,0 +1,159 @@
+import ctypes
+import ctypes.util
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from halocline.hosts.child_environment import for_commands, in_sandbox
+from halocline.hosts.sandbox import landlock, seatbelt, seccomp, self_test
+from halocline.hosts.sandbox.ground import Wishes, masked
+from halocline.hosts.sandbox.sandbox import Sandbox
+from halocline.hosts.sandbox.ways import Held, Way, all_but, ways
+from halocline.hosts.shell import LocalShell
+from halocline.ports.host import ShellCommand
+from halocline.protocol.events import SandboxStanding
+
+JUDGED = {"clone3": seccomp.CLONE3, "socket": seccomp.SOCKET, "ioctl": seccomp.IOCTL, "clone": seccomp.CLONE}
+
+
+@pytest.mark.parametrize(("column", "architecture"), [(0, 0xC000003E), (1, 0xC00000B7)], ids=["x86_64", "aarch64"])
+def test_the_numbers_of_system_calls_are_those_that_libseccomp_knows(column: int, architecture: int):
+    name = ctypes.util.find_library("seccomp")
+    if name is None:
+        pytest.skip("libseccomp, which judges the numbers, is not installed")
+    resolve = ctypes.CDLL(name).seccomp_syscall_resolve_name_arch
+    table = {**seccomp.REFUSED, **seccomp.ABSENT, **JUDGED}
+    known = {call: resolve(architecture, call.encode()) for call in table}
+    assert {call: pair[column] for call, pair in table.items()} == {
+        call: max(number, -1) for call, number in known.items()
+    }
+
+
+def test_an_unknown_machine_has_no_filter():
+    assert seccomp.program("riscv64") == b""
+
+
+def test_places_are_named_around_what_is_hidden(tmp_path: Path):
+    for name in ("home/.ssh", "home/work", "etc"):
+        (tmp_path / name).mkdir(parents=True)
+    hidden = [tmp_path / "home" / ".ssh"]
+    assert set(all_but(hidden, tmp_path)) == {tmp_path / "home" / "work", tmp_path / "etc"}
+    assert set(all_but([], tmp_path)) == {tmp_path}
+
+
+def test_the_workspace_is_not_masked_by_what_is_around_it(wishes: Wishes):
+    (wishes.home / ".claude" / "project").mkdir(parents=True)
+    inside = replace(wishes, workspace=wishes.home / ".claude" / "project")
+    assert wishes.home / ".claude" not in masked(inside)
+    assert wishes.home / ".ssh" in masked(inside)
+
+
+def test_a_link_to_keys_masks_what_it_leads_to(wishes: Wishes):
+    (wishes.home / "real").mkdir()
+    (wishes.home / ".gnupg").symlink_to(wishes.home / "real")
+    assert wishes.home / "real" in masked(wishes)
+
+
+def test_the_profile_for_macos_lets_write_in_the_workspace_but_not_in_git(wishes: Wishes):
+    text = seatbelt.profile(wishes, [wishes.workspace / ".git"], [wishes.home / '.s"sh'])
+    lines = text.splitlines()
+    allowed = lines.index(f'(allow file-write* (subpath "{wishes.workspace}"))')
+    assert allowed < lines.index(f'(deny file-write* (subpath "{wishes.workspace}/.git"))')
+    assert f'(deny file-read* file-write* (subpath "{wishes.home}/.s\\"sh"))' in lines
+    assert "network" not in text
+    assert "(allow network*" in seatbelt.profile(replace(wishes, network=True), [], [])
+
+
+def test_a_sandbox_that_holds_nothing_is_seen_through(wishes: Wishes):
+    wishes.tmp.mkdir()
+    open_door = Way("open door", lambda wishes, words, folder: Held(words, {}, {}))
+    lacks, reason = self_test.examine(open_door, wishes)
+    assert reason == ""
+    assert {"a command can write outside", "a command can connect by TCP", "a command can send by UDP"} < set(lacks)
+    assert {"a command can reach a Unix socket", "a command can see other processes"} < set(lacks)
+
+
+def test_a_sandbox_in_which_nothing_works_is_none(wishes: Wishes):
+    shut = Way(
+        "shut", lambda wishes, words, folder: Held(["/bin/sh", "-c", "echo 'setting up uid map' >&2; exit 1"], {}, {})
+    )
+    lacks, reason = self_test.examine(shut, wishes)
+    assert lacks == ()
+    assert "AppArmor profile" in reason
+
+
+@pytest.mark.parametrize("place", ["home", "state"])
+async def test_a_workspace_around_what_is_to_be_kept_has_no_sandbox(wishes: Wishes, place: str):
+    found = await Sandbox(replace(wishes, workspace=getattr(wishes, place))).check()
+    assert found.standing is SandboxStanding.NONE
+    assert "the workspace" in found.lacks[0]
+
+
+async def test_a_result_is_believed_as_long_as_this_boot(wishes: Wishes):
+    first = await Sandbox(wishes).check()
+    if first.standing is not SandboxStanding.FULL:
+        pytest.skip("no full sandbox on this machine")
+    memory = wishes.state / "sandbox.json"
+    key = json.loads(memory.read_text())
+    assert await Sandbox(wishes).check() == first
+    memory.write_text(json.dumps(["another boot", *key[1:]]))
+    assert await Sandbox(wishes).check() == first
+    assert json.loads(memory.read_text()) == key
+
+
+async def test_landlock_holds_all_but_the_gaps_that_it_names(wishes: Wishes, tmp_path: Path):
+    if landlock.version() < landlock.OLDEST:
+        pytest.skip("this kernel has no Landlock that serves")
+    way = next(way for way in ways() if way.name == "Landlock")
+    lacks, reason = self_test.examine(way, wishes)
+    assert (lacks, reason) == ((*way.lacks, "a command can see other processes"), "")
+    wishes.tmp.mkdir()
+    script = (
+        f"grep CapEff /proc/self/status; echo x > {tmp_path}/new; "
+        f"cat {wishes.home}/.ssh/id_ed25519; cat {wishes.home}/notes.txt; echo b >> a.txt"
+    )
+    held = way.hold(wishes, ["/bin/bash", "-c", script], str(wishes.workspace))
+    shell = LocalShell(tmp_path / "outputs")
+    result = await shell.run(ShellCommand(shlex.join(held.words), str(wishes.workspace), 20), lambda _: None)
+    await shell.close()
+    assert "s3cret" not in result.output
+    assert result.output.startswith("CapEff:\t0000000000000000\n")
+    assert result.output.endswith("plain")
+    assert not (tmp_path / "new").exists()
+    assert (wishes.workspace / "a.txt").read_text() == "a\nb\n"
+
+
+def test_commands_do_not_get_what_makes_programs_do_something_else():
+    given = {
+        **dict.fromkeys(
+            ("BASH_ENV", "BASH_FUNC_ls%%", "LD_PRELOAD", "GIT_DIR", "GIT_CONFIG_COUNT", "ENV", "A_KEY"), "x"
+        ),
+        "NODE_OPTIONS": "--require /evil.js",
+        "PATH": "/bin",
+        "GIT_AUTHOR_NAME": "a",
+        "LD_LIBRARY_PATH": "/lib",
+    }
+    kept = for_commands(given, frozenset({"A_KEY"}))
+    assert kept == {"PATH": "/bin", "GIT_AUTHOR_NAME": "a", "LD_LIBRARY_PATH": "/lib"}
+    assert for_commands({"NODE_OPTIONS": "--max-old-space-size=4096"}, frozenset()) != {}
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("GITHUB_TOKEN", False),
+        ("AWS_PROFILE", False),
+        ("MYSQL_PWD_PASSWORD", False),
+        ("STRIPE_API_KEY", False),
+        ("SSH_AUTH_SOCK", False),
+        ("KEYBOARD", True),
+        ("TOKENIZERS_PARALLELISM", True),
+        ("PATH", True),
+        ("HOME", True),
+    ],
+)
+def test_a_sandbox_does_not_get_what_opens_doors(name: str, kept: bool):
+    assert (name in in_sandbox({name: "x"})) is kept

@@ -1,0 +1,73 @@
+import pytest
+
+from halocline.controller.controller import TaskOptions
+from halocline.hosts.sandbox import self_test
+from halocline.hosts.sandbox.ground import Wishes
+from halocline.protocol import commands as cmd, events as ev
+from halocline.providers.scripted import Call, Turn
+
+ALONE = TaskOptions(approval_mode=ev.ApprovalMode.AUTO, attended=False)
+WATCHED = TaskOptions(approval_mode=ev.ApprovalMode.AUTO, attended=True)
+YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=False)
+DONE = Turn(text="done")
+
+
+@pytest.fixture(autouse=True)
+def _has_a_sandbox(tmp_path_factory):
+    place = tmp_path_factory.mktemp("probe")
+    found = self_test.find(Wishes(place / "w", place / "h", place / "s", place / "o"), required=False)
+    if found.checked.standing is not ev.SandboxStanding.FULL:
+        pytest.skip("no full sandbox on this machine")
+
+
+def run(command, **more):
+    return Turn(calls=(Call("execute_command", {"command": command, **more}, id="c1"),))
+
+
+def all_of(journey, kind):
+    return [event for event in journey.events if isinstance(event, kind)]
+
+
+async def test_a_command_that_reaches_out_runs_in_the_sandbox_without_a_question(journey):
+    await journey.run(run("cat /etc/hostname > out; curl -s localhost; true"), DONE, options=ALONE, sandbox="auto")
+    assert (journey.workspace / "out").exists()
+    assert all_of(journey, ev.ApprovalRequested) == []
+    assert [event.sandbox for event in all_of(journey, ev.ToolCallStarted)] == ["in the sandbox"]
+    assert [event.standing for event in all_of(journey, ev.SandboxChecked)] == [ev.SandboxStanding.FULL]
+
+
+async def test_the_sandbox_is_looked_at_once(journey):
+    await journey.run(run("true"), run("true"), DONE, options=ALONE, sandbox="auto")
+    assert len(all_of(journey, ev.SandboxChecked)) == 1
+
+
+async def test_without_the_setting_nothing_is_said_of_a_sandbox(journey):
+    await journey.run(run("true"), DONE, options=YOLO)
+    assert all_of(journey, ev.SandboxChecked) == []
+    assert [event.sandbox for event in all_of(journey, ev.ToolCallStarted)] == [""]
+
+
+@pytest.mark.parametrize("options", [ALONE, YOLO], ids=["auto", "yolo"])
+async def test_nobody_there_means_nothing_leaves_the_sandbox(journey, options):
+    await journey.run(run("touch made", unsandboxed=True), DONE, options=options, sandbox="auto")
+    assert not (journey.workspace / "made").exists()
+    assert [event.by for event in all_of(journey, ev.ApprovalResolved)] == ["nobody"]
+
+
+async def test_a_person_lets_a_command_out_and_reads_that_it_would_be(journey):
+    def allow(event):
+        if isinstance(event, ev.ApprovalRequested):
+            return cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+        return None
+
+    await journey.run(run("touch made", unsandboxed=True), DONE, options=WATCHED, answer=allow, sandbox="auto")
+    (asked,) = all_of(journey, ev.ApprovalRequested)
+    assert (asked.sandbox, asked.grant) == ("outside the sandbox", None)
+    assert (journey.workspace / "made").exists()
+    assert [event.sandbox for event in all_of(journey, ev.ToolCallStarted)] == ["outside the sandbox"]
+
+
+async def test_where_it_is_required_nobody_is_asked_to_leave_it(journey):
+    await journey.run(run("touch made", unsandboxed=True), DONE, options=YOLO, sandbox="require")
+    assert all_of(journey, ev.ApprovalRequested) == []
+    assert not (journey.workspace / "made").exists()
