@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,8 +26,8 @@ LONGEST = 20.0
 
 
 class ScriptedAssembly(Assembly):
-    def __init__(self, home: Home, settings: Settings, turns: Sequence[Turn]) -> None:
-        super().__init__(home, settings, {})
+    def __init__(self, home: Home, settings: Settings, turns: Sequence[Turn], env: Mapping[str, str]) -> None:
+        super().__init__(home, settings, env)
         self._script = Scripted(turns)
 
     async def model(self, named: str) -> Model:
@@ -49,6 +49,7 @@ class Journey:
         self.state = State()
         self.task = ""
         self.settings = Settings()
+        self.env: dict[str, str] = {}
 
     def write(self, name: str, content: str | bytes) -> Path:
         path = self.workspace / name
@@ -58,7 +59,7 @@ class Journey:
 
     def client(self, turns: Sequence[Turn], **settings: object) -> Client:
         self.settings = Settings(**settings)
-        return Client(Controller(ScriptedAssembly(self.home, Settings(**settings), turns)), "test")
+        return Client(Controller(ScriptedAssembly(self.home, Settings(**settings), turns, self.env)), "test")
 
     async def run(
         self,
@@ -136,4 +137,5 @@ async def journey(tmp_path):
     journey = Journey(tmp_path)
     yield journey
     if journey.task and journey.home.log(journey.task).exists():
-        assert (await journey.replay()).differences == ()
+        async with asyncio.timeout(LONGEST):  # a replay that waits for ever is one that has come apart
+            assert (await journey.replay()).differences == ()

@@ -37,7 +37,7 @@ from halocline.providers.correcting import Correcting
 from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
-from halocline.store.paths import Home
+from halocline.store.paths import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS, Home
 from halocline.store.settings import Settings, load_settings, over
 from halocline.task.governor import Governor, Limits
 from halocline.task.inbox import Inbox
@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
     from halocline.controller.connection_test import Connection
     from halocline.controller.course import Course
+    from halocline.controller.hooks import FolderHooks
     from halocline.controller.replayed import Replayed
+    from halocline.ports.hooks import Hooks
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recorder
 
@@ -86,6 +88,7 @@ class Choices(Value, frozen=True):
     stall_timeout: float | None = None
     proxy: str | None = None
     ca_file: str | None = None
+    hook_folders: tuple[str, ...] | None = None
 
     def over(self, settings: Settings) -> Settings:
         """The settings with these choices applied."""
@@ -187,17 +190,44 @@ class Assembly:
         """The tools that the model is offered."""
         return Tools(ALL)
 
-    def task(self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool) -> Task:
-        """One task, ready to be served. `workspace` is absolute."""
-        return Task(**self._parts(log, state, workspace), model=model, inbox=Inbox(attended=attended))
+    def task(
+        self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool, trusted: bool = False
+    ) -> Task:
+        """One task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
+        parts = self._parts(log, state, workspace, self._hooks(workspace, log, trusted=trusted))
+        return Task(**parts, model=model, inbox=Inbox(attended=attended))
+
+    def hooks_of(self, workspace: Path) -> "FolderHooks":
+        """The hooks that are set up for a folder, and whether they may run."""
+        from halocline.controller.hooks import FolderHooks
+
+        return FolderHooks(workspace, self.home, self.settings, self._env)
+
+    def _hooks(self, workspace: Path, log: Log, *, trusted: bool) -> "Hooks | None":
+        if not self.settings.hooks or not self._has_hooks(workspace):
+            return None
+        return self.hooks_of(workspace).live(log.path, self._key_variables(), trusted=trusted)
+
+    def may_run_code(self, workspace: Path) -> bool:
+        """Whether a folder might have hooks of its own; quickly told."""
+        return self.settings.hooks and any((workspace / name).exists() for name in (*HOOK_FOLDERS, *HOOK_SETTINGS))
+
+    def _has_hooks(self, workspace: Path) -> bool:
+        """Whether any place of hooks is there; most often none is, and nothing more is loaded."""
+        places: list[Path] = []
+        if user := self._env.get("HOME"):
+            places += [Path(user, name) for name in (*OWN_HOOK_FOLDERS, *OWN_HOOK_SETTINGS)]
+        places += [self.home.hooks, *map(Path, self.settings.hook_folders)]
+        return self.may_run_code(workspace) or any(os.path.exists(os.path.expanduser(place)) for place in places)
 
     def replayed(
         self, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: "Course"
     ) -> "Replayed":
         """A task that follows a recording's course, and its clock."""
+        from halocline.controller.recorded import RecordedHooks
         from halocline.controller.replayed import Replayed
 
-        parts = self._parts(log, state, workspace)
+        parts = self._parts(log, state, workspace, RecordedHooks(course))
         parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock)}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
@@ -227,7 +257,7 @@ class Assembly:
         log.attach(recorder)
         return RecordingModel(model, recorder)
 
-    def _parts(self, log: Log, state: State, workspace: Path) -> dict[str, Any]:
+    def _parts(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> dict[str, Any]:
         return {
             "log": log,
             "state": state,
@@ -235,7 +265,7 @@ class Assembly:
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),
-            "machine": self._machine(log.path.parent, state),
+            "machine": self._machine(log.path.parent, state, hooks),
             "home": self.home.root,
         }
 
@@ -260,7 +290,7 @@ class Assembly:
 
         return Off()
 
-    def _machine(self, folder: Path, state: State) -> Machine:
+    def _machine(self, folder: Path, state: State, hooks: "Hooks | None") -> Machine:
         return Machine(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(folder / "outputs", self._key_variables(), first_job=state.jobs_started + 1),
@@ -271,6 +301,7 @@ class Assembly:
             documents=ChildDocuments(),
             takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
             syntax_errors=self.settings.syntax_errors,
+            hooks=hooks,
         )
 
     def _way(self, url: str) -> Network:

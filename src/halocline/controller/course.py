@@ -25,6 +25,7 @@ FROM_ELSEWHERE = (
     ev.CheckpointRestored,
     ev.JobEnded,
     ev.JobsReported,
+    ev.HookRan,
     ev.Unrecognised,
 )
 """Events that the loop does not make; they are taken from the recording."""
@@ -185,6 +186,8 @@ def _by_clock(events: Sequence[ev.DurableEvent], index: int) -> bool:
 
 def _begin(events: Sequence[ev.DurableEvent], end: int, *, died: bool) -> int:
     begin = end
+    while begin and isinstance(events[begin - 1], ev.HookRan):  # the hooks of the end
+        begin -= 1
     while begin and _closes_a_loose_end(events[begin - 1]):
         begin -= 1
     while died and begin and isinstance(events[begin - 1], ev.LogRepaired):

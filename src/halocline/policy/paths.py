@@ -18,6 +18,9 @@ RUNS_LATER = (
     ".github/workflows",
     ".envrc",
     ".halocline",
+    ".clinerules/hooks",
+    ".cline/hooks",
+    ".claude",
     ".mcp.json",
     ".gitmodules",
 )

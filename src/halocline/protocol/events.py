@@ -72,6 +72,51 @@ class Choice(StrEnum):
     REJECT_ALWAYS = "reject_always"
 
 
+class HookMoment(StrEnum):
+    """When hooks run; the names of Cline's hooks."""
+
+    PRE_TOOL_USE = "PreToolUse"
+    POST_TOOL_USE = "PostToolUse"
+    USER_PROMPT_SUBMIT = "UserPromptSubmit"
+    TASK_START = "TaskStart"
+    TASK_RESUME = "TaskResume"
+    TASK_CANCEL = "TaskCancel"
+    TASK_COMPLETE = "TaskComplete"
+    TASK_ERROR = "TaskError"
+    SESSION_SHUTDOWN = "SessionShutdown"
+    NOTIFICATION = "Notification"
+    PRE_COMPACT = "PreCompact"
+
+
+BEFORE_THE_MODEL = (HookMoment.TASK_START, HookMoment.TASK_RESUME, HookMoment.USER_PROMPT_SUBMIT)
+"""The moments at which a prompt was typed and no model has read it yet."""
+
+
+class HookSource(StrEnum):
+    """Who set a hook up: the project or the person. The project's run first, so that the person's judge last."""
+
+    PROJECT = "project"
+    USER = "user"
+
+
+class HookStatus(StrEnum):
+    """How the run of a hook ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+
+
+class HookDecision(StrEnum):
+    """What a hook decided; the strictest of several holds."""
+
+    NONE = ""
+    ALLOW = "allow"
+    ASK = "ask"
+    BLOCK = "block"
+
+
 class Location(Value, frozen=True):
     """A place in a file, for surfaces that can show it."""
 
@@ -369,6 +414,27 @@ class JobsReported(Durable, frozen=True):
     content: tuple[UserPart, ...]
 
 
+class HookRan(Durable, frozen=True):
+    """A hook ran. `said` is its reason, or what went wrong; a decision to block may be its failure's.
+
+    `content` is what it adds for the model: in the conversation, or in the result of `call` when it ran for one.
+    `arguments` are what it made of the call's input. With `stops`, the turn ends.
+    """
+
+    hook: str
+    moment: HookMoment
+    source: HookSource
+    status: HookStatus
+    call: str = ""
+    decision: HookDecision = HookDecision.NONE
+    exit_code: int | None = None
+    seconds: float = 0.0
+    said: str = ""
+    content: tuple[UserPart, ...] = ()
+    arguments: JsonObject | None = None
+    stops: bool = False
+
+
 class Noticed(Transient, frozen=True):
     """Something the person should know and the task does not need."""
 
@@ -419,6 +485,7 @@ DurableEvent = (
     | JobStarted
     | JobEnded
     | JobsReported
+    | HookRan
     | ErrorRaised
     | Unrecognised
 )

@@ -141,6 +141,15 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     ca_file: Annotated[
         str, Says(description="A file of certificates (PEM) to trust beside what the system and SSL_CERT_FILE name.")
     ] = ""
+    hooks: Annotated[bool, Says(description="Run hooks; see `halo hooks list` for those that are set up.")] = True
+    hook_folders: Annotated[
+        tuple[str, ...], Says(description="Further folders of hooks of one's own: executables named as their moment.")
+    ] = ()
+    hook_timeout: Annotated[Amount, Says(description="Seconds a hook may take that has no time of its own.")] = 30.0
+    hook_failures: Annotated[
+        Literal["block", "continue"],
+        Says(description="A hook before a call or a prompt that crashes, hangs or makes no sense: block or continue."),
+    ] = "block"
     prices: Annotated[
         dict[str, Price], Says(description="Prices and sizes of models, by `provider/model`; they win over all others.")
     ] = {}
@@ -167,6 +176,8 @@ VARIABLES = {
     "HALOCLINE_STALL_TIMEOUT": "stall_timeout",
     "HALOCLINE_PROXY": "proxy",
     "HALOCLINE_CA_FILE": "ca_file",
+    "HALOCLINE_HOOKS": "hooks",
+    "HALOCLINE_HOOK_TIMEOUT": "hook_timeout",
     "HALOCLINE_CATALOGUE_URL": "catalogue_url",
 }
 """Which environment variable sets which setting."""

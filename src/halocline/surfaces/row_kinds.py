@@ -116,6 +116,17 @@ class JobEndRow(Tagged, frozen=True):
     stopped: str = ""
 
 
+class HookRow(Tagged, frozen=True):
+    """A hook that blocked, failed or took long; of the others nothing is shown."""
+
+    hook: str
+    moment: ev.HookMoment
+    status: ev.HookStatus
+    decision: ev.HookDecision = ev.HookDecision.NONE
+    said: str = ""
+    seconds: float = 0.0
+
+
 class NoticeRow(Tagged, frozen=True):
     text: str
 
@@ -150,6 +161,7 @@ Row = (
     | RestoredRow
     | RetryRow
     | JobEndRow
+    | HookRow
     | NoticeRow
     | ErrorRow
     | TurnEndRow

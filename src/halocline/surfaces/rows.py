@@ -17,6 +17,7 @@ from halocline.surfaces.row_kinds import (
     CallRow,
     CheckpointRow,
     ErrorRow,
+    HookRow,
     JobEndRow,
     NoticeRow,
     PromptRow,
@@ -33,6 +34,9 @@ from halocline.surfaces.row_kinds import (
 
 LIVE_OUTPUT = 16_384
 """Characters of a running call's output that its row holds."""
+
+LONG_HOOK = 1.0
+"""Seconds beyond which a hook is worth a row."""
 
 
 class Totals(Value, frozen=True):
@@ -181,6 +185,13 @@ def _answered(t: Transcript, e: ev.QuestionAnswered) -> Transcript:
     return replace(t, rows=tuple(answer(row) for row in t.rows))
 
 
+def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
+    quiet = e.status is ev.HookStatus.COMPLETED and e.decision is not ev.HookDecision.BLOCK
+    if quiet and e.seconds <= LONG_HOOK:
+        return t
+    return _add(t, HookRow(e.hook, e.moment, e.status, e.decision, e.said, e.seconds))
+
+
 _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.TaskStarted: lambda t, e: _add(t, StartRow(e.workspace, e.model, e.mode, e.approval_mode)),
     ev.LogRepaired: lambda t, e: _add(t, NoticeRow(f"The log was repaired after a crash: {e.bytes_cut} bytes cut.")),
@@ -208,6 +219,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)),
     ev.CheckpointRestored: lambda t, e: _add(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
     ev.JobEnded: lambda t, e: _add(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
+    ev.HookRan: _hook_ran,
     ev.Noticed: lambda t, e: _add(t, NoticeRow(e.text)),
     ev.ErrorRaised: lambda t, e: _add(t, ErrorRow(e.code, e.text, e.hint)),
 }

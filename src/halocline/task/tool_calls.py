@@ -6,10 +6,11 @@ nothing then. `perform` runs what may run and never raises except for cancellati
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -34,6 +35,9 @@ from halocline.task.inbox import Inbox
 from halocline.task.log import Log, LogUnwritable
 from halocline.task.reach import Reach
 
+if TYPE_CHECKING:
+    from halocline.ports.hooks import Hooks, Outcome
+
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
 ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
 
@@ -56,14 +60,26 @@ _log = logging.getLogger("halocline")
 class NotAdmitted(Exception):
     """A gate was closed; `text` tells the model, `status` is how the call ends."""
 
-    def __init__(self, text: str, status: ev.CallStatus = ev.CallStatus.REJECTED) -> None:
+    def __init__(
+        self,
+        text: str,
+        status: ev.CallStatus = ev.CallStatus.REJECTED,
+        *,
+        notes: tuple[Note, ...] = (),
+        stops: bool = False,
+    ) -> None:
         super().__init__(text)
         self.text = text
         self.status = status
+        self.notes = notes
+        self.stops = stops
 
 
 class Machine(Value, frozen=True):
-    """What tools act on. `takes_images` says it of a model that is named as `provider/model`."""
+    """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
+
+    `hooks` are a person's scripts at the moments of the task; mostly there are none.
+    """
 
     files: Files
     shell: Shell
@@ -74,10 +90,11 @@ class Machine(Value, frozen=True):
     documents: Documents
     takes_images: Callable[[str], bool]
     syntax_errors: SyntaxRule
+    hooks: "Hooks | None" = None
 
 
 class Run(Value, frozen=True):
-    """A call that passed every gate. `notes` are a person's words on the approval, for the model.
+    """A call that passed every gate. `notes` are words of a person or a hook on it, for the model.
 
     `places` is where its paths led when that was judged.
     """
@@ -86,7 +103,7 @@ class Run(Value, frozen=True):
     tool: AnyTool
     input: Any
     summary: Summary
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     places: tuple[str, ...] = ()
 
 
@@ -113,6 +130,8 @@ class ToolCalls:
         self._machine = machine
         self._checkpoints = checkpoints
         self._home = home
+        if machine.hooks:
+            machine.hooks.attach(emit, state)
 
     async def prepare(self, call: ToolCall) -> Run | None:
         """Pass every gate, or end the call here."""
@@ -121,7 +140,7 @@ class ToolCalls:
                 raise NotAdmitted(SKIPPED, ev.CallStatus.SKIPPED)
             return await self._admit(self._understand(call, self._state().last_message.model))
         except NotAdmitted as stopped:
-            self._end(call, stopped.status, stopped.text)
+            self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
         except ToolFailure as failure:
             self._end(call, ev.CallStatus.FAILED, failure.text)
         except LogUnwritable:
@@ -132,7 +151,7 @@ class ToolCalls:
 
     async def perform(self, run: Run) -> None:
         """Do it, and say how it ended."""
-        call, summary = run.call, run.summary
+        call, summary, began = run.call, run.summary, time.monotonic()
         self._emit(ev.ToolCallStarted(call.id, call.name, summary.title, summary.kind, summary.locations))
         try:
             if run.tool.edits:
@@ -140,13 +159,30 @@ class ToolCalls:
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
         except ToolFailure as failure:
-            self._end(call, ev.CallStatus.FAILED, failure.text)
+            failed = partial(self._end, call, ev.CallStatus.FAILED, failure.text)
+            await self._end_with_hooks(run, failure.text, began, failed, failed=True)
         except LogUnwritable:
             raise
         except Exception as bug:
             self._broke(call, bug)
         else:
-            self._complete(run, output)
+            said = "\n".join(part.text for part in output.content if isinstance(part, Text))
+            await self._end_with_hooks(run, said, began, partial(self._complete, run, output), failed=False)
+
+    async def _end_with_hooks(
+        self, run: Run, said: str, began: float, end: Callable[..., None], *, failed: bool
+    ) -> None:
+        """End a call that ran, with what hooks say to it. What cuts these short does not undo the call."""
+        outcome = None
+        try:
+            if hooks := self._machine.hooks:
+                outcome = await hooks.after(run.call, said, time.monotonic() - began, failed=failed)
+        finally:
+            if outcome is None:
+                end()
+            else:
+                objection = (Note(outcome.blocked, "hook"),) if outcome.blocked else ()
+                end((*outcome.notes, *objection), ends_turn=outcome.stops)
 
     def _require_same_places(self, run: Run) -> None:
         """A link may have been put in the way while a person was thinking."""
@@ -183,8 +219,36 @@ class ToolCalls:
 
     async def _admit(self, run: Run) -> Run:
         decision = self._judge(run)
+        if self._machine.hooks:
+            run, decision = self._heard(run, decision, await self._machine.hooks.before(run.call))
         run = replace(run, places=decision.places)
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
+
+    def _heard(self, run: Run, decision: Decision, said: "Outcome") -> tuple[Run, Decision]:
+        """The call and the decision after the hooks. What they make of the input is judged again; nothing is lifted
+
+        but the question of an approval, and that only as far as yolo mode would.
+        """
+        if said.blocked:
+            raise NotAdmitted(f"Not done. {said.blocked} Nothing was run.", notes=said.notes, stops=said.stops)
+        if said.arguments is not None:
+            run = self._changed(run, said.arguments)
+            decision = self._judge(run)
+        if said.asks:
+            decision = replace(decision, verdict=Verdict.ASK, rule="hook", reason=said.asks, grant=None)
+        elif said.allows and decision.verdict is Verdict.ASK:
+            decision = decide(run.summary, replace(self._posture(), approval_mode=ev.ApprovalMode.YOLO))
+        return replace(run, notes=(*run.notes, *said.notes)), decision
+
+    def _changed(self, run: Run, arguments: dict[str, Any]) -> Run:
+        try:
+            changed = self._understand(replace(run.call, arguments=arguments), model="")
+        except ToolFailure as failure:
+            raise NotAdmitted(
+                f"Not done. A hook changed this call to one that cannot be run: {failure.text}"
+            ) from failure
+        note = Note(f"A hook changed this call before it ran. What ran: {changed.summary.title}", "hook")
+        return replace(changed, notes=(note,))
 
     def _judge(self, run: Run) -> Decision:
         decision = decide(run.summary, self._posture())
@@ -197,6 +261,7 @@ class ToolCalls:
         request = f"r{self._state().seq + 1}"
         with self._inbox.decision(request) as decision_of_person:
             self._emit(_asked(request, run, decision, diffs))
+            self._notify("permission_prompt", run.summary.title)
             await self._log.sync()
             answer = await decision_of_person.arrives()
         if answer is None:
@@ -208,18 +273,18 @@ class ToolCalls:
         return self._approved(run, answer.note, answer.arguments)
 
     def _approved(self, run: Run, note: str, arguments: dict[str, object] | None) -> Run:
-        notes = (f"The person said on approving: {note}",) if note else ()
+        notes = (Note(f"The person said on approving: {note}", "approval"),) if note else ()
         if arguments is None:
-            return replace(run, notes=notes)
+            return replace(run, notes=(*run.notes, *notes))
         edited = self._understand(replace(run.call, arguments=arguments), model="")
         edited = replace(edited, places=self._judge(edited).places)
         changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
-        return replace(edited, notes=(changed, *notes))
+        return replace(edited, notes=(Note(changed, "approval"), *notes))
 
-    def _complete(self, run: Run, output: ToolOutput) -> None:
+    def _complete(self, run: Run, output: ToolOutput, notes: tuple[Note, ...] = (), *, ends_turn: bool = False) -> None:
         content: tuple[ResultPart, ...] = within(output.content, CEILING, self._machine.blobs.put)
         first = next((part.text for part in content if isinstance(part, Text)), "")
-        content += (*(Note(said, "approval") for said in run.notes), *self._remark(run.call, first))
+        content += (*run.notes, *notes, *self._remark(run.call, first))
         self._emit(
             *output.events,
             ev.ToolCallEnded(
@@ -228,7 +293,7 @@ class ToolCalls:
                 status=ev.CallStatus.COMPLETED,
                 result=ToolResult(run.call.id, content),
                 diffs=output.diffs,
-                ends_turn=output.ends_turn,
+                ends_turn=output.ends_turn or ends_turn,
             ),
         )
 
@@ -237,9 +302,17 @@ class ToolCalls:
         _log.error("the tool %s broke on %s", call.name, call.arguments, exc_info=bug)
         self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
 
-    def _end(self, call: ToolCall, status: ev.CallStatus, text: str) -> None:
-        result = ToolResult(call.id, (Text(text), *self._remark(call, text)), is_error=True)
-        self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result))
+    def _end(
+        self,
+        call: ToolCall,
+        status: ev.CallStatus,
+        text: str,
+        notes: tuple[Note, ...] = (),
+        *,
+        ends_turn: bool = False,
+    ) -> None:
+        result = ToolResult(call.id, (Text(text), *notes, *self._remark(call, text)), is_error=True)
+        self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
 
     def _remark(self, call: ToolCall, text: str) -> tuple[Note, ...]:
         said = remark(self._state(), call, text)
@@ -280,11 +353,17 @@ class ToolCalls:
     def _progress(self, call: str, text: str) -> None:
         self._emit(ev.ToolCallProgressed(call, text))
 
+    def _notify(self, kind: str, message: str) -> None:
+        """Somebody is waited for."""
+        if self._machine.hooks and self._inbox.attended:
+            self._machine.hooks.waits(kind, message)
+
     async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:
         """Put a question to the person; None when nobody can answer."""
         request = f"q{self._state().seq + 1}"
         with self._inbox.answer(request) as answer_of_person:
             self._emit(ev.QuestionAsked(request=request, question=question, options=tuple(options), call=call))
+            self._notify("question", question)
             await self._log.sync()
             answer = await answer_of_person.arrives()
         by, text, client = ("user", answer.answer, answer.client) if answer else ("nobody", "", "")

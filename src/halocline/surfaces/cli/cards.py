@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from halocline.protocol.events import CallStatus, Choice, Diff, Grant, TodoStatus, ToolKind
+from halocline.protocol.events import CallStatus, Choice, Diff, Grant, HookDecision, HookStatus, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.diff_view import diff_view, stat
 from halocline.surfaces.cli.look import line, marked, wrapped
 from halocline.surfaces.cli.safe_text import clean, reveal
-from halocline.surfaces.figures import ending, job_ending, model_name, plural, retrying
+from halocline.surfaces.figures import ending, hook_ending, job_ending, model_name, plural, retrying
 
 OUTPUT_LINES = 12
 DIFF_LINES = 40
@@ -178,6 +178,11 @@ def job_end_card(row: r.JobEndRow) -> RenderableType:
     command = clean(row.command).split("\n", 1)[0]
     good = row.exit_code == 0 and not row.stopped
     return marked(line(f"{clean(job_ending(row))} · {command}", "quiet"), "◂", "good" if good else "warn")
+
+
+def hook_card(row: r.HookRow) -> RenderableType:
+    good = row.status is HookStatus.COMPLETED and row.decision is not HookDecision.BLOCK
+    return marked(wrapped(clean(hook_ending(row)), "quiet"), "⚑", "quiet" if good else "warn")
 
 
 def notice_card(row: r.NoticeRow) -> RenderableType:
