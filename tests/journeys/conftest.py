@@ -26,8 +26,10 @@ LONGEST = 20.0
 
 
 class ScriptedAssembly(Assembly):
-    def __init__(self, home: Home, settings: Settings, turns: Sequence[Turn], env: Mapping[str, str]) -> None:
-        super().__init__(home, settings, env)
+    def __init__(
+        self, home: Home, settings: Settings, turns: Sequence[Turn], env: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(home, settings, env or {})
         self._script = Scripted(turns)
 
     async def model(self, named: str) -> Model:

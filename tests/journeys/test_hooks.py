@@ -8,6 +8,7 @@ import pytest
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd
 from halocline.protocol import events as ev
+from halocline.protocol.hook_kinds import HookStatus
 from halocline.protocol.messages import Note, StopReason
 from halocline.providers.scripted import Call, Turn
 
@@ -246,7 +247,7 @@ async def test_a_guard_that_fails_lets_pass_when_the_settings_say_so(journey, na
     hook(journey, "PreToolUse", FAILURES[name][0])
     await journey.run(Turn(calls=(TOUCH,)), DONE, options=YOLO, hook_timeout=0.5, hook_failures="continue")
     assert journey.ends == [("c1", "completed")]
-    assert runs(journey)[0].status in (ev.HookStatus.FAILED, ev.HookStatus.TIMED_OUT)
+    assert runs(journey)[0].status in (HookStatus.FAILED, HookStatus.TIMED_OUT)
 
 
 async def test_an_entry_says_for_itself_what_its_failure_means(journey):

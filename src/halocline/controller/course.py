@@ -86,8 +86,11 @@ class Course:
 
     @property
     def ends_at_once(self) -> bool:
-        """The turn that begins now was interrupted before it did anything."""
-        cut = self._cuts.get(self.at + 1)
+        """The turn that begins now was interrupted before the loop did anything."""
+        at = self.at + 1
+        while at not in self._cuts and at < len(self.events) and isinstance(self.events[at], FROM_ELSEWHERE):
+            at += 1
+        cut = self._cuts.get(at)
         return cut is not None and not cut.died
 
     def clock(self) -> float:

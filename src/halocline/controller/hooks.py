@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from halocline.hosts.hooks import LocalHooks
 from halocline.ports.hooks import Hook
-from halocline.protocol.events import HookSource
+from halocline.protocol.hook_kinds import HookSource
 from halocline.store.hook_files import Places, hooks_in
 from halocline.store.paths import Home
 from halocline.store.settings import Settings

@@ -16,6 +16,7 @@ from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, ToolSpec
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
+from halocline.protocol.hook_kinds import HookMoment, HookStatus
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
 from halocline.protocol.state import State
 from halocline.store.recording import Recorder
@@ -182,10 +183,10 @@ class RecordedHooks:
         return refusal(self._since(ev.TurnStarted))
 
     async def before(self, call: ToolCall) -> Outcome:
-        return await self._of(ev.HookMoment.PRE_TOOL_USE, call)
+        return await self._of(HookMoment.PRE_TOOL_USE, call)
 
     async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
-        return await self._of(ev.HookMoment.POST_TOOL_USE, call)
+        return await self._of(HookMoment.POST_TOOL_USE, call)
 
     def waits(self, kind: str, message: str) -> None:
         """Nobody is told again."""
@@ -199,11 +200,11 @@ class RecordedHooks:
         last = next((at for at, event in enumerate(ahead) if isinstance(event, ev.TurnEnded)), 0)
         return tuple(event for event in ahead[:last] if isinstance(event, ev.HookRan))
 
-    async def _of(self, moment: ev.HookMoment, call: ToolCall) -> Outcome:
+    async def _of(self, moment: HookMoment, call: ToolCall) -> Outcome:
         runs = [run for run in self._since(ev.StepStarted) if (run.moment, run.call) == (moment, call.id)]
-        if not any(run.status is ev.HookStatus.CANCELLED for run in runs):
+        if not any(run.status is HookStatus.CANCELLED for run in runs):
             return outcome(runs)
-        if moment is ev.HookMoment.PRE_TOOL_USE:
+        if moment is HookMoment.PRE_TOOL_USE:
             await _forever(self._course)
         return Outcome()  # the call had run, and ended as if there were no hooks
 

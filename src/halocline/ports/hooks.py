@@ -6,7 +6,8 @@ Hooks may forbid, ask for a person, add words or change a call's input; they nev
 from collections.abc import Callable
 from typing import Literal, Protocol
 
-from halocline.protocol.events import HookMoment, HookRan, HookSource, TurnEnded
+from halocline.protocol.events import HookRan, TurnEnded
+from halocline.protocol.hook_kinds import HookMoment, HookSource
 from halocline.protocol.messages import Note, ToolCall
 from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject, Value

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.messages import (
     AssistantMessage,
     AssistantPart,
@@ -350,7 +351,7 @@ def _hook_ran(state: State, e: ev.HookRan) -> State:
     """Words of a hook join the conversation; a prompt that one refused leaves it, as if it had not been sent."""
     if e.call or state.turn is None:
         return state
-    if e.decision is ev.HookDecision.BLOCK and e.moment in ev.BEFORE_THE_MODEL:
+    if e.decision is HookDecision.BLOCK and e.moment in BEFORE_THE_MODEL:
         return replace(state, messages=state.messages[: state.turn.first_message])
     if not e.content:
         return state

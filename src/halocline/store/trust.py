@@ -17,7 +17,7 @@ import msgspec
 
 from halocline.ports.hooks import Hook
 from halocline.protocol.errors import SettingsError
-from halocline.protocol.events import HookSource
+from halocline.protocol.hook_kinds import HookSource
 from halocline.protocol.values import Value
 from halocline.store.hook_files import PROJECT_VARIABLE, Places, hooks_in
 

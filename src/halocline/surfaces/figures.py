@@ -1,6 +1,7 @@
 """Numbers as people read them: durations, tokens, money."""
 
-from halocline.protocol.events import HookDecision, HookStatus, StepRetried
+from halocline.protocol.events import StepRetried
+from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import StopReason, Usage
 from halocline.surfaces.row_kinds import HookRow, JobEndRow, RetryRow, TurnEndRow
 

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import Image, Text, Thinking, ToolCall, ToolResult, Usage, UserPart
 from halocline.protocol.values import Value
 from halocline.surfaces.row_kinds import (
@@ -186,7 +187,7 @@ def _answered(t: Transcript, e: ev.QuestionAnswered) -> Transcript:
 
 
 def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
-    quiet = e.status is ev.HookStatus.COMPLETED and e.decision is not ev.HookDecision.BLOCK
+    quiet = e.status is HookStatus.COMPLETED and e.decision is not HookDecision.BLOCK
     if quiet and e.seconds <= LONG_HOOK:
         return t
     return _add(t, HookRow(e.hook, e.moment, e.status, e.decision, e.said, e.seconds))

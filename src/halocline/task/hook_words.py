@@ -12,7 +12,8 @@ import msgspec
 
 from halocline._version import __version__
 from halocline.ports.hooks import Hook, HookEnd
-from halocline.protocol.events import ApprovalMode, HookDecision, HookMoment, HookRan, HookStatus, Mode
+from halocline.protocol.events import ApprovalMode, HookRan, Mode
+from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookStatus
 from halocline.protocol.messages import Note, ToolCall
 from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject, Value

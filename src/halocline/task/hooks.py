@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from halocline.ports.hooks import Hook, HookEnd, HookRunner, Outcome
 from halocline.protocol import events as ev
 from halocline.protocol.answer import final_text
-from halocline.protocol.events import HookDecision, HookMoment, HookRan, HookSource, HookStatus
+from halocline.protocol.events import HookRan
+from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
 from halocline.protocol.messages import Image, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state import State
 from halocline.protocol.values import Value

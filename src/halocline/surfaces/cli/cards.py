@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from halocline.protocol.events import CallStatus, Choice, Diff, Grant, HookDecision, HookStatus, TodoStatus, ToolKind
+from halocline.protocol.events import CallStatus, Choice, Diff, Grant, TodoStatus, ToolKind
+from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import StopReason
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.diff_view import diff_view, stat

@@ -11,7 +11,7 @@ from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.controller.hooks import FolderHooks, SetUp
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import HookSource
+from halocline.protocol.hook_kinds import HookSource
 from halocline.surfaces.cli.key_input import pick
 from halocline.surfaces.cli.listing import entry, moment
 from halocline.surfaces.cli.run import workspace_of
