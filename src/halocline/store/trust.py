@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from halocline.ports.hooks import Hook
 from halocline.protocol.errors import SettingsError
@@ -119,6 +120,7 @@ def digest(places: Places) -> str:
 
     Empty when these are too many to look at.
     """
+    places = replace(places, workspace=Path(_real(places.workspace)))
     hooks = hooks_in(places, HookSource.PROJECT)
     known = hashlib.sha256(msgspec.json.encode(hooks))
     files = sorted(set(_files(places, hooks)))

@@ -269,5 +269,9 @@ def reasons(runs: Sequence[HookRan], decision: HookDecision) -> str:
 
 def _sentence(run: HookRan) -> str:
     if run.status is HookStatus.COMPLETED:
-        return f"The hook {run.hook} says: {run.said}" if run.said else f"The hook {run.hook} gives no reason."
+        return (
+            f"The hook {run.hook} says: {run.said.rstrip('.')}."
+            if run.said
+            else f"The hook {run.hook} gives no reason."
+        )
     return f"The hook {run.hook} failed: {run.said}. It guards this, so nothing goes on without it."

@@ -84,7 +84,7 @@ def _add(hooks: FolderHooks, folder: Path) -> None:
 
 def _remove(hooks: FolderHooks, folder: Path) -> None:
     if not hooks.forget(folder):
-        raise UsageError(f"Nothing is known of {folder}.", "See: halo trust list")
+        raise UsageError(f"Nothing is known of the folder {folder.resolve()}.", "See: halo trust list")
     print(f"{clean(str(folder.resolve()))} is forgotten; its hooks are off.")
 
 
