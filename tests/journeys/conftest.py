@@ -27,8 +27,10 @@ NO_SERVERS = LanguageServerSettings(enabled=False)
 
 
 class ScriptedAssembly(Assembly):
-    def __init__(self, home: Home, settings: Settings, turns: Sequence[Turn], env: Mapping[str, str]) -> None:
-        super().__init__(home, settings, env)
+    def __init__(
+        self, home: Home, settings: Settings, turns: Sequence[Turn], env: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(home, settings, env or {})
         self._script = Scripted(turns)
 
     async def model(self, named: str) -> Model:
@@ -139,4 +141,5 @@ async def journey(tmp_path):
     journey = Journey(tmp_path)
     yield journey
     if journey.task and journey.home.log(journey.task).exists():
-        assert (await journey.replay()).differences == ()
+        async with asyncio.timeout(LONGEST):  # a replay that waits for ever is one that has come apart
+            assert (await journey.replay()).differences == ()

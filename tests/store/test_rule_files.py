@@ -4,7 +4,8 @@ import pytest
 
 from halocline.protocol.events import Grant, ToolKind
 from halocline.protocol.rules import Source, Verdict
-from halocline.store.rule_files import IN_PROJECT, RuleFiles, Unreadable, read_rules
+from halocline.store.paths import PROJECT_RULES
+from halocline.store.rule_files import RuleFiles, Unreadable, read_rules
 
 RULE = '[[rule]]\ndecision = "{}"\nkinds = ["edit"]\n'
 
@@ -22,7 +23,7 @@ def files(project, **options):
 
 def test_rules_come_from_every_file_and_say_from_which(project):
     (project.parent / "policy.toml").write_text(RULE.format("ask") + '[[rule]]\ndecision = "deny"\nname = "mine"\n')
-    (project / IN_PROJECT).write_text(RULE.format("deny"))
+    (project / PROJECT_RULES).write_text(RULE.format("deny"))
     (project.parent / "managed.toml").write_text(RULE.format("ask"))
     names = [(rule.name, rule.source) for rule in files(project).book().rules]
     assert names == [
@@ -34,7 +35,7 @@ def test_rules_come_from_every_file_and_say_from_which(project):
 
 
 def test_a_project_forbids_at_once_but_allows_only_when_it_is_trusted(project):
-    (project / IN_PROJECT).write_text(RULE.format("allow") + RULE.format("deny"))
+    (project / PROJECT_RULES).write_text(RULE.format("allow") + RULE.format("deny"))
     trusted = False
     rules = files(project, trusted=lambda: trusted)
     assert [rule.decision for rule in rules.book().rules] == [Verdict.DENY]

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,8 @@ from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context, Thinking
-from halocline.controller.key_choice import FoundKey, Keys
+from halocline.controller.grounds import diagnostics
+from halocline.controller.key_choice import FoundKey, Keys, key_variables
 from halocline.controller.model_choice import open_model, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
@@ -22,7 +23,6 @@ from halocline.controller.vendor_choice import remark, takes_images
 from halocline.hosts.code import TreeSitter
 from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
-from halocline.hosts.language_servers.servers import LanguageServers
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell import LocalShell
 from halocline.hosts.shell_facts import LocalShellFacts
@@ -30,9 +30,9 @@ from halocline.hosts.web import LocalWeb
 from halocline.net.network import Network
 from halocline.policy.grid import rules_of
 from halocline.ports.checkpoints import Checkpoints
-from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import DurableEvent, Mode, Noticed
 from halocline.protocol.messages import Effort
 from halocline.protocol.secret import Secret
@@ -44,7 +44,7 @@ from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
 from halocline.store.history import new_task_id
-from halocline.store.paths import Home
+from halocline.store.paths import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS, Home
 from halocline.store.rule_files import RuleFiles
 from halocline.store.settings import LanguageServerSettings, Settings, load_settings, over
 from halocline.task.governor import Governor, Limits
@@ -59,10 +59,12 @@ if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
     from halocline.controller.connection_test import Connection
     from halocline.controller.course import Course
+    from halocline.controller.hooks import FolderHooks
     from halocline.controller.replayed import Replayed
     from halocline.hosts.browsers import FoundBrowser
     from halocline.hosts.sandbox.sandbox import Sandbox
     from halocline.ports.browser import Browser
+    from halocline.ports.hooks import Hooks
     from halocline.ports.web_search import WebSearch
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recorder
@@ -101,6 +103,7 @@ class Choices(Value, frozen=True):
     stall_timeout: float | None = None
     proxy: str | None = None
     ca_file: str | None = None
+    hook_folders: tuple[str, ...] | None = None
 
     def over(self, settings: Settings) -> Settings:
         """The settings with these choices applied."""
@@ -253,18 +256,44 @@ class Assembly:
 
         return search(self.settings, self._search_keys, self._way)
 
-    def task(self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool) -> Task:
-        """One task, ready to be served. `workspace` is absolute."""
-        return Task(**self._parts(log, state, workspace), model=model, inbox=Inbox(attended=attended))
+    def task(
+        self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool, trusted: bool = False
+    ) -> Task:
+        """One task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
+        parts = self._parts(log, state, workspace, self._hooks(workspace, log, trusted=trusted))
+        return Task(**parts, model=model, inbox=Inbox(attended=attended))
+
+    def hooks_of(self, workspace: Path) -> "FolderHooks":
+        """The hooks that are set up for a folder, and whether they may run."""
+        from halocline.controller.hooks import FolderHooks
+
+        return FolderHooks(workspace, self.home, self.settings, self._env)
+
+    def _hooks(self, workspace: Path, log: Log, *, trusted: bool) -> "Hooks | None":
+        if not self.settings.hooks or not self._has_hooks(workspace):
+            return None
+        return self.hooks_of(workspace).live(log.path, self._key_variables(), trusted=trusted)
+
+    def may_run_code(self, workspace: Path) -> bool:
+        """Whether a folder might have hooks of its own; quickly told."""
+        return self.settings.hooks and any((workspace / name).exists() for name in (*HOOK_FOLDERS, *HOOK_SETTINGS))
+
+    def _has_hooks(self, workspace: Path) -> bool:
+        """Whether any place of hooks is there; most often none is, and nothing more is loaded."""
+        places: list[Path] = []
+        if user := self._env.get("HOME"):
+            places += [Path(user, name) for name in (*OWN_HOOK_FOLDERS, *OWN_HOOK_SETTINGS)]
+        places += [self.home.hooks, *map(Path, self.settings.hook_folders)]
+        return self.may_run_code(workspace) or any(os.path.exists(os.path.expanduser(place)) for place in places)
 
     def replayed(
         self, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: "Course"
     ) -> "Replayed":
         """A task that follows a recording's course, and its clock."""
-        from halocline.controller.recorded import RecordedLeave
+        from halocline.controller.recorded import RecordedHooks, RecordedLeave
         from halocline.controller.replayed import Replayed
 
-        parts = self._parts(log, state, workspace)
+        parts = self._parts(log, state, workspace, RecordedHooks(course))
         machine = structs.replace(parts["machine"], leave=RecordedLeave())
         parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock), "machine": machine}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
@@ -299,7 +328,7 @@ class Assembly:
         log.attach(recorder)
         return RecordingModel(model, recorder)
 
-    def _parts(self, log: Log, state: State, workspace: Path) -> dict[str, Any]:
+    def _parts(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> dict[str, Any]:
         return {
             "log": log,
             "state": state,
@@ -307,7 +336,7 @@ class Assembly:
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),
-            "machine": self._machine(log, state, workspace),
+            "machine": self._machine(log, state, workspace, hooks),
             "home": self.home.root,
         }
 
@@ -332,7 +361,7 @@ class Assembly:
 
         return Off()
 
-    def _machine(self, log: Log, state: State, workspace: Path) -> Machine:
+    def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> Machine:
         folder = log.path.parent
         return Machine(
             files=LocalFiles(self.home.edits),
@@ -358,26 +387,28 @@ class Assembly:
             web_search=self._search,
             redact=self._redacted,
             new_task_id=new_task_id,
-            diagnostics=self._diagnostics(workspace),
+            diagnostics=diagnostics(self.settings, workspace, self._key_variables(), self._env),
             formatters=self.settings.formatters,
             facts=LocalShellFacts(self._env),
-        )
-
-    def _diagnostics(self, workspace: Path) -> Diagnostics:
-        chosen = self.settings.language_servers
-        if not chosen.enabled:
-            return NoDiagnostics()
-        return LanguageServers(
-            workspace,
-            chosen.wait,
-            project_programs=chosen.project_binaries,
-            hidden=self._key_variables(),
-            environment=self._env,
+            hooks=hooks,
         )
 
     def leave(self, workspace: Path) -> RuleFiles:
         """What people allow and forbid for good in a workspace."""
-        return RuleFiles(self.home.policy, self.home.grants, workspace, extra=rules_of(self.settings.auto_approve))
+        return RuleFiles(
+            self.home.policy,
+            self.home.grants,
+            workspace,
+            trusted=partial(self._is_trusted, workspace),
+            extra=rules_of(self.settings.auto_approve),
+        )
+
+    def _is_trusted(self, workspace: Path) -> bool:
+        """Whether the project's own rules may allow something. A file that cannot be read trusts nobody."""
+        try:
+            return self.hooks_of(workspace).standing.value == "trusted"
+        except HaloclineError:
+            return False
 
     @cached_property
     def _found_browser(self) -> "FoundBrowser":
@@ -393,14 +424,9 @@ class Assembly:
     def _browser(self) -> "Browser | None":
         if not self._browser_program:
             return None
-        from halocline.controller.network_choice import ca_files
-        from halocline.hosts.browser import BrowserSetup, LocalBrowser
+        from halocline.controller.grounds import browser
 
-        settings = self.settings
-        setup = BrowserSetup(
-            self._browser_program, settings.browser_remote, settings.viewport, ca_files(settings, self._env)
-        )
-        return LocalBrowser(setup, self._way)
+        return browser(self._browser_program, self.settings, self._env, self._way)
 
     def _redacted(self, text: str) -> str:
         from halocline.protocol.redaction import thoroughly_redacted
@@ -419,36 +445,12 @@ class Assembly:
 
     def any_sandbox(self, workspace: Path, folder: Path) -> "Sandbox":
         """The same, wanted or not."""
-        settings = self.settings
-        from halocline.hosts.sandbox.ground import Wishes
-        from halocline.hosts.sandbox.sandbox import Sandbox
+        from halocline.controller.grounds import sandbox
 
-        wishes = Wishes(
-            workspace=workspace.resolve(),
-            home=Path.home().resolve(),
-            state=self.home.root.resolve(),
-            own=folder.resolve(),
-            network=settings.sandbox_network,
-            git_writes=settings.sandbox_git_writes,
-            writable=tuple(Path(place).expanduser().resolve() for place in settings.sandbox_writable),
-            processes=settings.sandbox_processes,
-            file_size=settings.sandbox_file_size,
-        )
-        return Sandbox(wishes, required=settings.sandbox == "require")
+        return sandbox(self.settings, self.home.root, workspace, folder)
 
     def _way(self, url: str) -> Network:
         return network_to(url, self.settings, self._env)
 
     def _key_variables(self) -> frozenset[str]:
-        """The variables that commands must not see: keys of our rows, of a person's own, of the catalogue's."""
-        rows = {name for vendor in VENDORS.values() if not vendor.shared_key for name in vendor.key_variables}
-        own = {provider.key_variable for provider in self.settings.providers.values() if provider.key_variable}
-        others = {name for name in self._env if name.endswith("_API_KEY")} - rows - own
-        if others:
-            from halocline.hosts.search_engines import ENGINES
-
-            own |= {engine.key_variable for engine in ENGINES.values()} & others
-            others -= own
-        if others:
-            others &= {name for entry in self.catalogue.providers().values() for name in entry.env}
-        return frozenset(rows | own | others)
+        return key_variables(self.settings, self._env, self.catalogue)

@@ -20,6 +20,7 @@ from halocline.store.history import TaskInfo
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
     from halocline.controller.connection_test import Connection
+    from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
 
 
@@ -125,6 +126,14 @@ class Client:
     def accounts(self) -> "Accounts":
         """The providers' keys."""
         return self._controller.accounts
+
+    def may_run_code(self, workspace: Path) -> bool:
+        """Whether a folder might have hooks of its own; quickly told."""
+        return self._controller.may_run_code(workspace)
+
+    def hooks_of(self, workspace: Path) -> "FolderHooks":
+        """The hooks that are set up for a folder, and whether they may run."""
+        return self._controller.hooks_of(workspace)
 
     async def close(self) -> None:
         await self._controller.close()

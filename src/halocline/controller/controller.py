@@ -56,6 +56,7 @@ from halocline.task.task import Task
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
     from halocline.controller.connection_test import Connection
+    from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
@@ -69,13 +70,14 @@ BY_HAND = "by-hand"
 class TaskOptions(Value, frozen=True):
     """What a person chose for a task. None takes the settings' value, or leaves a resumed task as it was.
 
-    `record` names a new file for a recording.
+    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time.
     """
 
     model: str | None = None
     mode: Mode | None = None
     approval_mode: ApprovalMode | None = None
     attended: bool = False
+    trusted: bool = False
     record: Path | None = None
 
 
@@ -121,7 +123,9 @@ class Controller:
         with _given_back_on_failure(Log(self.home.task(name), name)) as log:
             if recorder:
                 model = self._assembly.recorded(model, recorder, log, ())
-            task = self._assembly.task(log, State(), workspace, model, attended=options.attended)
+            task = self._assembly.task(
+                log, State(), workspace, model, attended=options.attended, trusted=options.trusted
+            )
             task.emit(started)
             _offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
         return self._serve(name, task, names, skills.skipped)
@@ -142,7 +146,8 @@ class Controller:
             names = {mode: name_in(mode, model) for mode in Mode}
             if options.record:
                 model = self._assembly.recorded(model, self._assembly.recorder(options.record), log, past)
-            task = self._assembly.task(log, state, Path(state.workspace), model, attended=options.attended)
+            place = Path(state.workspace)
+            task = self._assembly.task(log, state, place, model, attended=options.attended, trusted=options.trusted)
             if state.turn is not None:
                 task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
             _begin_anew(task)
@@ -284,6 +289,14 @@ class Controller:
         opened.task.inbox.close()
         await opened.serving
         await opened.task.close()
+
+    def may_run_code(self, workspace: Path) -> bool:
+        """Whether a folder might have hooks of its own; quickly told."""
+        return self._assembly.may_run_code(workspace)
+
+    def hooks_of(self, workspace: Path) -> "FolderHooks":
+        """The hooks that are set up for a folder, and whether they may run."""
+        return self._assembly.hooks_of(workspace)
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""

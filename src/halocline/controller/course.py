@@ -29,6 +29,7 @@ FROM_ELSEWHERE = (
     ev.JobEnded,
     ev.JobsReported,
     ev.DiagnosticsReported,
+    ev.HookRan,
     ev.Unrecognised,
 )
 """Events that the loop does not make; they are taken from the recording."""
@@ -89,8 +90,11 @@ class Course:
 
     @property
     def ends_at_once(self) -> bool:
-        """The turn that begins now was interrupted before it did anything."""
-        cut = self._cuts.get(self.at + 1)
+        """The turn that begins now was interrupted before the loop did anything."""
+        at = self.at + 1
+        while at not in self._cuts and at < len(self.events) and isinstance(self.events[at], FROM_ELSEWHERE):
+            at += 1
+        cut = self._cuts.get(at)
         return cut is not None and not cut.died
 
     def clock(self) -> float:
@@ -195,6 +199,8 @@ def _by_clock(events: Sequence[ev.DurableEvent], index: int) -> bool:
 
 def _begin(events: Sequence[ev.DurableEvent], end: int, *, died: bool) -> int:
     begin = end
+    while begin and isinstance(events[begin - 1], ev.HookRan):  # the hooks of the end
+        begin -= 1
     while begin and _closes_a_loose_end(events[begin - 1]):
         begin -= 1
     while died and begin and isinstance(events[begin - 1], ev.LogRepaired):

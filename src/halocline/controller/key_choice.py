@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from halocline.protocol.secret import Secret
 from halocline.protocol.values import Value
+from halocline.providers.catalogue_file import Catalogue
 from halocline.providers.endpoint import base_url_of
-from halocline.providers.vendors import Vendor
+from halocline.providers.vendors import VENDORS, Vendor
 from halocline.store.paths import Home
+from halocline.store.settings import Settings
 
 if TYPE_CHECKING:
     from halocline.store.secrets import Place, SecretStore
@@ -97,3 +99,18 @@ def stored_source(name: str) -> str:
     """How a stored key is called: by the command that stored it."""
     provider, _, place = name.partition("@")
     return f"halo login {provider}" + (f" --base-url {place}" if place else "")
+
+
+def key_variables(settings: Settings, env: Mapping[str, str], catalogue: Catalogue) -> frozenset[str]:
+    """The variables that commands must not see: keys of our rows, of a person's own, of the catalogue's."""
+    rows = {name for vendor in VENDORS.values() if not vendor.shared_key for name in vendor.key_variables}
+    own = {provider.key_variable for provider in settings.providers.values() if provider.key_variable}
+    others = {name for name in env if name.endswith("_API_KEY")} - rows - own
+    if others:
+        from halocline.hosts.search_engines import ENGINES
+
+        own |= {engine.key_variable for engine in ENGINES.values()} & others
+        others -= own
+    if others:
+        others &= {name for entry in catalogue.providers().values() for name in entry.env}
+    return frozenset(rows | own | others)

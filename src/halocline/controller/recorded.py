@@ -4,7 +4,7 @@ What the recording does not answer was cut short there: they say that they are s
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Never
@@ -12,14 +12,17 @@ from typing import Any, Never
 from msgspec.structs import replace
 
 from halocline.controller.course import FROM_ELSEWHERE, Course
+from halocline.ports.hooks import Outcome
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, ToolSpec
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
+from halocline.protocol.hook_kinds import HookMoment, HookStatus
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
 from halocline.protocol.rules import RuleBook
 from halocline.protocol.state import State
 from halocline.store.recording import Recorder
+from halocline.task.hooks import outcome, refusal
 
 FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
 """What a call tells of besides its result."""
@@ -196,6 +199,55 @@ class Answers:
 
 def _is_of_the_world(note: Note) -> bool:
     return note.source in TOLD_BY_THE_WORLD
+
+
+class RecordedHooks:
+    """What hooks did, by their recorded events: these arrive by themselves, and are read here. Nothing is run."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+
+    def attach(self, emit: Callable[..., None], state: Callable[[], State]) -> None:
+        """The events say it all."""
+
+    async def begins(self) -> ev.TurnEnded | None:
+        await asyncio.sleep(0)  # an interrupt while they ran arrives here
+        return refusal(self._since(ev.TurnStarted))
+
+    async def before(self, call: ToolCall) -> Outcome:
+        return await self._of(HookMoment.PRE_TOOL_USE, call)
+
+    async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
+        return await self._of(HookMoment.POST_TOOL_USE, call)
+
+    def waits(self, kind: str, message: str) -> None:
+        """Nobody is told again."""
+
+    async def holds(self) -> bool:
+        """Their words are in the conversation already."""
+        return False
+
+    async def ends(self, end: ev.TurnEnded | None) -> tuple[ev.HookRan, ...]:
+        ahead = self._course.events[self._course.at :]
+        last = next((at for at, event in enumerate(ahead) if isinstance(event, ev.TurnEnded)), 0)
+        return tuple(event for event in ahead[:last] if isinstance(event, ev.HookRan))
+
+    async def _of(self, moment: HookMoment, call: ToolCall) -> Outcome:
+        runs = [run for run in self._since(ev.StepStarted) if (run.moment, run.call) == (moment, call.id)]
+        if not any(run.status is HookStatus.CANCELLED for run in runs):
+            return outcome(runs)
+        if moment is HookMoment.PRE_TOOL_USE:
+            await _forever(self._course)
+        return Outcome()  # the call had run, and ended as if there were no hooks
+
+    def _since(self, begin: type[ev.Durable]) -> list[ev.HookRan]:
+        runs: list[ev.HookRan] = []
+        for event in reversed(self._course.events[: self._course.at]):
+            if isinstance(event, begin):
+                break
+            if isinstance(event, ev.HookRan):
+                runs.append(event)
+        return runs
 
 
 async def _forever(course: Course) -> Never:

@@ -19,6 +19,8 @@ RUNS_LATER = (
     ".envrc",
     ".halocline",
     ".clinerules",
+    ".cline/hooks",
+    ".claude",
     ".mcp.json",
     ".gitmodules",
 )

@@ -5,6 +5,8 @@ A *transient* event is only shown; it is never written and carries none of the t
 two by its base class. There is no event per tool, no snapshot in an event and no JSON inside a text field.
 """
 
+from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient
+from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
 from halocline.protocol.kinds import (
     ApprovalMode as ApprovalMode,
     CallStatus as CallStatus,
@@ -22,19 +24,7 @@ from halocline.protocol.kinds import (
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
 from halocline.protocol.rules import CommandPart as CommandPart, RuleBook
-from halocline.protocol.values import JsonObject, Tagged
-
-
-class Durable(Tagged, frozen=True, kw_only=True):
-    """An event that is written down."""
-
-    seq: int = 0
-    at: float = 0.0
-    task: str = ""
-
-
-class Transient(Tagged, frozen=True, kw_only=True):
-    """An event that is only shown."""
+from halocline.protocol.values import JsonObject
 
 
 class TaskStarted(Durable, frozen=True):
@@ -373,6 +363,27 @@ class DiagnosticsReported(Durable, frozen=True):
     content: tuple[UserPart, ...]
 
 
+class HookRan(Durable, frozen=True):
+    """A hook ran. `said` is its reason, or what went wrong; a decision to block may be its failure's.
+
+    `content` is what it adds for the model: in the conversation, or in the result of `call` when it ran for one.
+    `arguments` are what it made of the call's input. With `stops`, the turn ends.
+    """
+
+    hook: str
+    moment: HookMoment
+    source: HookSource
+    status: HookStatus
+    call: str = ""
+    decision: HookDecision = HookDecision.NONE
+    exit_code: int | None = None
+    seconds: float = 0.0
+    said: str = ""
+    content: tuple[UserPart, ...] = ()
+    arguments: JsonObject | None = None
+    stops: bool = False
+
+
 class Noticed(Transient, frozen=True):
     """Something the person should know and the task does not need."""
 
@@ -429,6 +440,7 @@ DurableEvent = (
     | JobEnded
     | JobsReported
     | DiagnosticsReported
+    | HookRan
     | ErrorRaised
     | Unrecognised
 )

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.messages import (
     AssistantMessage,
     AssistantPart,
@@ -52,6 +53,7 @@ class TurnState(Value, frozen=True):
     started_at: float
     steps: int = 0
     is_over: bool = False
+    first_message: int = 0
 
 
 class State(Value, frozen=True):
@@ -217,7 +219,7 @@ def _task_started(state: State, e: ev.TaskStarted) -> State:
 def _turn_started(state: State, e: ev.TurnStarted) -> State:
     return replace(
         state,
-        turn=TurnState(started_at=e.at),
+        turn=TurnState(started_at=e.at, first_message=len(state.messages)),
         messages=(*state.messages, UserMessage(e.content)),
         output_schema=e.output_schema,
         answer=None,
@@ -352,6 +354,18 @@ def _jobs_reported(state: State, e: ev.JobsReported) -> State:
     return replace(state, messages=(*state.messages, UserMessage(e.content)), jobs_ended_apart=())
 
 
+def _hook_ran(state: State, e: ev.HookRan) -> State:
+    """Words of a hook join the conversation; a prompt that one refused leaves it, as if it had not been sent."""
+    if e.call or state.turn is None:
+        return state
+    if e.decision is HookDecision.BLOCK and e.moment in BEFORE_THE_MODEL:
+        return replace(state, messages=state.messages[: state.turn.first_message])
+    if not e.content:
+        return state
+    turn = replace(state.turn, is_over=False)
+    return replace(state, turn=turn, messages=(*state.messages, UserMessage(e.content)))
+
+
 _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.TaskStarted: _task_started,
     ev.TurnStarted: _turn_started,
@@ -388,5 +402,6 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.JobEnded: _job_ended,
     ev.JobsReported: _jobs_reported,
     ev.DiagnosticsReported: lambda state, e: replace(state, messages=(*state.messages, UserMessage(e.content))),
+    ev.HookRan: _hook_ran,
     ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=(*state.checkpoints, e)),
 }

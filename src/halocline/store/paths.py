@@ -8,6 +8,15 @@ from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
+PROJECT_RULES = ".halocline/policy.toml"
+"""Where a project has rules."""
+HOOK_FOLDERS = (".clinerules/hooks", ".cline/hooks", ".halocline/hooks")
+HOOK_SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
+"""Where a project has hooks."""
+OWN_HOOK_FOLDERS = ("Documents/Cline/Hooks", ".cline/hooks")
+OWN_HOOK_SETTINGS = (".claude/settings.json",)
+"""Where a person has hooks, below their home folder."""
+
 
 class Home(Value, frozen=True):
     """The folder for everything that outlives a task; private to the user."""
@@ -80,6 +89,15 @@ class Home(Value, frozen=True):
     @property
     def prompt_history(self) -> Path:
         return self.root / "prompt_history"
+
+    @property
+    def trust(self) -> Path:
+        """Which folders may run code of their own."""
+        return self.root / "trust.json"
+
+    @property
+    def hooks(self) -> Path:
+        return self.root / "hooks"
 
     def task(self, task: str) -> Path:
         return self.tasks / task

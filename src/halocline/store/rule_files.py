@@ -17,10 +17,10 @@ from halocline.policy.paths import IGNORE_FILES
 from halocline.protocol.events import Grant
 from halocline.protocol.rules import Rule, RuleBook, Source, Verdict
 from halocline.protocol.values import Value
+from halocline.store.paths import PROJECT_RULES
 
 MANAGED = Path("/etc/halocline/policy.toml")
 """The administrator's rules, which a person's own cannot lift. Only root may be able to write the file."""
-IN_PROJECT = Path(".halocline/policy.toml")
 LARGEST = 1_000_000
 _MOST_INCLUDES = 20
 _INCLUDE = "!include "
@@ -57,7 +57,7 @@ class RuleFiles:
         self._sources = (
             (managed, Source.MANAGED),
             (user, Source.USER),
-            (workspace / IN_PROJECT, Source.PROJECT),
+            (workspace / PROJECT_RULES, Source.PROJECT),
             (grants, Source.GRANT),
         )
         self._grants = grants
@@ -69,7 +69,7 @@ class RuleFiles:
 
     def book(self) -> RuleBook:
         """The rules in force now."""
-        trusted = self._trusted()
+        trusted = os.path.exists(self._workspace / PROJECT_RULES) and self._trusted()
         stamps = self._stamps()
         if self._read is None or self._read[:2] != (stamps, trusted):
             book = self._assembled(trusted)

@@ -224,6 +224,15 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Annotated[str, msgspec.Meta(pattern=r"^[1-9]\d{2,3}x[1-9]\d{2,3}$")],
         Says(description="Width and height of the browser's page in pixels, for example `1280x800` or `360x640`."),
     ] = "900x600"
+    hooks: Annotated[bool, Says(description="Run hooks; see `halo hooks list` for those that are set up.")] = True
+    hook_folders: Annotated[
+        tuple[str, ...], Says(description="Further folders of hooks of one's own: executables named as their moment.")
+    ] = ()
+    hook_timeout: Annotated[Amount, Says(description="Seconds a hook may take that has no time of its own.")] = 30.0
+    hook_failures: Annotated[
+        Literal["block", "continue"],
+        Says(description="A hook before a call or a prompt that crashes, hangs or makes no sense: block or continue."),
+    ] = "block"
     prices: Annotated[
         dict[str, Price], Says(description="Prices and sizes of models, by `provider/model`; they win over all others.")
     ] = {}
@@ -258,6 +267,8 @@ VARIABLES = {
     "HALOCLINE_PROXY": "proxy",
     "HALOCLINE_CA_FILE": "ca_file",
     "HALOCLINE_BROWSER": "browser",
+    "HALOCLINE_HOOKS": "hooks",
+    "HALOCLINE_HOOK_TIMEOUT": "hook_timeout",
     "HALOCLINE_CATALOGUE_URL": "catalogue_url",
 }
 """Which environment variable sets which setting."""

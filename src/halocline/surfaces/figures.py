@@ -1,9 +1,10 @@
 """Numbers as people read them: durations, tokens, money."""
 
 from halocline.protocol.events import StepRetried
+from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.rules import Effect
-from halocline.surfaces.row_kinds import JobEndRow, RetryRow, TurnEndRow
+from halocline.surfaces.row_kinds import HookRow, JobEndRow, RetryRow, TurnEndRow
 
 EFFECTS = {
     Effect.READ_ONLY: "only reads",
@@ -63,7 +64,7 @@ def plural(number: int, noun: str) -> str:
 
 def ending(row: TurnEndRow) -> str:
     """How a turn ended and what it took, in one line."""
-    why = row.text.rstrip(".") if row.limit and row.text else ""
+    why = row.text.rstrip(".") if row.limit or row.reason is StopReason.REFUSAL else ""
     facts = [
         f"stopped: {why}" if why else _ENDINGS[row.reason],
         plural(row.steps, "step"),
@@ -79,6 +80,16 @@ def job_ending(row: JobEndRow) -> str:
     if row.stopped:
         return f"{row.job} was stopped: {row.stopped}"
     return f"{row.job} ended" + ("" if row.exit_code is None else f" with exit code {row.exit_code}")
+
+
+def hook_ending(row: HookRow) -> str:
+    """What a hook did that a person should know, in one line."""
+    verb = {HookStatus.FAILED: "failed", HookStatus.TIMED_OUT: "hung", HookStatus.CANCELLED: "was cut short"}.get(
+        row.status, "blocked" if row.decision is HookDecision.BLOCK else "ran"
+    )
+    went_on = row.status is not HookStatus.COMPLETED and row.decision is not HookDecision.BLOCK
+    why = f": {' '.join(row.said.split())}" if row.said else ""
+    return f"hook {row.hook} ({row.moment}) {verb}, {duration(row.seconds)}{why}{' (went on without it)' * went_on}"
 
 
 def retrying(row: RetryRow | StepRetried) -> str:

@@ -1,6 +1,7 @@
 """The rows of a transcript: frozen values that every surface shows in its own way."""
 
 from halocline.protocol import events as ev
+from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookStatus
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.values import JsonObject, Tagged, Value
 
@@ -119,6 +120,17 @@ class JobEndRow(Tagged, frozen=True):
     stopped: str = ""
 
 
+class HookRow(Tagged, frozen=True):
+    """A hook that blocked, failed or took long; of the others nothing is shown."""
+
+    hook: str
+    moment: HookMoment
+    status: HookStatus
+    decision: HookDecision = HookDecision.NONE
+    said: str = ""
+    seconds: float = 0.0
+
+
 class NoticeRow(Tagged, frozen=True):
     text: str
 
@@ -153,6 +165,7 @@ Row = (
     | RestoredRow
     | RetryRow
     | JobEndRow
+    | HookRow
     | NoticeRow
     | ErrorRow
     | TurnEndRow

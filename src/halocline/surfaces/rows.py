@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import Image, Note, Text, Thinking, ToolCall, ToolResult, Usage, UserPart
 from halocline.protocol.values import Value
 from halocline.surfaces.row_kinds import (
@@ -17,6 +18,7 @@ from halocline.surfaces.row_kinds import (
     CallRow,
     CheckpointRow,
     ErrorRow,
+    HookRow,
     JobEndRow,
     NoticeRow,
     PromptRow,
@@ -33,6 +35,9 @@ from halocline.surfaces.row_kinds import (
 
 LIVE_OUTPUT = 16_384
 """Characters of a running call's output that its row holds."""
+
+LONG_HOOK = 1.0
+"""Seconds beyond which a hook is worth a row."""
 
 
 class Totals(Value, frozen=True):
@@ -192,6 +197,13 @@ def _answered(t: Transcript, e: ev.QuestionAnswered) -> Transcript:
     return replace(t, rows=tuple(answer(row) for row in t.rows))
 
 
+def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
+    quiet = e.status is HookStatus.COMPLETED and e.decision is not HookDecision.BLOCK
+    if quiet and e.seconds <= LONG_HOOK:
+        return t
+    return _add(t, HookRow(e.hook, e.moment, e.status, e.decision, e.said, e.seconds))
+
+
 _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.TaskStarted: lambda t, e: _add(t, StartRow(e.workspace, e.model, e.mode, e.approval_mode)),
     ev.LogRepaired: lambda t, e: _add(t, NoticeRow(f"The log was repaired after a crash: {e.bytes_cut} bytes cut.")),
@@ -220,6 +232,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.CheckpointRestored: lambda t, e: _add(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
     ev.JobEnded: lambda t, e: _add(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
     ev.DiagnosticsReported: lambda t, e: _add(t, *_found(e.content)),
+    ev.HookRan: _hook_ran,
     ev.Noticed: lambda t, e: _add(t, NoticeRow(e.text)),
     ev.ErrorRaised: lambda t, e: _add(t, ErrorRow(e.code, e.text, e.hint)),
 }

@@ -17,7 +17,8 @@ from halocline.ports.web_search import WebSearch
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
-    from halocline.ports.browser import Browser  # most tasks have none
+    from halocline.ports.browser import Browser  # most tasks have neither
+    from halocline.ports.hooks import Hooks
 
 
 class Machine(Value, frozen=True):
@@ -46,6 +47,7 @@ class Machine(Value, frozen=True):
     partial_edits: bool = False
     formatters: Mapping[str, str] = {}
     facts: ShellFacts = NoFacts()
+    hooks: "Hooks | None" = None
 
     async def close(self) -> None:
         """End what was started on it."""

@@ -73,20 +73,22 @@ class Task:
         tell_of_ends(self.machine.shell.jobs, self.emit)
         async for prompt in self.inbox.prompts():
             await self.turn(prompt)
+        self.emit(*(await hooks.ends(None) if (hooks := self.machine.hooks) else ()))
 
     async def turn(self, prompt: Prompt) -> None:
         """Answer one prompt, and always say why the answer ended."""
+        hooks = self.machine.hooks
         self.emit(TurnStarted(content=prompt.content, output_schema=prompt.output_schema))
         try:
             async with self.inbox.interruptible(self.deadline()):
-                end = await self.steps()
+                end = (hooks and await hooks.begins()) or await self.steps()
                 await self.checkpoints.settle()
         except Interrupted as why:
             end = _interrupted(why)
         except ModelError as error:
             end = TurnEnded(reason=StopReason.ERROR, text=error.text)
             self.emit(_raised(error))
-        self.emit(*loose_ends(self.state), end)
+        self.emit(*loose_ends(self.state), *(await hooks.ends(end) if hooks else ()), end)
         await self.log.sync()
 
     async def steps(self) -> TurnEnded:
@@ -98,7 +100,7 @@ class Task:
                 self.emit(SteeringReceived(content=steering))
             elif self.state.turn_is_over or not message.tool_calls:
                 self.emit(*judged(self.state))
-                if not self.state.owes_reply:
+                if not self.state.owes_reply and not ((hooks := self.machine.hooks) and await hooks.holds()):
                     return TurnEnded(reason=message.stop_reason)
         return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)
 

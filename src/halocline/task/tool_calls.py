@@ -6,6 +6,7 @@ nothing then. `perform` runs what may run and never raises except for cancellati
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,16 +17,15 @@ from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, within
 from halocline.policy.gate import Decision, Posture, decide
-from halocline.policy.holding import holding
 from halocline.ports.checkpoints import Checkpoints
-from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput, Toolset
+from halocline.ports.tool import Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Note, ResultPart, Text, ToolCall, ToolResult
 from halocline.protocol.rules import Verdict
 from halocline.protocol.state import State
-from halocline.protocol.values import Value
+from halocline.task.admission import ALLOWED, Run, asked, granted, resolved, started
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
 from halocline.task.judging import posture, summary_of
@@ -34,10 +34,8 @@ from halocline.task.machine import Machine
 from halocline.task.reach import Reach
 
 if TYPE_CHECKING:
-    pass  # most tasks have none
+    from halocline.ports.hooks import Outcome
 
-OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
-ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
 
 NOT_EXECUTED = (
     "Nothing was executed: the arguments of this call are not complete and well-formed{why}. "
@@ -60,27 +58,19 @@ _log = logging.getLogger("halocline")
 class NotAdmitted(Exception):
     """A gate was closed; `text` tells the model, `status` is how the call ends."""
 
-    def __init__(self, text: str, status: ev.CallStatus = ev.CallStatus.REJECTED) -> None:
+    def __init__(
+        self,
+        text: str,
+        status: ev.CallStatus = ev.CallStatus.REJECTED,
+        *,
+        notes: tuple[Note, ...] = (),
+        stops: bool = False,
+    ) -> None:
         super().__init__(text)
         self.text = text
         self.status = status
-
-
-class Run(Value, frozen=True):
-    """A call that passed every gate. `notes` are a person's words on the approval, for the model.
-
-    `places` is where its paths led when that was judged, `rule` what let it pass, and `runs` the form in which its
-    command is run, when that is not the command itself.
-    """
-
-    call: ToolCall
-    tool: AnyTool
-    input: Any
-    summary: Summary
-    notes: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
-    rule: str = ""
-    runs: str = ""
+        self.notes = notes
+        self.stops = stops
 
 
 class ToolCalls:
@@ -106,6 +96,8 @@ class ToolCalls:
         self._machine = machine
         self._checkpoints = checkpoints
         self._home = home
+        if machine.hooks:
+            machine.hooks.attach(emit, state)
 
     async def prepare(self, call: ToolCall) -> Run | None:
         """Pass every gate, or end the call here."""
@@ -114,7 +106,7 @@ class ToolCalls:
                 raise NotAdmitted(SKIPPED, ev.CallStatus.SKIPPED)
             return await self._admit(self._understand(call, self._state().last_message.model))
         except NotAdmitted as stopped:
-            self._end(call, stopped.status, stopped.text)
+            self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
         except ToolFailure as failure:
             self._end(call, ev.CallStatus.FAILED, failure.text)
         except LogUnwritable:
@@ -125,8 +117,8 @@ class ToolCalls:
 
     async def perform(self, run: Run) -> None:
         """Do it, and say how it ended."""
-        call, summary = run.call, run.summary
-        self._emit(_started(run, self._state().sandbox))
+        call, summary, began = run.call, run.summary, time.monotonic()
+        self._emit(started(run, self._state().sandbox))
         try:
             if run.tool.edits:
                 await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
@@ -135,13 +127,30 @@ class ToolCalls:
             self._emit(*output.events)
             output = await self._followed(run, output)
         except ToolFailure as failure:
-            self._end(call, ev.CallStatus.FAILED, failure.text)
+            failed = partial(self._end, call, ev.CallStatus.FAILED, failure.text)
+            await self._end_with_hooks(run, failure.text, began, failed, failed=True)
         except LogUnwritable:
             raise
         except Exception as bug:
             self._broke(call, bug)
         else:
-            self._complete(run, output)
+            said = "\n".join(part.text for part in output.content if isinstance(part, Text))
+            await self._end_with_hooks(run, said, began, partial(self._complete, run, output), failed=False)
+
+    async def _end_with_hooks(
+        self, run: Run, said: str, began: float, end: Callable[..., None], *, failed: bool
+    ) -> None:
+        """End a call that ran, with what hooks say to it. What cuts these short does not undo the call."""
+        outcome = None
+        try:
+            if hooks := self._machine.hooks:
+                outcome = await hooks.after(run.call, said, time.monotonic() - began, failed=failed)
+        finally:
+            if outcome is None:
+                end()
+            else:
+                objection = (Note(outcome.blocked, "hook"),) if outcome.blocked else ()
+                end((*outcome.notes, *objection), ends_turn=outcome.stops)
 
     async def _followed(self, run: Run, output: ToolOutput) -> ToolOutput:
         """With what became of the files that it wrote; those that were read are looked at in the background."""
@@ -192,8 +201,36 @@ class ToolCalls:
     async def _admit(self, run: Run) -> Run:
         await self._look_at_sandbox(run.summary)
         decision = self._judge(run)
+        if self._machine.hooks:
+            run, decision = self._heard(run, decision, await self._machine.hooks.before(run.call))
         run = replace(run, places=decision.places, rule=decision.rule, runs=decision.canonical or "")
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
+
+    def _heard(self, run: Run, decision: Decision, said: "Outcome") -> tuple[Run, Decision]:
+        """The call and the decision after the hooks. What they make of the input is judged again; nothing is lifted
+
+        but the question of an approval, and that only as far as yolo mode would.
+        """
+        if said.blocked:
+            raise NotAdmitted(f"Not done. {said.blocked} Nothing was run.", notes=said.notes, stops=said.stops)
+        if said.arguments is not None:
+            run = self._changed(run, said.arguments)
+            decision = self._judge(run)
+        if said.asks:
+            decision = replace(decision, verdict=Verdict.ASK, rule="hook", reason=said.asks, grant=None)
+        elif said.allows and decision.verdict is Verdict.ASK:
+            decision = decide(run.summary, replace(self._posture(), approval_mode=ev.ApprovalMode.YOLO))
+        return replace(run, notes=(*run.notes, *said.notes)), decision
+
+    def _changed(self, run: Run, arguments: dict[str, Any]) -> Run:
+        try:
+            changed = self._understand(replace(run.call, arguments=arguments), model="")
+        except ToolFailure as failure:
+            raise NotAdmitted(
+                f"Not done. A hook changed this call to one that cannot be run: {failure.text}"
+            ) from failure
+        note = Note(f"A hook changed this call before it ran. What ran: {changed.summary.title}", "hook")
+        return replace(changed, notes=(note,))
 
     async def _look_at_sandbox(self, summary: Summary) -> None:
         """Before the first command is judged, and when another process has taken the task up: is there one?"""
@@ -213,13 +250,14 @@ class ToolCalls:
         diffs = await run.tool.preview(run.input, self._context(run)) if run.tool.preview else ()
         request = f"r{self._state().seq + 1}"
         with self._inbox.decision(request) as decision_of_person:
-            self._emit(_asked(request, run, decision, diffs, self._state().sandbox))
+            self._emit(asked(request, run, decision, diffs, self._state().sandbox))
+            self._notify("permission_prompt", run.summary.title)
             await self._log.sync()
             answer = await decision_of_person.arrives()
         if answer is None:
             self._emit(ev.ApprovalResolved(request, run.call.id, ev.Choice.REJECT_ONCE, "nobody"))
             raise NotAdmitted(NOBODY.format(reason=decision.reason))
-        self._emit(_resolved(request, run, answer, _granted(answer, decision)))
+        self._emit(resolved(request, run, answer, granted(answer, decision)))
         if answer.decision not in ALLOWED:
             raise NotAdmitted(DECLINED + (f' They said: "{answer.note}"' if answer.note else ""))
         await self._keep_leave(answer, decision)
@@ -227,7 +265,7 @@ class ToolCalls:
         return self._approved(run, answer.note, answer.arguments)
 
     async def _keep_leave(self, answer: ResolveApproval, decision: Decision) -> None:
-        grant = _granted(answer, decision)
+        grant = granted(answer, decision)
         if grant is None or answer.scope is ev.Scope.TASK:
             return
         folder = Path(self._state().workspace) if answer.scope is ev.Scope.PROJECT else None
@@ -242,18 +280,18 @@ class ToolCalls:
             raise ToolFailure(CHANGED)
 
     def _approved(self, run: Run, note: str, arguments: dict[str, object] | None) -> Run:
-        notes = (f"The person said on approving: {note}",) if note else ()
+        notes = (Note(f"The person said on approving: {note}", "approval"),) if note else ()
         if arguments is None:
-            return replace(run, notes=notes)
+            return replace(run, notes=(*run.notes, *notes))
         edited = self._understand(replace(run.call, arguments=arguments), model="")
         edited = replace(edited, places=self._judge(edited).places)
         changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
-        return replace(edited, notes=(changed, *notes))
+        return replace(edited, notes=(Note(changed, "approval"), *notes))
 
-    def _complete(self, run: Run, output: ToolOutput) -> None:
+    def _complete(self, run: Run, output: ToolOutput, notes: tuple[Note, ...] = (), *, ends_turn: bool = False) -> None:
         content: tuple[ResultPart, ...] = within(output.content, CEILING, self._machine.blobs.put)
         first = next((part.text for part in content if isinstance(part, Text)), "")
-        content += (*(Note(said, "approval") for said in run.notes), *self._remark(run.call, first))
+        content += (*run.notes, *notes, *self._remark(run.call, first))
         self._emit(
             ev.ToolCallEnded(
                 call=run.call.id,
@@ -261,7 +299,7 @@ class ToolCalls:
                 status=ev.CallStatus.COMPLETED,
                 result=ToolResult(run.call.id, content),
                 diffs=output.diffs,
-                ends_turn=output.ends_turn,
+                ends_turn=output.ends_turn or ends_turn,
             ),
         )
 
@@ -270,10 +308,18 @@ class ToolCalls:
         _log.error("the tool %s broke on %s", call.name, call.arguments, exc_info=bug)
         self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
 
-    def _end(self, call: ToolCall, status: ev.CallStatus, text: str) -> None:
+    def _end(
+        self,
+        call: ToolCall,
+        status: ev.CallStatus,
+        text: str,
+        notes: tuple[Note, ...] = (),
+        *,
+        ends_turn: bool = False,
+    ) -> None:
         (said,) = within((Text(text),), CEILING, self._machine.blobs.put)
-        result = ToolResult(call.id, (said, *self._remark(call, text)), is_error=True)
-        self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result))
+        result = ToolResult(call.id, (said, *notes, *self._remark(call, text)), is_error=True)
+        self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
 
     def _remark(self, call: ToolCall, text: str) -> tuple[Note, ...]:
         said = remark(self._state(), call, text)
@@ -326,77 +372,19 @@ class ToolCalls:
     def _progress(self, call: str, text: str) -> None:
         self._emit(ev.ToolCallProgressed(call, text))
 
+    def _notify(self, kind: str, message: str) -> None:
+        """Somebody is waited for."""
+        if self._machine.hooks and self._inbox.attended:
+            self._machine.hooks.waits(kind, message)
+
     async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:
         """Put a question to the person; None when nobody can answer."""
         request = f"q{self._state().seq + 1}"
         with self._inbox.answer(request) as answer_of_person:
             self._emit(ev.QuestionAsked(request=request, question=question, options=tuple(options), call=call))
+            self._notify("question", question)
             await self._log.sync()
             answer = await answer_of_person.arrives()
         by, text, client = ("user", answer.answer, answer.client) if answer else ("nobody", "", "")
         self._emit(ev.QuestionAnswered(request=request, answer=text, by=by, client=client))
         return answer.answer if answer else None
-
-
-def _started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
-    summary = run.summary
-    return ev.ToolCallStarted(
-        call=run.call.id,
-        name=run.call.name,
-        title=summary.title,
-        kind=summary.kind,
-        locations=summary.locations,
-        rule=run.rule,
-        runs=run.runs,
-        sandbox=holding(summary, sandbox),
-    )
-
-
-def _asked(
-    request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...], sandbox: ev.SandboxChecked
-) -> ev.ApprovalRequested:
-    return ev.ApprovalRequested(
-        request=request,
-        call=run.call.id,
-        name=run.call.name,
-        title=run.summary.title,
-        kind=run.summary.kind,
-        reason=decision.reason,
-        options=OPTIONS,
-        detail=run.summary.command,
-        diffs=diffs,
-        grant=decision.grant,
-        place=run.summary.place,
-        rule=decision.rule,
-        wider=decision.wider,
-        parts=_told(decision.parts, run.summary.command),
-        sandbox=holding(run.summary, sandbox),
-    )
-
-
-def _granted(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
-    """What a person gave leave for, or refused, for good."""
-    if answer.decision not in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS):
-        return None
-    return decision.wider if answer.wider and decision.wider else decision.grant
-
-
-def _told(parts: tuple[ev.CommandPart, ...], command: str) -> tuple[ev.CommandPart, ...]:
-    """The parts of a command as an event holds them: the text of one that is the whole command is not said again."""
-    if len(parts) == 1 and parts[0].text == command.strip():
-        return (replace(parts[0], text=""),)
-    return parts
-
-
-def _resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | None) -> ev.ApprovalResolved:
-    return ev.ApprovalResolved(
-        request=request,
-        call=run.call.id,
-        decision=answer.decision,
-        by="user",
-        note=answer.note,
-        client=answer.client,
-        grant=grant,
-        scope=answer.scope if grant else ev.Scope.TASK,
-        arguments=answer.arguments if answer.decision in ALLOWED else None,
-    )

@@ -20,6 +20,8 @@ COMMANDS = {
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
     "models": "which models can be named, and what they cost",
+    "hooks": "which hooks are set up, and which of them run",
+    "trust": "let a folder run its own hooks, or not",
     "login": "store the key for a provider, after trying it",
     "logout": "forget a stored key",
     "policy": "say what would be decided about a command, and why",
@@ -106,6 +108,8 @@ def _prompt_options(parser: Parser) -> Parser:
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--max-steps", type=_positive_int, metavar="N", help="steps one turn may take")
     add("--max-cost", type=_positive, metavar="USD", help="US dollars the task may cost")
+    add("--trust", action="store_true", help="let the folder's own hooks run this time")
+    add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="a folder of hooks; may be repeated")
     add("--record", metavar="FILE", help="write events and requests to a new file, for halo replay")
     add("--time-limit", type=_positive, metavar="SECONDS", help="how long one turn may take")
     _network_options(parser)
@@ -229,6 +233,29 @@ def _doctor() -> Parser:
     return parser
 
 
+def _hooks() -> Parser:
+    parser = Parser(prog="halo hooks", description="The hooks that are set up for a folder.")
+    listing = parser.add_subparsers(dest="action", required=True, metavar="list").add_parser(
+        "list", help="where each is from, and whether it runs"
+    )
+    listing.add_argument("-C", "--cwd", dest="folder", metavar="DIR", default=".", help="the folder")
+    listing.add_argument(
+        "--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="a folder of hooks; may be repeated"
+    )
+    listing.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
+def _trust() -> Parser:
+    parser = Parser(prog="halo trust", description="Which folders may run hooks of their own.")
+    parser.set_defaults(folder=".", action="list")
+    actions = parser.add_subparsers(dest="action", metavar="list|add|remove")
+    actions.add_parser("list", help="what was said of which folder")
+    for name, text in (("add", "trust it as it is now"), ("remove", "forget what was said of it")):
+        actions.add_parser(name, help=text).add_argument("folder", nargs="?", default=".", help="the folder")
+    return parser
+
+
 def _login() -> Parser:
     parser = Parser(
         prog="halo login",
@@ -261,6 +288,8 @@ PARSERS = {
     "export": _export,
     "checkpoints": _checkpoints,
     "models": _models,
+    "hooks": _hooks,
+    "trust": _trust,
     "login": _login,
     "logout": _logout,
     "policy": _policy,

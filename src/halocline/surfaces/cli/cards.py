@@ -7,13 +7,14 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from halocline.protocol.events import CallStatus, Choice, CommandPart, Diff, Grant, Scope, TodoStatus, ToolKind
+from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import StopReason
 from halocline.protocol.rules import Effect
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.diff_view import diff_view, stat
 from halocline.surfaces.cli.look import line, marked, wrapped
 from halocline.surfaces.cli.safe_text import clean, reveal
-from halocline.surfaces.figures import EFFECTS, ending, job_ending, model_name, plural, retrying
+from halocline.surfaces.figures import EFFECTS, ending, hook_ending, job_ending, model_name, plural, retrying
 
 OUTPUT_LINES = 12
 DIFF_LINES = 40
@@ -210,6 +211,11 @@ def job_end_card(row: r.JobEndRow) -> RenderableType:
 
 def told_card(text: str) -> RenderableType:
     return marked(Group(*(wrapped(clean(part)) for part in text.split("\n"))), "◇", "accent")
+
+
+def hook_card(row: r.HookRow) -> RenderableType:
+    good = row.status is HookStatus.COMPLETED and row.decision is not HookDecision.BLOCK
+    return marked(wrapped(clean(hook_ending(row)), "quiet"), "⚑", "quiet" if good else "warn")
 
 
 def notice_card(row: r.NoticeRow) -> RenderableType:

@@ -20,6 +20,8 @@ MODULES = {
     "export": "tasks",
     "checkpoints": "checkpoints",
     "models": "models",
+    "hooks": "trust",
+    "trust": "trust",
     "login": "login",
     "logout": "login",
     "policy": "policy",

@@ -198,7 +198,7 @@ class Answer(Silent):
         elif end and end.reason is StopReason.CANCELLED:
             tell("Interrupted.", f"Go on with: halo -r {state.task}")
         elif end and end.reason is StopReason.REFUSAL:
-            tell("The model refused to answer.")
+            tell(end.text or "The model refused to answer.")
         elif state.nobody_answered:
             tell(UNANSWERED, APPROVE)
 

@@ -38,7 +38,10 @@ def command(arguments: argparse.Namespace) -> int:
         prompt = prompt_text(arguments.prompt, needed=not resumes)
         if not (prompt or stays or resumes):
             raise UsageError("There is no prompt.", 'Give one: halo "what to do", or pipe it in. See: halo --help')
-        return asyncio.run(_run(arguments, workspace, prompt, schema, view, stays=stays))
+        client = open_client(choices_of(arguments))
+        if not arguments.trust:
+            _settle_trust(client, arguments.resume, workspace, attended=view.asks)
+        return asyncio.run(_run(client, arguments, workspace, prompt, schema, view, stays=stays))
     except (HaloclineError, ExceptionGroup) as error:
         view.fail(explained(error))
         raise
@@ -78,6 +81,7 @@ def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
         mode=ev.Mode(mode) if mode else None,
         approval_mode=ev.ApprovalMode(approval) if approval not in (None, "plan") else None,
         attended=attended,
+        trusted=arguments.trust,
         record=Path(arguments.record).expanduser().absolute() if arguments.record else None,
     )
 
@@ -91,10 +95,27 @@ def _schema_of(arguments: argparse.Namespace) -> JsonObject | None:
     return read_schema(arguments.output_schema)
 
 
+def _settle_trust(client: Client, resume: str | None, workspace: Path, *, attended: bool) -> None:
+    """Nobody asks a person while an event loop runs: it would keep Ctrl-C to itself."""
+    if resume:
+        name = client.find(resume)
+        workspace = next((Path(info.workspace) for info in client.history() if info.task == name), workspace)
+    if client.may_run_code(workspace):
+        from halocline.surfaces.cli.trust import settled
+
+        settled(client, workspace, attended=attended)
+
+
 async def _run(
-    arguments: argparse.Namespace, workspace: Path, prompt: str, schema: JsonObject | None, view: View, *, stays: bool
+    client: Client,
+    arguments: argparse.Namespace,
+    workspace: Path,
+    prompt: str,
+    schema: JsonObject | None,
+    view: View,
+    *,
+    stays: bool,
 ) -> int:
-    client = open_client(choices_of(arguments))
     options = options_of(arguments, attended=view.asks)
     stopped: tuple[str, ...] = ()
     try:
@@ -110,7 +131,7 @@ async def _run(
                     view.show(ev.Noticed(_stopped(ended)))
                 conversation = Conversation(client, task, view, schema, stays=stays)
                 code = await conversation.run(HANDED_OVER.format(context=handed.context, task=handed.task), 0)
-            is_empty = not client.state(task).messages
+            is_empty = not client.state(task).messages and client.state(task).last_end is None
             stopped = _running(client, task)
     finally:
         await close(client)

@@ -1,0 +1,81 @@
+"""The hooks of one folder: which are set up, which of them run and why not, and what a person said of the folder."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.hosts.hooks import LocalHooks
+from halocline.ports.hooks import Hook
+from halocline.protocol.hook_kinds import HookSource
+from halocline.store.hook_files import Places, hooks_in
+from halocline.store.paths import Home
+from halocline.store.settings import Settings
+from halocline.store.trust import Said, Standing, Trust, digest
+from halocline.task.hooks import LiveHooks, Rules
+
+SetUp = Hook
+"""What surfaces list."""
+
+WHY = {
+    Standing.UNKNOWN: "the folder is not trusted: halo trust add",
+    Standing.CHANGED: "the folder changed since it was trusted: halo trust add",
+    Standing.REFUSED: "you did not trust the folder: halo trust add",
+}
+
+
+class FolderHooks:
+    """Hooks that a folder and a person have, and the trust in that folder."""
+
+    def __init__(self, workspace: Path, home: Home, settings: Settings, env: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._trust = Trust(home.trust)
+        own = [Path(folder).expanduser().absolute() for folder in settings.hook_folders]
+        user = Path(env["HOME"]) if env.get("HOME") else None
+        self.places = Places(workspace, user, (home.hooks, *own))
+
+    @property
+    def standing(self) -> Standing:
+        """Raises SettingsError."""
+        return self._trust.standing(self.places)
+
+    @property
+    def folders(self) -> dict[str, Said]:
+        """All folders that a person spoke of. Raises SettingsError."""
+        return self._trust.folders()
+
+    def _is_as(self, then: str) -> bool:
+        return bool(then) and (digest(self.places) == then or self.standing is Standing.TRUSTED)
+
+    def say(self, *, trusted: bool) -> None:
+        """Trust the folder as it is now, or do not. Raises SettingsError."""
+        self._trust.say(self.places, trusted=trusted)
+
+    def forget(self, folder: Path) -> bool:
+        """Know nothing of a folder any more. False when nothing was known. Raises SettingsError."""
+        return self._trust.forget(folder)
+
+    def list(self, *, trusted: bool = False) -> list[Hook]:
+        """Every hook that is set up; those that are not run say why. Raises SettingsError."""
+        why = "" if trusted else WHY.get(self.standing, "")
+        foreign = [
+            hook if hook.inert else replace(hook, inert=why) for hook in hooks_in(self.places, HookSource.PROJECT)
+        ]
+        hooks = [*foreign, *hooks_in(self.places, HookSource.USER)]
+        if self._settings.hooks:
+            return hooks
+        return [replace(hook, inert="the setting hooks is false") for hook in hooks]
+
+    def live(self, log: Path, hidden: frozenset[str], *, trusted: bool) -> LiveHooks | None:
+        """Those that run in a task; None when there are none. Raises SettingsError."""
+        as_now = digest(self.places)
+        active = [hook for hook in self.list(trusted=trusted) if not hook.inert]
+        if not active:
+            return None
+        rules = Rules(
+            timeout=self._settings.hook_timeout,
+            fails_closed=self._settings.hook_failures == "block",
+            transcript=str(log),
+            is_current=lambda: self._is_as(as_now),
+        )
+        return LiveHooks(active, LocalHooks(str(self.places.workspace), hidden), rules)

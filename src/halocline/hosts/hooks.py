@@ -1,0 +1,187 @@
+"""Runs hooks: each in a session of its own, with JSON on its standard input, a time limit and bounded output.
+
+When a hook has ended, whatever it started is ended too; a hook that hangs, or prints without end, is killed. Each has a
+thread that talks to it, as long as it runs.
+"""
+
+import asyncio
+import os
+import selectors
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from halocline.hosts import readiness
+from halocline.ports.hooks import Hook, HookEnd
+
+MARK = "HALOCLINE_HOOK"
+"""The variable by which a hook's processes are known when they left its session."""
+MOST_OUTPUT = 1 << 20
+MOST_ERRORS = 1 << 16
+_CHUNK = 1 << 16
+_LOOK = 0.05
+"""Seconds between looks at whether it has ended, or shall."""
+_DRAIN = 0.2
+"""Seconds for which what it started may still print after its end."""
+
+
+@dataclass(slots=True)
+class Heard:
+    """What a hook printed on one stream, up to `room` bytes."""
+
+    room: int
+    data: bytearray = field(default_factory=bytearray)
+    over: bool = False
+
+    def take(self, chunk: bytes) -> None:
+        self.data += chunk[: self.room - len(self.data)]
+        self.over = self.over or len(self.data) >= self.room
+
+    @property
+    def text(self) -> str:
+        return self.data.decode(errors="replace")
+
+
+class LocalHooks:
+    """Fulfils `ports.hooks.HookRunner`. Hooks run in `folder` and do not see the variables in `hidden`."""
+
+    def __init__(self, folder: str, hidden: frozenset[str] = frozenset()) -> None:
+        self._folder = folder
+        shown = {name: value for name, value in os.environ.items() if name not in hidden}
+        self._environment = shown | {"CLAUDE_PROJECT_DIR": folder, "HALOCLINE_WORKSPACE": folder}
+
+    async def run(self, hook: Hook, given: bytes, timeout: float) -> HookEnd:
+        stop = threading.Event()
+        thread = ThreadPoolExecutor(1)
+        talk = asyncio.get_running_loop().run_in_executor(thread, self._talk, hook, given, timeout, stop)
+        try:
+            return await asyncio.shield(talk)
+        finally:  # when this is cancelled, the hook is ended first
+            stop.set()
+            await asyncio.wait([talk])
+            thread.shutdown(wait=False)
+
+    def _talk(self, hook: Hook, given: bytes, timeout: float, stop: threading.Event) -> HookEnd:
+        began = time.monotonic()
+        mark = os.urandom(8).hex()
+        try:
+            process = self._start(hook, self._environment | {MARK: mark})
+        except (OSError, ValueError) as error:
+            return HookEnd(trouble=f"it cannot be run: {_why(error)}")
+        conversation = Conversation(process, given)
+        with process:
+            try:
+                in_time = conversation.goes_on_until(began + timeout, stop)
+            finally:
+                _kill(process.pid, f"{MARK}={mark}".encode())
+        seconds = round(time.monotonic() - began, 3)
+        if conversation.output.over:
+            trouble = f"it printed more than {MOST_OUTPUT:,} bytes"
+        else:
+            trouble = "" if in_time else f"it took longer than {timeout:g} s"
+        said, errors = conversation.output.text, conversation.errors.text
+        return HookEnd(process.returncode, said, errors, seconds, timed_out=not in_time, trouble=trouble)
+
+    def _start(self, hook: Hook, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        words = list(hook.words)
+        if hook.words[:2] != ("/bin/sh", "-c"):  # a shell reads the variable itself, whatever is in the folder's name
+            words = [word.replace("${CLAUDE_PROJECT_DIR}", self._folder) for word in words]
+        return subprocess.Popen(
+            words,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self._folder,
+            env=environment,
+            start_new_session=True,
+        )
+
+
+class Conversation:
+    """What goes to a process and comes from it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], given: bytes) -> None:
+        self.output, self.errors = Heard(MOST_OUTPUT), Heard(MOST_ERRORS)
+        self._process = process
+        self._rest = memoryview(given)
+        self._pipes = selectors.DefaultSelector()
+        for pipe, heard in ((process.stdin, None), (process.stdout, self.output), (process.stderr, self.errors)):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+            self._pipes.register(pipe, selectors.EVENT_READ if heard else selectors.EVENT_WRITE, heard)
+
+    def goes_on_until(self, deadline: float, stop: threading.Event) -> bool:
+        """Talk until the process has ended, or shall. False when that took too long; a flood ends it at once."""
+        with self._pipes:
+            while not (stop.is_set() or self.output.over):
+                if self._process.poll() is not None:
+                    deadline = min(deadline, time.monotonic() + _DRAIN)
+                    self._hear_the_rest(deadline)
+                    return True
+                if time.monotonic() >= deadline:
+                    return False
+                self._exchange(_LOOK)
+        return True
+
+    def _hear_the_rest(self, deadline: float) -> None:
+        """Take what is in the pipes; a child that holds them is not waited for."""
+        while self._is_heard and not self.output.over and time.monotonic() < deadline:
+            self._exchange(_LOOK)
+
+    @property
+    def _is_heard(self) -> bool:
+        return any(key.data is not None for key in self._pipes.get_map().values())
+
+    def _exchange(self, seconds: float) -> None:
+        if not self._is_heard:  # it closed its output and goes on
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
+            return
+        for key, _ in self._pipes.select(seconds):
+            if key.data is None:
+                self._give()
+            elif not self._hear(key.fd, key.data):
+                self._pipes.unregister(key.fileobj)
+
+    def _give(self) -> None:
+        pipe = self._process.stdin
+        assert pipe is not None
+        try:
+            self._rest = self._rest[os.write(pipe.fileno(), self._rest[:_CHUNK]) :]
+        except BlockingIOError:
+            return
+        except OSError:  # it need not read
+            self._rest = self._rest[:0]
+        if not self._rest:
+            self._pipes.unregister(pipe)
+            pipe.close()
+
+    @staticmethod
+    def _hear(pipe: int, heard: Heard) -> bool:
+        """False at its end."""
+        try:
+            chunk = os.read(pipe, _CHUNK)
+        except BlockingIOError:
+            return True
+        heard.take(chunk)
+        return bool(chunk)
+
+
+def _kill(leader: int, mark: bytes) -> None:
+    members = readiness.members(leader, mark)
+    groups = {leader} if members is None else {member.group for member in members}
+    for group in groups:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def _why(error: OSError | ValueError) -> str:
+    if isinstance(error, OSError) and error.strerror == "Exec format error":
+        return "its first line names no program (as #!/bin/sh does)"
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

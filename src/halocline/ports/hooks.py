@@ -1,0 +1,88 @@
+"""The door to a person's scripts: what a hook is, how one is run, and what a task asks of all of them.
+
+Hooks may forbid, ask for a person, add words or change a call's input; they never allow what the gate denies.
+"""
+
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+from halocline.protocol.events import HookRan, TurnEnded
+from halocline.protocol.hook_kinds import HookMoment, HookSource
+from halocline.protocol.messages import Note, ToolCall
+from halocline.protocol.state import State
+from halocline.protocol.values import JsonObject, Value
+
+
+class Hook(Value, frozen=True, omit_defaults=False):
+    """One hook that is set up. `words` are its program and arguments, `event` its moment as its file calls it.
+
+    `file` is where it is set up; `in_settings` says that this is a list in Claude's form and not a folder of
+    executables. `timeout` is in seconds, `on_failure` what its failure means: empty for both is as the settings say.
+    `inert` says why it is not run.
+    """
+
+    name: str
+    moment: HookMoment | None
+    event: str
+    source: HookSource
+    file: str
+    words: tuple[str, ...] = ()
+    matcher: str = ""
+    timeout: float | None = None
+    on_failure: Literal["", "block", "continue"] = ""
+    in_settings: bool = False
+    inert: str = ""
+
+
+class HookEnd(Value, frozen=True):
+    """How a hook's process ended. `trouble` says in words what went wrong apart from an exit code."""
+
+    exit_code: int | None = None
+    output: str = ""
+    errors: str = ""
+    seconds: float = 0.0
+    timed_out: bool = False
+    trouble: str = ""
+
+
+class HookRunner(Protocol):
+    """Runs hooks."""
+
+    async def run(self, hook: Hook, given: bytes, timeout: float) -> HookEnd:
+        """Run one to its end with `given` on standard input. Nothing of it is left then, nor after a cancellation."""
+
+
+class Outcome(Value, frozen=True):
+    """What all hooks of a moment said together. `blocked` and `asks` are reasons; empty when nobody wants that."""
+
+    blocked: str = ""
+    stops: bool = False
+    asks: str = ""
+    allows: bool = False
+    arguments: JsonObject | None = None
+    notes: tuple[Note, ...] = ()
+
+
+class Hooks(Protocol):
+    """The hooks of one task, at their moments."""
+
+    def attach(self, emit: Callable[..., None], state: Callable[[], State]) -> None:
+        """Whose hooks these are; comes before everything else."""
+
+    async def begins(self) -> TurnEnded | None:
+        """A prompt was taken up. Gives the end of its turn when it is refused."""
+
+    async def before(self, call: ToolCall) -> Outcome:
+        """The gate let a call pass, at least as far as to a person."""
+
+    async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
+        """A call has run; `said` is what the model is told."""
+
+    def waits(self, kind: str, message: str) -> None:
+        """Somebody is asked something. Nobody waits for these hooks."""
+
+    async def holds(self) -> bool:
+        """The model is done. True when a hook gave it something more to do."""
+
+    async def ends(self, end: TurnEnded | None) -> tuple[HookRan, ...]:
+        """The turn ends so, or (None) the task is closed. Gives what has to be written down before that end."""

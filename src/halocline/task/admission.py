@@ -1,0 +1,100 @@
+"""A call on its way through the gates, and the events that tell of it; pure."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from halocline.policy.gate import Decision
+from halocline.policy.holding import holding
+from halocline.ports.tool import AnyTool, Summary
+from halocline.protocol import events as ev
+from halocline.protocol.commands import ResolveApproval
+from halocline.protocol.messages import Note, ToolCall
+from halocline.protocol.values import Value
+
+OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
+ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
+
+
+class Run(Value, frozen=True):
+    """A call that passed every gate. `notes` are words of a person or a hook on it, for the model.
+
+    `places` is where its paths led when that was judged, `rule` what let it pass, and `runs` the form in which its
+    command is run, when that is not the command itself.
+    """
+
+    call: ToolCall
+    tool: AnyTool
+    input: Any
+    summary: Summary
+    notes: tuple[Note, ...] = ()
+    places: tuple[str, ...] = ()
+    rule: str = ""
+    runs: str = ""
+
+
+def started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
+    """The call runs now."""
+    summary = run.summary
+    return ev.ToolCallStarted(
+        call=run.call.id,
+        name=run.call.name,
+        title=summary.title,
+        kind=summary.kind,
+        locations=summary.locations,
+        rule=run.rule,
+        runs=run.runs,
+        sandbox=holding(summary, sandbox),
+    )
+
+
+def asked(
+    request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...], sandbox: ev.SandboxChecked
+) -> ev.ApprovalRequested:
+    """A person has to decide about the call."""
+    return ev.ApprovalRequested(
+        request=request,
+        call=run.call.id,
+        name=run.call.name,
+        title=run.summary.title,
+        kind=run.summary.kind,
+        reason=decision.reason,
+        options=OPTIONS,
+        detail=run.summary.command,
+        diffs=diffs,
+        grant=decision.grant,
+        place=run.summary.place,
+        rule=decision.rule,
+        wider=decision.wider,
+        parts=_told(decision.parts, run.summary.command),
+        sandbox=holding(run.summary, sandbox),
+    )
+
+
+def granted(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
+    """What a person gave leave for, or refused, for good."""
+    if answer.decision not in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS):
+        return None
+    return decision.wider if answer.wider and decision.wider else decision.grant
+
+
+def _told(parts: tuple[ev.CommandPart, ...], command: str) -> tuple[ev.CommandPart, ...]:
+    """The parts of a command as an event holds them: the text of one that is the whole command is not said again."""
+    if len(parts) == 1 and parts[0].text == command.strip():
+        return (replace(parts[0], text=""),)
+    return parts
+
+
+def resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | None) -> ev.ApprovalResolved:
+    """A person has decided."""
+    return ev.ApprovalResolved(
+        request=request,
+        call=run.call.id,
+        decision=answer.decision,
+        by="user",
+        note=answer.note,
+        client=answer.client,
+        grant=grant,
+        scope=answer.scope if grant else ev.Scope.TASK,
+        arguments=answer.arguments if answer.decision in ALLOWED else None,
+    )
