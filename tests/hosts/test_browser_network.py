@@ -167,7 +167,7 @@ def short_folder() -> Iterator[Path]:
 
 
 async def test_nothing_is_left_of_a_browser_when_halo_is_killed(short_folder: Path):
-    env = os.environ | {"TMPDIR": str(short_folder)}
+    env = os.environ | {"TMPDIR": str(short_folder), "PYTHONPATH": str(Path(__file__).parents[2])}
     halo = subprocess.Popen([sys.executable, "-c", textwrap.dedent(LAUNCHED)], stdout=subprocess.PIPE, env=env)
     assert halo.stdout is not None
     assert halo.stdout.readline() == b"launched\n"

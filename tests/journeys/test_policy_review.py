@@ -25,7 +25,7 @@ async def test_every_judged_call_of_a_task_is_judged_again_with_other_rules(jour
     journey.write("a.txt", "one")
     await journey.run(Turn(calls=CALLS), Turn(text="done"), options=ASK, answer=yes)
     book = RuleBook((Rule(Verdict.DENY, "no-b", paths=("b.txt",)), Rule(Verdict.ASK, "look", kinds=(ToolKind.READ,))))
-    found = {row.call: row for row in review(journey.logged, Tools(ALL), journey.home.root, book)}
+    found = {row.call: row for row in review(journey.logged, Tools(ALL), journey.home.root, lambda then: book)}
     assert {name: (row.then, row.rule, row.by, row.now, row.now_rule) for name, row in found.items()} == {
         "read": (Verdict.ALLOW, "reads", "", Verdict.ASK, "look"),
         "write": (Verdict.ASK, "mode-ask", "allow_once by user", Verdict.DENY, "no-b"),

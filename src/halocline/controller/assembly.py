@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,10 @@ from msgspec import structs
 from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.context.manager import Context, Thinking
+from halocline.context.manager import Context
 from halocline.controller.grounds import diagnostics
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
-from halocline.controller.model_choice import open_model, with_text_tools
+from halocline.controller.model_choice import open_model, thinking, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
 from halocline.controller.revisions import WorkspaceRevisions
@@ -32,7 +32,6 @@ from halocline.policy.grid import rules_of
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
-from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import DurableEvent, Mode, Noticed
 from halocline.protocol.messages import Effort
 from halocline.protocol.secret import Secret
@@ -332,19 +331,13 @@ class Assembly:
         return {
             "log": log,
             "state": state,
-            "context": Context(self.settings.max_tokens, self._thinking()),
+            "context": Context(self.settings.max_tokens, thinking(self.settings)),
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),
             "machine": self._machine(log, state, workspace, hooks),
             "home": self.home.root,
         }
-
-    def _thinking(self) -> Mapping[Mode, Thinking]:
-        settings, plan = self.settings, self.settings.plan
-        act = Thinking(settings.effort, settings.thinking_budget)
-        own = plan.effort is not None or plan.thinking_budget is not None
-        return {Mode.ACT: act, Mode.PLAN: Thinking(plan.effort, plan.thinking_budget) if own else act}
 
     def _limits(self) -> Limits:
         settings = self.settings
@@ -389,9 +382,13 @@ class Assembly:
             new_task_id=new_task_id,
             diagnostics=diagnostics(self.settings, workspace, self._key_variables(), self._env),
             formatters=self.settings.formatters,
-            facts=LocalShellFacts(self._env),
+            facts=self.shell_facts(),
             hooks=hooks,
         )
+
+    def shell_facts(self) -> LocalShellFacts:
+        """What the judge of commands must know of this machine."""
+        return LocalShellFacts(self._env)
 
     def leave(self, workspace: Path) -> RuleFiles:
         """What people allow and forbid for good in a workspace."""
@@ -399,16 +396,9 @@ class Assembly:
             self.home.policy,
             self.home.grants,
             workspace,
-            trusted=partial(self._is_trusted, workspace),
+            trusted=lambda: self.hooks_of(workspace).is_trusted,
             extra=rules_of(self.settings.auto_approve),
         )
-
-    def _is_trusted(self, workspace: Path) -> bool:
-        """Whether the project's own rules may allow something. A file that cannot be read trusts nobody."""
-        try:
-            return self.hooks_of(workspace).standing.value == "trusted"
-        except HaloclineError:
-            return False
 
     @cached_property
     def _found_browser(self) -> "FoundBrowser":

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from halocline.hosts.hooks import LocalHooks
 from halocline.ports.hooks import Hook
+from halocline.protocol.errors import SettingsError
 from halocline.protocol.hook_kinds import HookSource
 from halocline.store.hook_files import Places, hooks_in
 from halocline.store.paths import Home
@@ -38,6 +39,14 @@ class FolderHooks:
     def standing(self) -> Standing:
         """Raises SettingsError."""
         return self._trust.standing(self.places)
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the folder is trusted as it is now. A file of trust that cannot be read trusts nobody."""
+        try:
+            return self.standing is Standing.TRUSTED
+        except SettingsError:
+            return False
 
     @property
     def folders(self) -> dict[str, Said]:

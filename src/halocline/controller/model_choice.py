@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from halocline.context.manager import Thinking
 from halocline.controller.key_choice import Keys
 from halocline.controller.network_choice import network
 from halocline.controller.vendor_choice import find_vendor, known
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, UsageError
+from halocline.protocol.events import Mode
 from halocline.providers.catalogue_file import Catalogue
 from halocline.providers.endpoint import Endpoint, endpoint
 from halocline.providers.informed import Informed, wants_to_know
@@ -145,3 +147,11 @@ async def local_models(vendor: Vendor) -> list[str]:
         return []
     rows = answer.get("data") if isinstance(answer, dict) else None
     return [str(row["id"]) for row in rows or () if isinstance(row, dict) and "id" in row]
+
+
+def thinking(settings: Settings) -> Mapping[Mode, Thinking]:
+    """How hard a task's model thinks in each mode."""
+    plan = settings.plan
+    act = Thinking(settings.effort, settings.thinking_budget)
+    own = plan.effort is not None or plan.thinking_budget is not None
+    return {Mode.ACT: act, Mode.PLAN: Thinking(plan.effort, plan.thinking_budget) if own else act}

@@ -1,6 +1,6 @@
 """What was allowed, asked about and denied in tasks that were, and what other rules would have said."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -32,23 +32,31 @@ class Reviewed(Value, frozen=True):
 
 
 def review(
-    events: Iterable[ev.DurableEvent], toolset: Toolset, home: Path, book: RuleBook | None = None
+    events: Iterable[ev.DurableEvent],
+    toolset: Toolset,
+    home: Path,
+    book: Callable[[RuleBook], RuleBook] = lambda then: then,
 ) -> Iterator[Reviewed]:
-    """Judge every call of a task again, as it was then but with these rules; None: with those of then.
+    """Judge every call of a task again, as it was then, but with what `book` makes of the rules of then.
 
     Calls that nobody could judge (unknown tools, wrong arguments) are left out.
     """
     log = list(events)
     outcomes = _outcomes(log)
+    waiting: dict[str, tuple[ToolCall, str]] = {}
     state = State()
     for event in log:
+        if isinstance(event, _JUDGED) and (asked := waiting.pop(event.call, None)):
+            # The state is the one that it was judged by: rules may have been read since the model spoke.
+            found = _reviewed(*asked, state, toolset, home, book, outcomes)
+            yield from [found] if found else []
         state = reduce(state, event)
         if isinstance(event, ev.AssistantMessageCompleted):
-            for call in event.message.tool_calls:
-                if found := _reviewed(call, event.message.model, state, toolset, home, book, outcomes):
-                    yield found
+            waiting |= {call.id: (call, event.message.model) for call in event.message.tool_calls}
 
 
+_JUDGED = (ev.ApprovalRequested, ev.ToolCallStarted, ev.ToolCallEnded)
+"""The first of these says what was decided of a call."""
 Outcomes = dict[str, tuple[Verdict, str, str]]
 
 
@@ -74,7 +82,7 @@ def _reviewed(
     state: State,
     toolset: Toolset,
     home: Path,
-    book: RuleBook | None,
+    book: Callable[[RuleBook], RuleBook],
     outcomes: Outcomes,
 ) -> Reviewed | None:
     tool = toolset.find(call.name)
@@ -83,7 +91,7 @@ def _reviewed(
     try:
         _, summary = summary_of(call, tool, model, state)
         then = posture(state, home)
-        decision = decide(summary, then if book is None else replace(then, book=book))
+        decision = decide(summary, replace(then, book=book(then.book)))
     except (msgspec.ValidationError, HaloclineError):
         return None
     verdict, rule, by = outcomes[call.id]

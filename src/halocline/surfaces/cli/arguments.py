@@ -212,7 +212,7 @@ def _models() -> Parser:
 
 def _policy() -> Parser:
     parser = Parser(prog="halo policy", description="What may be done without asking. Nothing is run.")
-    actions = parser.add_subparsers(dest="action", required=True, metavar="explain")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="explain|rules|test|simulate|audit")
     explain = actions.add_parser("explain", help="what would be decided about a command, and why")
     add = explain.add_argument
     add("words", nargs="*", metavar="COMMAND", help='the command, in quotes; - reads one {"command": …} a line')
@@ -220,6 +220,18 @@ def _policy() -> Parser:
     add("--mode", choices=("plan", "act"), default="act", help="plan only reads; act also changes things")
     add("--approval-mode", choices=APPROVAL_MODES, help="how much is done without asking; as in the settings")
     add("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
+    rules = actions.add_parser("rules", help="the rules in force, and where they are from")
+    rules.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
+    test = actions.add_parser("test", help="try the examples that stand in files of rules")
+    test.add_argument("files", nargs="*", metavar="FILE", help="without one: those in force")
+    test.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
+    simulate = actions.add_parser("simulate", help="what a file of rules would have decided in past tasks")
+    simulate.add_argument("file", metavar="FILE", help="in the place of your own policy.toml")
+    simulate.add_argument("tasks", nargs="*", metavar="TASK", help="without one: all")
+    simulate.add_argument("--json", action="store_true", help="one JSON object a call")
+    audit = actions.add_parser("audit", help="what was decided of each call of a task, by which rule, and who answered")
+    audit.add_argument("task", metavar="TASK", help="its id, or the end of it")
+    audit.add_argument("--json", action="store_true", help="one JSON object a call")
     return parser
 
 

@@ -1,28 +1,41 @@
-"""`halo policy explain`: what would be decided about a command, and why. Nothing is run."""
+"""`halo policy`: what may be done and why, of a command, of the rules in force, of tasks that were. Nothing is run."""
 
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 
-from halocline.controller.explain import Explanation, explainer
+from halocline.controller.policy_desk import Explanation, PolicyDesk, explained, rules_in
+from halocline.controller.policy_review import Reviewed
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalMode, CommandPart, Mode
+from halocline.protocol.rules import Rule, Verdict
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import reveal
 from halocline.surfaces.cli.telling import folded
-from halocline.surfaces.figures import EFFECTS
+from halocline.surfaces.figures import EFFECTS, plural
 
 Explain = Callable[[str], Explanation]
 
 
 def command(arguments: argparse.Namespace) -> int:
+    actions = {"explain": _explain, "rules": _rules, "test": _test, "simulate": _simulate, "audit": _audit}
+    return actions[arguments.action](PolicyDesk.open(), arguments)
+
+
+def _explain(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
     chosen = arguments.approval_mode
     mode = Mode.PLAN if "plan" in (arguments.mode, chosen) else Mode.ACT
     approval = ApprovalMode(chosen) if chosen not in (None, "plan") else None
-    explain = explainer(workspace_of(arguments.cwd), mode, approval)
+    posture = desk.posture(workspace_of(arguments.cwd), mode, approval)
+
+    def explain(text: str) -> Explanation:
+        return explained(text, posture)
+
     if arguments.words == ["-"]:
         return _lines(explain)
     if not arguments.words:
@@ -72,3 +85,81 @@ def _said(explanation: Explanation) -> str:
     if explanation.runs:
         lines.append(folded(reveal(explanation.runs), "runs as: ", sys.stdout))
     return "\n".join(lines)
+
+
+def _rules(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
+    book = desk.book(workspace_of(arguments.cwd))
+    for rule in book.rules:
+        print(folded(reveal(_conditions(rule)), f"{rule.decision:<6} {rule.source:<8} {rule.name}  ", sys.stdout))
+    if book.ignored:
+        print(f"hidden from the model: {reveal(' '.join(book.ignored))}")
+    if not (book.rules or book.ignored or book.problems):
+        print("There are no rules but those of the approval mode.")
+    for problem in book.problems:
+        print(folded(reveal(problem), "error: ", sys.stdout))
+    return 1 if book.problems else 0
+
+
+def _conditions(rule: Rule) -> str:
+    given = msgspec.to_builtins(rule)
+    shown = {name: value for name, value in given.items() if name not in ("decision", "name", "source", "reason")}
+    return "; ".join(f"{name} {_plain(value)}" for name, value in shown.items()) or "everything"
+
+
+def _plain(value: object) -> str:
+    if not isinstance(value, list | tuple):
+        return str(value)
+    return " ".join(str(one) if isinstance(one, str) else "|".join(one) for one in value)
+
+
+def _test(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
+    """The examples in files of rules are tried whenever they are read: reading them is the test."""
+    if not arguments.files:
+        book = desk.book(workspace_of(arguments.cwd))
+        for problem in book.problems:
+            print(folded(reveal(problem), "error: ", sys.stdout))
+        if not book.problems:
+            print(f"{plural(len(book.rules), 'rule')} in force, all as their examples say.")
+        return 1 if book.problems else 0
+    for file in arguments.files:
+        print(f"{file}: {plural(len(rules_in(Path(file))), 'rule')}, all as their examples say.")
+    return 0
+
+
+def _simulate(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
+    rows = desk.simulate(rules_in(Path(arguments.file)), arguments.tasks)
+    if arguments.json:
+        return _as_lines(rows)
+    tasks = len({row.task for row in rows})
+    print(f"{plural(len(rows), 'call')} of {plural(tasks, 'task')}: {_counts([row.now for row in rows])}")
+    print(f"as they were: {_counts([row.then for row in rows])}")
+    other = [row for row in rows if row.now is not row.then]
+    for row in other:
+        print(folded(reveal(f"{row.title} ({row.now_rule}, {row.task})"), f"  {row.then} → {row.now}  ", sys.stdout))
+    print(
+        f"{plural(len(other), 'call')} would be decided otherwise." if other else "Nothing would be decided otherwise."
+    )
+    return 0
+
+
+def _counts(verdicts: Sequence[Verdict]) -> str:
+    counted = Counter(verdicts)
+    return ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict)
+
+
+def _audit(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
+    rows = desk.audit(arguments.task)
+    if arguments.json:
+        return _as_lines(rows)
+    for row in rows:
+        why = row.rule or row.reason
+        print(folded(reveal(f"{row.title}  ({why}{f'; {row.by}' if row.by else ''})"), f"{row.then:<6}", sys.stdout))
+    if not rows:
+        print("No call of this task was judged.")
+    return 0
+
+
+def _as_lines(rows: Sequence[Reviewed]) -> int:
+    for row in rows:
+        print(msgspec.json.encode(row).decode())
+    return 0

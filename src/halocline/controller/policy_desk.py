@@ -1,0 +1,99 @@
+"""What people ask of the policy: which rules hold, whether a file of them is sound, what was and would be decided.
+
+Nothing is run here, and nothing is kept.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.controller.assembly import Assembly, Choices
+from halocline.controller.policy_review import Reviewed, review
+from halocline.policy.gate import Posture, decide
+from halocline.ports.tool import Summary
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.events import ApprovalMode, CommandPart, Mode, ToolKind
+from halocline.protocol.rules import Rule, RuleBook, Source
+from halocline.protocol.values import Value
+from halocline.store import history
+from halocline.store.rule_files import Unreadable, read_rules
+from halocline.task.log import read
+
+
+class Explanation(Value, frozen=True, omit_defaults=False):
+    """The decision on one command, and why. `runs` is the form in which one that is allowed as reading is run."""
+
+    decision: str
+    rule: str
+    reason: str
+    parts: tuple[CommandPart, ...] = ()
+    runs: str = ""
+
+
+class PolicyDesk:
+    """Answers for one home."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
+
+    @classmethod
+    def open(cls) -> "PolicyDesk":
+        """Raises UsageError and SettingsError."""
+        return cls(Assembly.of(Choices()))
+
+    def posture(self, workspace: Path, mode: Mode, approval_mode: ApprovalMode | None) -> Posture:
+        """What a task would be judged by that began here now. None: the approval mode of the settings."""
+        assembly = self._assembly
+        return Posture(
+            workspace,
+            assembly.home.root,
+            mode,
+            approval_mode or assembly.settings.approval_mode,
+            book=self.book(workspace),
+            facts=assembly.shell_facts(),
+        )
+
+    def book(self, workspace: Path) -> RuleBook:
+        """The rules in force in a workspace."""
+        return self._assembly.leave(workspace).book()
+
+    def audit(self, task: str) -> list[Reviewed]:
+        """What was decided of each call of a task. Raises TaskNotFound and UsageError."""
+        return list(self._reviewed(history.find(self._assembly.home.tasks, task), None))
+
+    def simulate(self, rules: Sequence[Rule], tasks: Sequence[str]) -> list[Reviewed]:
+        """What would have been decided had these been the person's rules; of all tasks when none is named."""
+        folder = self._assembly.home.tasks
+        names = [history.find(folder, task) for task in tasks] or [info.task for info in history.tasks(folder)]
+        return [row for name in names for row in self._reviewed(name, rules)]
+
+    def _reviewed(self, task: str, rules: Sequence[Rule] | None) -> Iterator[Reviewed]:
+        def book(then: RuleBook) -> RuleBook:
+            if rules is None:
+                return then
+            return replace(then, rules=(*(rule for rule in then.rules if rule.source is not Source.USER), *rules))
+
+        try:
+            events = list(read(self._assembly.home.log(task)))
+        except HaloclineError:
+            return
+        yield from review(events, self._assembly.tools(), self._assembly.home.root, book)
+
+
+def explained(command: str, posture: Posture) -> Explanation:
+    """The decision on a command, were a task to ask for it now."""
+    decision = decide(Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command"), posture)
+    return Explanation(decision.verdict.value, decision.rule, decision.reason, decision.parts, decision.canonical or "")
+
+
+def rules_in(file: Path) -> list[Rule]:
+    """The rules of a file, as a person's own. Raises UsageError when it is none, or its examples fail."""
+    if not file.is_file():
+        raise UsageError(f"There is no file {file}.", "Name a file with tables [[rule]].")
+    try:
+        return read_rules(file, Source.USER)
+    except Unreadable as error:
+        raise UsageError(
+            str(error), "Until it is mended, everything is asked about where the file is in force."
+        ) from None

@@ -1,0 +1,77 @@
+import json
+
+import pytest
+from tests.surfaces.cli.halo_process import Halo, call
+
+RULES = """
+[[rule]]
+decision = "allow"
+name = "tests"
+argv = ["make", "test"]
+matches = ["make test -j4"]
+
+[[rule]]
+decision = "deny"
+name = "no-notes"
+reason = "notes are mine"
+paths = ["notes/"]
+"""
+
+
+@pytest.fixture
+def rules(halo: Halo):
+    (halo.home).mkdir(exist_ok=True)
+    (halo.home / "policy.toml").write_text(RULES)
+
+
+async def played(halo: Halo) -> str:
+    calls = [call("write_to_file", path=path, content="x") for path in ("notes/a.txt", "a.txt")]
+    done = await halo.run("-y", "-p", "-m", halo.script({"call": calls}, {"text": "done"}), "hi")
+    assert done.code == 0
+    (folder,) = (halo.home / "tasks").iterdir()
+    return folder.name
+
+
+async def test_explain_goes_by_the_rules_in_force(halo: Halo, rules: None) -> None:
+    allowed = await halo.run("policy", "explain", "--json", "make test")
+    assert json.loads(allowed.out)["rule"] == "tests"
+    other = await halo.run("policy", "explain", "make install")
+    assert other.out.splitlines()[-1].startswith("ask: ")
+
+
+async def test_rules_are_listed_with_their_conditions(halo: Halo, rules: None) -> None:
+    (halo.folder / ".clineignore").write_text("private/\n")
+    listed = await halo.run("policy", "rules")
+    assert listed.out.splitlines() == [
+        "allow  user     tests  argv make test",
+        "deny   user     no-notes  paths notes/",
+        "hidden from the model: private/",
+    ]
+
+
+async def test_a_file_whose_examples_are_wrong_is_an_error_that_names_the_example(halo: Halo, rules: None) -> None:
+    assert (await halo.run("policy", "test")).out == "2 rules in force, all as their examples say.\n"
+    wrong = halo.folder / "wrong.toml"
+    wrong.write_text(RULES.replace("make test -j4", "cmake test"))
+    done = await halo.run("policy", "test", str(wrong))
+    assert done.code == 2
+    assert "it should match 'cmake test'" in done.err
+
+
+async def test_rules_can_be_tried_on_what_was_done(halo: Halo, rules: None) -> None:
+    (halo.home / "policy.toml").rename(halo.folder / "candidate.toml")
+    await played(halo)
+    done = await halo.run("policy", "simulate", str(halo.folder / "candidate.toml"))
+    assert done.out.splitlines()[:2] == [
+        "2 calls of 1 task: 1 allow, 0 ask, 1 deny",
+        "as they were: 2 allow, 0 ask, 0 deny",
+    ]
+    assert "allow → deny  Write notes/a.txt (no-notes," in done.out
+
+
+async def test_an_audit_says_by_which_rule_each_call_was_decided(halo: Halo, rules: None) -> None:
+    task = await played(halo)
+    done = await halo.run("policy", "audit", task)
+    assert done.out.splitlines() == ["deny  Write notes/a.txt  (no-notes)", "allow Write a.txt  (yolo)"]
+    rows = [json.loads(line) for line in (await halo.run("policy", "audit", "--json", task)).out.splitlines()]
+    assert [(row["then"], row["rule"]) for row in rows] == [("deny", "no-notes"), ("allow", "yolo")]
