@@ -136,7 +136,8 @@ async def test_packed_trees_are_read_too(bench: Bench) -> None:
     assert bench.saved(2) == {"deep/down/a.txt", "deep/b.txt"}
 
 
-async def test_what_is_saved_without_git_is_what_git_would_save(bench: Bench) -> None:
+@pytest.mark.parametrize("named", [True, False])
+async def test_what_is_saved_without_git_is_what_git_would_save(bench: Bench, named: bool) -> None:
     for name in ("a.txt", "a/b.txt", "a-b", "a0", "z/y/x.txt"):
         bench.write(name, "one")
     shadow = await bench.begun()
@@ -145,7 +146,11 @@ async def test_what_is_saved_without_git_is_what_git_would_save(bench: Bench) ->
     (bench.workspace / "a0").chmod(0o755)
     (bench.workspace / "z/y/x.txt").unlink()
     edited = ["a.txt", "a/b.txt", "a-b", "a0", "z/y/x.txt"]
-    shadow.take("edit", edited)
+    if not named:
+        os.symlink("a.txt", bench.workspace / "link")
+        (bench.workspace / "a-b").unlink()
+        bench.write("a-b/now/a/folder", "two")
+    shadow.take("edit", edited if named else None)
     await shadow.settle()
     git_dir = f"--git-dir={bench.repository}"
     git(bench.workspace, git_dir, f"--work-tree={bench.workspace}", "add", "--all")

@@ -331,15 +331,19 @@ async def test_no_more_git_is_started_than_it_takes(bench: Bench, tmp_path: Path
     bench.write("a.txt", "two")
     steps: list[tuple[str, list[str] | None, list[str]]] = [
         ("edit", ["a.txt"], []),
-        ("a look", None, ["ls-files", "add", "write-tree"]),
+        ("a look", None, ["ls-files"]),
+        ("much", None, ["ls-files", "add", "write-tree"]),
         ("another", None, ["ls-files"]),
     ]
     for label, paths, needed in steps:
+        if label == "much":
+            for number in range(20):
+                bench.write(f"many/{number}.txt", "new")
         asked.write_text("")
         shadow.take(label, paths)
         await shadow.settle()
         assert asked.read_text().split() == needed
-    assert bench.taken == ["Start", "edit"]
+    assert bench.taken == ["Start", "edit", "much"]
 
 
 async def test_what_another_task_saved_meanwhile_is_in_the_next_checkpoint(bench: Bench) -> None:

@@ -24,10 +24,15 @@ Stamp = tuple[int, int, int]
 
 def update(git: Git, largest: int) -> frozenset[Path]:
     """Read what changed into the index; `largest` is in bytes. Gives what is left out although no rule ignores it."""
-    wanted, left_out = _scan(git, largest)
+    wanted, left_out = scan(git, largest)
+    add(git, wanted, left_out)
+    return left_out
+
+
+def add(git: Git, wanted: Sequence[Path], left_out: frozenset[Path]) -> None:
+    """Read these into the index."""
     if len(wanted) > _FEW or not _add(git, wanted, left_out):
         _add_all(git, left_out)
-    return left_out
 
 
 def stamp(git: Git) -> Stamp | None:
@@ -46,8 +51,8 @@ def ignored(git: Git, places: Sequence[Path]) -> frozenset[Path]:
     return frozenset(answer.split(b"\0")[:-1])
 
 
-def _scan(git: Git, largest: int) -> tuple[list[Path], frozenset[Path]]:
-    """What changed or is new, and what of it is left out."""
+def scan(git: Git, largest: int) -> tuple[list[Path], frozenset[Path]]:
+    """What changed or is new since the index was written, and what of it is left out although no rule ignores it."""
     listing = git.run("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard")
     root = os.fsencode(git.workspace)
     wanted: list[Path] = []

@@ -6,7 +6,7 @@ whatever it finds, and is corrected by what was kept. What an edit wrote is save
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from halocline.checkpoints import index, objects, trees
@@ -21,6 +21,8 @@ class Kept(Value, frozen=True):
     mode: bytes
 
 
+MOST_FILES, MOST_BYTES = 16, 1 << 20
+"""What is read without git; the index is not told of it, so that the next scan finds it again."""
 # None: there was no such file.
 Contents = Mapping[index.Path, Kept | None]
 
@@ -38,9 +40,24 @@ def keep(workspace: Path, paths: Sequence[str], largest: int) -> Contents | None
         return None
 
 
-def changed(git: Git, tree: str, contents: Contents, *known: str) -> str:
-    """The tree with these files. Those that neither it nor the trees `known` hold stay out when they are ignored."""
-    found = {place: any(trees.find(git, one, place) for one in (tree, *known)) for place in contents}
+def read_few(workspace: Path, places: Sequence[index.Path]) -> Contents | None:
+    """What these files and links hold; None when they are so many or so large that git had better read them."""
+    root = os.fsencode(workspace)
+    if len(places) > MOST_FILES:
+        return None
+    try:
+        found = {place: _linked(os.path.join(root, place)) for place in places}
+    except OSError:
+        return None
+    return found if sum(len(kept.content) for kept in found.values() if kept) <= MOST_BYTES else None
+
+
+def changed(git: Git, tree: str, contents: Contents, *known: str, sure: Collection[index.Path] = frozenset()) -> str:
+    """The tree with these files. Those that neither it nor the trees `known` hold stay out when they are ignored.
+
+    Of those that are `sure` it is known that they are not.
+    """
+    found = {place: place in sure or any(trees.find(git, one, place) for one in (tree, *known)) for place in contents}
     doubtful = [place for place, kept in contents.items() if kept and not found[place]]
     ignored = index.ignored(git, doubtful) if doubtful else ()
     changes = {place: _store(git, kept) for place, kept in contents.items() if place not in ignored}
@@ -51,7 +68,14 @@ def _store(git: Git, kept: Kept | None) -> trees.Entry | None:
     return None if kept is None else trees.Entry(kept.mode, objects.write(git.store, b"blob", kept.content))
 
 
-def _read(path: bytes) -> Kept | None:
+def _linked(path: bytes) -> Kept | None:
+    """As `_read`; a link holds where it leads."""
+    if os.path.islink(path):
+        return Kept(os.readlink(path), b"120000")
+    return None if not os.path.lexists(path) else _read(path, MOST_BYTES + 1)
+
+
+def _read(path: bytes, most: int = -1) -> Kept | None:
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -60,4 +84,4 @@ def _read(path: bytes) -> Kept | None:
         info = os.fstat(file)
         if not stat.S_ISREG(info.st_mode):
             raise OSError(f"{os.fsdecode(path)} is no plain file")
-        return Kept(stream.read(), b"100755" if info.st_mode & stat.S_IXUSR else b"100644")
+        return Kept(stream.read(most), b"100755" if info.st_mode & stat.S_IXUSR else b"100644")

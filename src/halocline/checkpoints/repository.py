@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from halocline.checkpoints import index, layout, lock
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
 from halocline.checkpoints.objects import write_commit, write_ref
-from halocline.checkpoints.overtaking import Contents, changed, keep
+from halocline.checkpoints.overtaking import Contents, changed, keep, read_few
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
 
@@ -187,9 +187,11 @@ class Repository:
             # What was kept is older than what was found just now.
             tree = changed(git, last.tree, {**contents, **on_read()})
         else:
-            left_out = index.update(git, self._limits.largest)
-            kept = on_read()
-            tree = changed(git, self._tree(git), kept, *known)
+            wanted, left_out = index.scan(git, self._limits.largest)
+            found = read_few(self.workspace, wanted)
+            if found is None:
+                index.add(git, wanted, left_out)
+            tree = changed(git, self._tree(git), {**(found or {}), **on_read()}, *known, sure=wanted)
         if last is not None and last.tree == tree:
             return Saved(last.sha, is_new=False, left_out=left_out)
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
