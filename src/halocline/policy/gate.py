@@ -73,7 +73,7 @@ def decide(summary: Summary, posture: Posture) -> Decision:
     Raises:
         ToolFailure: a path or a URL is none.
     """
-    paths = tuple(_resolved(path, posture) for path in summary.paths)
+    paths = _paths(summary, posture)
     acts = acts_of(summary, paths, _circumstances(summary, paths, posture))
     decisions = [_judged(act, posture) for act in acts]
     strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
@@ -83,8 +83,16 @@ def decide(summary: Summary, posture: Posture) -> Decision:
     )
 
 
-def _resolved(path: str, posture: Posture) -> Resolved:
-    return resolve(path, posture.workspace, posture.home, outputs=posture.outputs, ignored=posture.book.ignored)
+def places(summary: Summary, posture: Posture) -> tuple[str, ...]:
+    """Where a call's paths lead now. Raises ToolFailure when one is none."""
+    return tuple(path.path for path in _paths(summary, posture))
+
+
+def _paths(summary: Summary, posture: Posture) -> tuple[Resolved, ...]:
+    return tuple(
+        resolve(path, posture.workspace, posture.home, outputs=posture.outputs, ignored=posture.book.ignored)
+        for path in summary.paths
+    )
 
 
 def _circumstances(summary: Summary, paths: tuple[Resolved, ...], posture: Posture) -> Circumstances:

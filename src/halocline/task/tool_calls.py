@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, within
-from halocline.policy.gate import Decision, Posture, decide
+from halocline.policy.gate import Decision, Posture, decide, places
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.tool import Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
@@ -171,7 +171,7 @@ class ToolCalls:
 
     def _require_same_places(self, run: Run) -> None:
         """A link may have been put in the way while a person was thinking."""
-        if decide(run.summary, self._posture()).places != run.places:
+        if places(run.summary, self._posture()) != run.places:
             raise ToolFailure(MOVED)
 
     def _understand(self, call: ToolCall, model: str) -> Run:
