@@ -40,7 +40,7 @@ _RISKS = (
     (r"\b(ssh|scp|sftp|rsync|nc|ncat|telnet)\b", "reaches other machines"),
     (r"\b(npm|pnpm|yarn|cargo|gem|poetry|twine|uv)\s+(publish|upload|login)\b|\btwine\b", "publishes"),
     (r"\b(kubectl|terraform|aws|gcloud|az|heroku|flyctl|docker\s+(push|login|system|volume))\b", "reaches a service"),
-    (r"(^|[\s=:\"'])(~|\$\{?HOME|/(?!(tmp|dev/null|usr/bin|bin)\b)\w)", "names a place outside the workspace"),
+    (r"(^|[\s=:\"'])(~|\$\{?HOME|/(?!(dev/null|usr/bin|bin)\b)\w)", "names a place outside the workspace"),
     (r"\bHALOCLINE_HOME\b|\.halocline/credentials", "names Halocline's own files"),
     (r"\.\./", "names a place that may be outside the workspace"),
 )

@@ -12,9 +12,11 @@ from halocline.policy.shell.render import home_of, render
 from halocline.policy.shell.specs import Given, Role, Spec, Unlisted, sort_words
 from halocline.policy.shell.tree import Piece, Simple, Word
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.rules import Effect
+from halocline.protocol.rules import Effect, Place
 
 MOST_NAMES = 900
+LONGEST_WORD = 4_000
+"""Characters; a longer one is no path."""
 _FOLDERS = ("", "/bin/", "/usr/bin/")
 _STATUS = re.compile(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
 _WITHOUT_CONTENT = frozenset({"branch", "remote", "rev-parse", "status", "tag"})
@@ -24,6 +26,24 @@ _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "
 
 def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     """What one simple command does, and where it leaves the shell."""
+    finding, after = _judged(simple, ground)
+    if finding.rule in (Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
+        finding = _naming_secrets(simple, ground, finding)
+    return finding, after
+
+
+def _naming_secrets(simple: Simple, ground: Ground, finding: Finding) -> Finding:
+    """A program that does more than read, and is given a file that may hold secrets: it may show or copy it."""
+    for word in simple.words[1:]:
+        for one in ground.targets(word) if "\0" not in word.text and len(word.text) < LONGEST_WORD else ():
+            if one.place is Place.SECRET:
+                effect = finding.part.effect
+                targets = (*finding.part.targets, one.shown)
+                return Finding(part(simple.source, effect, f"{one.shown} may hold secrets", targets), Rule.SECRET)
+    return finding
+
+
+def _judged(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     word = simple.words[0]
     name = word.value
     if not name:
@@ -374,7 +394,7 @@ def _touching(simple: Simple, ground: Ground) -> Finding | None:
     """A program of which nothing is known, but one of whose words leads to what no tool may touch."""
     for word in simple.words[1:]:
         text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else home_of(word)
-        if word.dynamic or not text or "\0" in text or len(text) > 4_000:
+        if word.dynamic or not text or "\0" in text or len(text) > LONGEST_WORD:
             continue
         finding = reading(simple.source, ground.find(text), None)
         if finding.rule in (Rule.OWN_STATE, Rule.IGNORED):
