@@ -80,6 +80,14 @@ def test_plan_mode_holds_in_yolo_too(workspace):
     assert decide(execute("make"), posture(workspace, YOLO, Mode.PLAN)).verdict is Verdict.DENY
 
 
+def test_an_edit_of_a_file_with_another_name_is_asked_about(workspace):
+    (workspace / "a.txt").write_text("x")
+    assert decide(edit("a.txt"), posture(workspace, AUTO)).verdict is Verdict.ALLOW
+    (workspace.parent / "other.txt").hardlink_to(workspace / "a.txt")
+    assert decide(edit("a.txt"), posture(workspace, AUTO)).rule == "hard-link"
+    assert decide(read("a.txt"), posture(workspace, AUTO)).verdict is Verdict.ALLOW
+
+
 def test_a_link_is_judged_by_where_it_leads(workspace):
     (workspace / "out").symlink_to("/etc")
     assert decide(read("out/hosts"), posture(workspace)).rule == "outside"

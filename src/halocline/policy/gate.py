@@ -228,6 +228,8 @@ def _careful_place(act: Act, posture: Posture) -> Decision | None:
             return Decision(Verdict.ASK, "secret", f"{path.shown} may hold secrets")
         case Place.OUTSIDE if path:
             return Decision(Verdict.ASK, "outside", f"{path.path} is outside the workspace")
+        case _ if path and path.linked and act.kind in CHANGES:
+            return Decision(Verdict.ASK, "hard-link", f"{path.shown} has another name, which would change as well")
         case Place.RUNS_LATER if path and act.kind in CHANGES:
             return Decision(Verdict.ASK, "runs-later", f"{path.shown} is run or obeyed by other programs later")
     return None

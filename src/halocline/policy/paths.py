@@ -1,6 +1,7 @@
 """Where a path really leads, and what kind of place that is. Links are resolved; whole components are compared."""
 
 import os
+import stat
 from pathlib import Path
 
 from halocline.protocol.errors import ToolFailure
@@ -35,11 +36,12 @@ HARMLESS = (".env.example", ".env.sample", ".env.template")
 
 
 class Resolved(Value, frozen=True):
-    """`path` is absolute with links resolved; `shown` is how a person reads it."""
+    """`path` is absolute with links resolved; `shown` is how a person reads it. `linked`: it has more names."""
 
     path: str
     shown: str
     place: Place
+    linked: bool = False
 
 
 def resolve(
@@ -61,7 +63,12 @@ def resolve(
     shown = os.path.relpath(path, real_workspace) if inside else path
     if outputs and _within(path, os.path.realpath(outputs)):
         return Resolved(path=path, shown=shown, place=Place.OUTPUT)
-    return Resolved(path=path, shown=shown, place=_place(path, shown, inside, os.path.realpath(home), ignored))
+    return Resolved(
+        path=path,
+        shown=shown,
+        place=_place(path, shown, inside, os.path.realpath(home), ignored),
+        linked=_is_linked(path),
+    )
 
 
 def _place(path: str, shown: str, inside: bool, home: str, ignored: tuple[str, ...]) -> Place:
@@ -77,6 +84,15 @@ def _place(path: str, shown: str, inside: bool, home: str, ignored: tuple[str, .
     if any(_within(folded, name) or f"/{name}/" in f"/{folded}/" for name in RUNS_LATER):
         return Place.RUNS_LATER
     return Place.PROJECT
+
+
+def _is_linked(path: str) -> bool:
+    """Whether a file has several names (hard links), of which any may be outside."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_nlink > 1
 
 
 def hides(ignored: tuple[str, ...], path: str) -> bool:
