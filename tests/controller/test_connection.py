@@ -38,7 +38,7 @@ async def test_a_key_that_is_taken_and_a_model_that_is_there(family: str) -> Non
         found = await tried(server.url(family), family)
     assert (found.reached, found.accepted, found.known, found.failure, found.code) == (True, True, True, "", "")
     assert (found.model, found.server) == ("near/m", f"127.0.0.1:{server.port}")
-    assert found.seconds > 0
+    assert 0 <= found.seconds < 30
     assert [request.method for request in (*server.questions, *server.requests)] == ["GET"]
 
 

@@ -81,6 +81,12 @@ def test_nothing_is_drawn_where_the_terminal_cannot_redraw() -> None:
     assert not line(Clock()).is_live
 
 
+@pytest.fixture(autouse=True)
+def able_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever terminal the tests are run on."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
 async def drawn(terminal: io.StringIO, width: int, height: int, below: tuple[str, ...]) -> StatusLine:
     status = StatusLine(Console(file=terminal, width=width, height=height, force_terminal=True, color_system=None))
     status.start()
