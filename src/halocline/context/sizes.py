@@ -1,0 +1,43 @@
+"""How many tokens a text, a message or a request is, about: no vendor's counter is asked and nothing is loaded.
+
+What must stay true: sizes add up and cost little, so that a list of messages is summed as it grows. Whoever has a
+figure of the provider scales by it.
+"""
+
+from math import ceil
+
+from halocline.protocol.messages import Image, Message, Note, Text, Thinking, ToolCall
+
+BYTES = 3.6
+"""Bytes of UTF-8 in a token of code or English prose."""
+IMAGE = 1_600
+"""Tokens of a picture: what a screen of 900 × 600 to 1,500 × 1,000 costs with most vendors."""
+FRAME = 6
+"""Tokens of what a vendor puts around a message or a part of one."""
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text is. Bytes count, not letters: beyond ASCII a letter is often a token by itself."""
+    length = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    return ceil(length / BYTES)
+
+
+def message_tokens(message: Message) -> int:
+    """About how many tokens a message is."""
+    return FRAME + sum(_part(part) for part in message.content)
+
+
+def _part(part: Text | Note | Image | Thinking | ToolCall) -> int:
+    match part:
+        case Image():
+            return IMAGE
+        case Thinking():
+            return tokens(part.text or part.redacted)
+        case ToolCall():
+            return FRAME + tokens(part.name) + _arguments(part)
+        case _:
+            return FRAME + tokens(part.words)
+
+
+def _arguments(call: ToolCall) -> int:
+    return tokens(call.malformed) if call.malformed else tokens(str(call.arguments))

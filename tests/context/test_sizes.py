@@ -1,0 +1,27 @@
+from hypothesis import given, strategies as st
+
+from halocline.context.sizes import IMAGE, message_tokens, tokens
+from halocline.protocol.messages import AssistantMessage, Image, Text, Thinking, ToolCall, ToolResult, UserMessage
+
+
+def test_a_text_is_about_a_token_for_each_word_of_code() -> None:
+    text = "def add(a: int, b: int) -> int:\n    return a + b\n"
+    assert 10 <= tokens(text) <= 20  # public tokenizers say 18 to 20
+
+
+def test_scripts_beyond_ascii_are_not_taken_for_cheap() -> None:
+    assert tokens("日本語の文章です") >= len("日本語の文章です") * 0.7
+
+
+@given(st.text(), st.text())
+def test_the_parts_are_together_the_whole_but_for_rounding(one: str, other: str) -> None:
+    assert abs(tokens(one) + tokens(other) - tokens(one + other)) <= 3 + len(one + other) // 1_000
+
+
+def test_every_part_of_every_message_counts() -> None:
+    call = ToolCall("c1", "read_file", {"path": "a.py"})
+    assert message_tokens(UserMessage((Image("image/png", "x"),))) > IMAGE
+    assert message_tokens(AssistantMessage((call,))) > message_tokens(AssistantMessage(()))
+    assert message_tokens(AssistantMessage((ToolCall("c1", "read_file", malformed="{" * 100),))) > 25
+    assert message_tokens(AssistantMessage((Thinking("why " * 100),))) > 100
+    assert message_tokens(ToolResult("c1", (Text("x" * 3_600),))) > 1_000
