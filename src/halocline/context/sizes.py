@@ -6,6 +6,7 @@ figure of the provider scales by it.
 
 from math import ceil
 
+from halocline.ports.model import Request
 from halocline.protocol.messages import Image, Message, Note, Text, Thinking, ToolCall
 
 BYTES = 3.6
@@ -41,3 +42,14 @@ def _part(part: Text | Note | Image | Thinking | ToolCall) -> int:
 
 def _arguments(call: ToolCall) -> int:
     return tokens(call.malformed) if call.malformed else tokens(str(call.arguments))
+
+
+def request_tokens(request: Request) -> int:
+    """About how many tokens a request is, with what stands around the conversation."""
+    return overhead_tokens(request) + sum(map(message_tokens, request.messages))
+
+
+def overhead_tokens(request: Request) -> int:
+    """The part of a request that is there before anything was said: the system prompt and the tools."""
+    tools = sum(tokens(f"{tool.name} {tool.description} {tool.schema}") for tool in request.tools)
+    return tokens(request.system) + tools

@@ -79,6 +79,7 @@ RECORDED_SETTINGS = (
     "plan",
     "web_search",
     "sandbox",
+    "compaction",
 )
 """The settings that the course of a task depends on."""
 PATIENCE = 30.0
@@ -331,7 +332,8 @@ class Assembly:
         return {
             "log": log,
             "state": state,
-            "context": Context(self.settings.max_tokens, thinking(self.settings)),
+            "context": Context(self.settings.max_tokens, thinking(self.settings), self.settings.compaction.at),
+            "automatic_compaction": self.settings.compaction.automatic,
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
             "governor": Governor(self._limits()),

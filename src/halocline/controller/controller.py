@@ -48,7 +48,7 @@ from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.switching import name_in
 from halocline.store import history
-from halocline.task.inbox import Prompt
+from halocline.task.inbox import Prompt, Wish
 from halocline.task.judging import posture
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
@@ -175,6 +175,8 @@ class Controller:
                 _switch(task, mode, self._open[command.task].models)
             case cmd.SetPolicy(approval_mode=approval_mode):
                 task.emit(PolicyChanged(approval_mode=approval_mode))
+            case cmd.Compact(focus=focus, undo=undo):
+                task.inbox.wish(Wish(focus, undo))
             case cmd.LeaveRunning():
                 return task.machine.shell.leave()
             case cmd.StopJob(job=job):

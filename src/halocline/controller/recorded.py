@@ -42,6 +42,10 @@ class RecordedModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         await asyncio.sleep(0)  # an interrupt right after the step's start arrives here
+        if request.summary:
+            async for said in self._summary():
+                yield said
+            return
         self._compare(request)
         events = [self._course.events[position] for position in self._course.step_ahead()]
         message = next((event.message for event in events if isinstance(event, ev.AssistantMessageCompleted)), None)
@@ -52,6 +56,8 @@ class RecordedModel:
                 yield event
         if error := next((event for event in events if isinstance(event, ev.ErrorRaised)), None):
             raise _error(error)
+        if any(isinstance(event, ev.Compacted) for event in events) and message is None:
+            raise ModelError(ModelErrorKind.CONTEXT_EXCEEDED, "The recorded request was too long.")
         if message is None or message.interrupted:
             await _forever(self._course)
         else:
@@ -60,6 +66,21 @@ class RecordedModel:
 
     async def close(self) -> None:
         """There is nothing to let go of."""
+
+    async def _summary(self) -> AsyncGenerator[ModelEvent, None]:
+        """What was said when a summary was wanted; a summary that failed then fails now."""
+        for position in self._course.step_ahead():
+            match event := self._course.events[position]:
+                case ev.UsageReported():
+                    yield event
+                case ev.Compacted():
+                    if not event.summary:
+                        raise ModelError(ModelErrorKind.EMPTY, "The recorded model gave no summary.")
+                    yield ev.AssistantMessageCompleted(message=AssistantMessage((Text(event.summary),)))
+                    return
+                case ev.ErrorRaised(code="not_compacted"):
+                    raise ModelError(ModelErrorKind.EMPTY, "The recorded model gave no summary.")
+        await _forever(self._course)
 
     def _compare(self, request: Request) -> None:
         step = sum(isinstance(event, ev.StepStarted) for event in self._course.events[: self._course.at])
@@ -80,7 +101,8 @@ class RecordingModel:
         return self._model.name
 
     def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
-        self._recorder.request(request)
+        if not request.summary:
+            self._recorder.request(request)
         return self._model.stream(request)
 
     async def close(self) -> None:

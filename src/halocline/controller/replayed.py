@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from halocline.controller.course import FROM_ELSEWHERE, Course, Cut, waits
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.state import State
-from halocline.task.inbox import Prompt
+from halocline.task.inbox import Prompt, Wish
 from halocline.task.task import Task
 
 
@@ -81,6 +81,12 @@ class Replayed(Task):
                 self.inbox.resolve(_decision(event, self.state))
             case ev.QuestionAnswered(by="user"):
                 self.inbox.reply(_answer(event))
+            case ev.Compacted(cause=ev.CompactionCause.ASKED, focus=focus):
+                self.inbox.wish(Wish(focus))
+            case ev.ErrorRaised(code="not_compacted"):
+                self.inbox.wish(Wish(undo=self.state.compaction is None))
+            case ev.CompactionUndone():
+                self.inbox.wish(Wish(undo=True))
             case ev.FileChanged(cause=call) if self.course.was_cut_short(call):
                 self.emit(event)
             case ev.JobStarted(by="person"):

@@ -23,6 +23,8 @@ class Request(Value, frozen=True):
 
     `effort` and `thinking_budget` (tokens; 0 for none) say how hard to think; None leaves that to the vendor.
     `cache_key` is the same for requests that begin alike. `output_schema` is what the last message has to fit.
+    `replies_left_out` counts the model's replies that are not in `messages` any more. `summary`: not its next step is
+    wanted, but words about the conversation.
     """
 
     model: str
@@ -34,6 +36,8 @@ class Request(Value, frozen=True):
     thinking_budget: int | None = None
     cache_key: str = ""
     output_schema: JsonObject | None = None
+    replies_left_out: int = 0
+    summary: bool = False
 
     @property
     def wishes_thinking(self) -> bool:

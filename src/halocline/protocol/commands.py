@@ -57,6 +57,16 @@ class SetPolicy(Command, frozen=True):
     approval_mode: ApprovalMode
 
 
+class Compact(Command, frozen=True):
+    """Shorten what the model reads; `focus` says what matters most. Between turns at once, in a turn before a request.
+
+    With `undo`, the latest compaction does not count any more.
+    """
+
+    focus: str = ""
+    undo: bool = False
+
+
 class LeaveRunning(Command, frozen=True):
     """Let the command that runs now go on as a job; its call ends with what it printed so far."""
 
@@ -79,6 +89,7 @@ AnyCommand = (
     | AnswerQuestion
     | SetMode
     | SetPolicy
+    | Compact
     | LeaveRunning
     | StopJob
     | CloseTask

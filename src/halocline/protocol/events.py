@@ -11,6 +11,7 @@ from halocline.protocol.kinds import (
     ApprovalMode as ApprovalMode,
     CallStatus as CallStatus,
     Choice as Choice,
+    CompactionCause as CompactionCause,
     Diff as Diff,
     Grant as Grant,
     Location as Location,
@@ -251,6 +252,38 @@ class TodosChanged(Durable, frozen=True):
     todos: tuple[Todo, ...]
 
 
+class CompactionStarted(Transient, frozen=True):
+    """The model is asked for a summary of what it will not read any more; `tokens` is how much it reads now."""
+
+    cause: CompactionCause
+    tokens: int
+
+
+class Compacted(Durable, frozen=True):
+    """The model reads less from now on: the first message, `content`, and the messages from `kept_from` on.
+
+    Nothing is deleted. `before` and `after` are tokens, as far as known. `summary` is the model's part of `content`,
+    empty when it gave none. Of the messages between, those at `carried` are shown again. No message before `until` is
+    shown with more than `longest` tokens, and no request has more than `limit`: what a server was found to take.
+    """
+
+    cause: CompactionCause
+    content: tuple[UserPart, ...]
+    kept_from: int
+    until: int
+    before: int
+    after: int
+    summary: str = ""
+    focus: str = ""
+    carried: tuple[int, ...] = ()
+    longest: int | None = None
+    limit: int | None = None
+
+
+class CompactionUndone(Durable, frozen=True):
+    """The latest compaction does not count any more: the model reads what it read before it, and what came since."""
+
+
 class ModeChanged(Durable, frozen=True):
     """Only a person's wish changes the mode."""
 
@@ -258,7 +291,10 @@ class ModeChanged(Durable, frozen=True):
 
 
 class ModelChanged(Durable, frozen=True):
+    """Another model from now on; `window` is how many tokens it can read, where that is known."""
+
     model: str
+    window: int | None = None
 
 
 class PolicyChanged(Durable, frozen=True):
@@ -424,6 +460,8 @@ DurableEvent = (
     | AnswerRefused
     | LimitExtended
     | TodosChanged
+    | Compacted
+    | CompactionUndone
     | ModeChanged
     | ModelChanged
     | PolicyChanged
@@ -444,5 +482,14 @@ DurableEvent = (
     | ErrorRaised
     | Unrecognised
 )
-TransientEvent = StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | EditPreviewed | ToolCallProgressed | Noticed
+TransientEvent = (
+    StepRetried
+    | TextDelta
+    | ThinkingDelta
+    | ToolCallDelta
+    | EditPreviewed
+    | ToolCallProgressed
+    | CompactionStarted
+    | Noticed
+)
 Event = DurableEvent | TransientEvent

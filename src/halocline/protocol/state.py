@@ -86,6 +86,9 @@ class State(Value, frozen=True):
     steps: int = 0
     usage: Usage = Usage()
     last_usage: Usage = Usage()
+    window: int | None = None
+    limit: int | None = None
+    compactions: tuple[ev.Compacted, ...] = ()
     cost: float | None = 0.0
     failures_in_row: int = 0
     same_call_in_row: int = 0
@@ -108,6 +111,11 @@ class State(Value, frozen=True):
     @property
     def turn_is_over(self) -> bool:
         return self.turn is None or self.turn.is_over
+
+    @property
+    def compaction(self) -> ev.Compacted | None:
+        """The one that decides what the model reads."""
+        return self.compactions[-1] if self.compactions else None
 
     @property
     def last_message(self) -> AssistantMessage:
@@ -262,7 +270,14 @@ def _delta(state: State, e: ev.TextDelta | ev.ThinkingDelta) -> State:
 
 def _usage(state: State, e: ev.UsageReported) -> State:
     cost = None if e.cost is None or state.cost is None else state.cost + e.cost
-    return replace(state, usage=state.usage + e.usage, last_usage=e.usage, cost=cost)
+    window = e.window or state.window
+    return replace(state, usage=state.usage + e.usage, last_usage=e.usage, cost=cost, window=window)
+
+
+def _compacted(state: State, e: ev.Compacted) -> State:
+    """What the last request had is no measure any more of what the next one will have."""
+    limit = e.limit or state.limit
+    return replace(state, compactions=(*state.compactions, e), last_usage=Usage(), limit=limit)
 
 
 def _completed(state: State, e: ev.AssistantMessageCompleted) -> State:
@@ -390,7 +405,9 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ModeChanged: lambda state, e: replace(
         state, mode=e.mode, has_planned=state.has_planned or e.mode is ev.Mode.PLAN
     ),
-    ev.ModelChanged: lambda state, e: replace(state, model=e.model),
+    ev.ModelChanged: lambda state, e: replace(state, model=e.model, window=e.window, limit=None),
+    ev.Compacted: _compacted,
+    ev.CompactionUndone: lambda state, e: replace(state, compactions=state.compactions[:-1], last_usage=Usage()),
     ev.RulesChanged: lambda state, e: replace(state, rules=e.book),
     ev.PolicyChanged: lambda state, e: replace(state, approval_mode=e.approval_mode),
     ev.ToolsOffered: lambda state, e: replace(state, offered=frozenset(e.tools)),

@@ -2,6 +2,9 @@
 
 A script is a TOML file of turns; `Scripted` (a model) and `ModelServer` (an HTTP server) both play it.
 
+    window = 8000                      # tokens; a longer request is refused. Only `Scripted` plays these two
+    summary = "It goes well."          # what is said when a summary is wanted; empty, that fails
+
     [[turn]]
     expect = "fix the test"            # the newest messages must contain this (a text, or a list of texts)
     unexpected = "Traceback"           # and must not contain this
@@ -35,6 +38,9 @@ import msgspec
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.values import JsonObject
+
+SUMMARY = "The work goes on as planned; the facts below say how far it came."
+"""What a script says when a summary is wanted and it has no words of its own."""
 
 
 class Fault(StrEnum):
@@ -97,8 +103,12 @@ class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"cal
         return self.text[: (len(self.text) + 1) // 2] if self.fault else self.text
 
 
-class _Script(msgspec.Struct, forbid_unknown_fields=True, rename={"turns": "turn"}):
+class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"turns": "turn"}):
+    """A whole file: its turns, what is said when a summary is wanted, and the tokens that a request may have."""
+
     turns: tuple[Turn, ...]
+    summary: str = SUMMARY
+    window: int | None = None
 
 
 def pieces(text: str, size: int) -> list[str]:
@@ -107,6 +117,11 @@ def pieces(text: str, size: int) -> list[str]:
 
 
 def load_turns(path: Path) -> tuple[Turn, ...]:
+    """Read the turns of a script. Raises SettingsError as `load_script` does."""
+    return load_script(path).turns
+
+
+def load_script(path: Path) -> Script:
     """Read a script.
 
     Raises:
@@ -115,7 +130,7 @@ def load_turns(path: Path) -> tuple[Turn, ...]:
     import tomllib
 
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _Script).turns
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Script)
     except OSError as error:
         raise SettingsError(
             f"The script {path} cannot be read: {error.strerror or error}.", "Check the path."

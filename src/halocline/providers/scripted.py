@@ -32,7 +32,7 @@ from halocline.protocol.messages import (
     Usage,
 )
 from halocline.providers.reply import parse_arguments
-from halocline.providers.script import Call, Fault, Turn, load_turns, pieces
+from halocline.providers.script import SUMMARY, Call, Fault, Turn, load_script, pieces
 
 __all__ = ["Call", "Fault", "Scripted", "Turn"]
 
@@ -56,8 +56,18 @@ _HINT = "The script asked for this fault."
 class Scripted:
     """Plays turns. `name` is what a person would have typed."""
 
-    def __init__(self, turns: Sequence[Turn], name: str = "scripted/script") -> None:
+    def __init__(
+        self,
+        turns: Sequence[Turn],
+        name: str = "scripted/script",
+        *,
+        summary: str = SUMMARY,
+        window: int | None = None,
+    ) -> None:
+        """`summary` is said when one is wanted; empty, that fails. What has more tokens than `window` is refused."""
         self._turns = tuple(turns)
+        self._summary = summary
+        self._window = window
         self._name = name
         self._delivered: set[int] = set()
 
@@ -65,14 +75,21 @@ class Scripted:
     def load(cls, path: Path | str) -> "Scripted":
         """Raises SettingsError for a script that cannot be read or is wrong."""
         # The whole path, so that a task that is resumed from another folder finds its script again.
-        return cls(load_turns(Path(path)), name=f"scripted/{Path(path).absolute()}")
+        script = load_script(Path(path))
+        name = f"scripted/{Path(path).absolute()}"
+        return cls(script.turns, name, summary=script.summary, window=script.window)
 
     @property
     def name(self) -> str:
         return self._name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        position = self._position(request.messages)
+        self._require_room(request)
+        if request.summary:
+            async for event in self._sum_up(request):
+                yield event
+            return
+        position = self._position(request)
         if position == len(self._turns):
             raise self._over()
         turn = self._turns[position]
@@ -87,14 +104,29 @@ class Scripted:
         if turn.fault is Fault.STALL:
             await _silence(turn.retry_after)
         self._fail(turn, position, _AFTER_TEXT)
-        yield UsageReported(usage=turn.usage or _estimate(request, turn), cost=_cost(turn))
+        usage = turn.usage or _estimate(request, turn)
+        yield UsageReported(usage=usage, cost=_cost(turn), window=self._window)
         yield AssistantMessageCompleted(message=self._message(turn, calls))
 
     async def close(self) -> None:
         """There is nothing to let go of."""
 
-    def _position(self, messages: Iterable[Message]) -> int:
-        replies = sum(isinstance(message, AssistantMessage) for message in messages)
+    async def _sum_up(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        if not self._summary:
+            raise ModelError(Kind.SERVER, "The script has no summary.", _HINT)
+        turn = Turn(text=self._summary)
+        yield UsageReported(usage=_estimate(request, turn), cost=0.0, window=self._window)
+        yield AssistantMessageCompleted(message=self._message(turn, ()))
+
+    def _require_room(self, request: Request) -> None:
+        size = _estimate(request, Turn()).total
+        if self._window is not None and size > self._window:
+            text = f"This model's maximum context length is {self._window} tokens, and {size} were sent."
+            raise ModelError(Kind.CONTEXT_EXCEEDED, text, _HINT, status=400)
+
+    def _position(self, request: Request) -> int:
+        shown = sum(isinstance(message, AssistantMessage) for message in request.messages)
+        replies = shown + request.replies_left_out
         for index, turn in enumerate(self._turns):
             if turn.fault and (replies or index in self._delivered):
                 continue
@@ -169,4 +201,6 @@ def _estimate(request: Request, turn: Turn) -> Usage:
 
 
 def _length(message: Message) -> int:
-    return sum(len(part.text) for part in message.content if isinstance(part, Text | Note))
+    return sum(len(part.text) for part in message.content if isinstance(part, Text | Note)) + sum(
+        len(str(part.arguments)) for part in message.content if isinstance(part, ToolCall)
+    )

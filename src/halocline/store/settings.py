@@ -87,6 +87,13 @@ class LanguageServerSettings(Value, frozen=True, forbid_unknown_fields=True):
     wait: Amount = 1.5
 
 
+class CompactionSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """Whether a conversation that nearly fills its model's window is shortened, and from which part of it on."""
+
+    automatic: bool = True
+    at: Annotated[float, Says(gt=0.1, le=1.0)] | None = None
+
+
 class Settings(Value, frozen=True, forbid_unknown_fields=True):
     """All settings, with their defaults."""
 
@@ -192,6 +199,14 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             description='Commands that format a file once it was edited, by pattern: `"*.py" = "ruff format {path}"`.'
         ),
     ] = {}
+    compaction: Annotated[
+        CompactionSettings,
+        Says(
+            description="Shortening of conversations: `automatic`, whether one that nearly fills its model's window is "
+            "shortened by itself; `at`, from which part of the window on, from 0.1 to 1. What a server refuses as too "
+            "long is shortened in any case."
+        ),
+    ] = CompactionSettings()
     connect_timeout: Annotated[Amount, Says(description="Seconds within which a connection must come about.")] = 10.0
     first_byte_timeout: Annotated[
         Amount | None,

@@ -24,6 +24,13 @@ class Prompt(Value, frozen=True):
     output_schema: JsonObject | None = None
 
 
+class Wish(Value, frozen=True):
+    """A person wants the conversation shortened, or, with `undo`, the latest compaction taken back."""
+
+    focus: str = ""
+    undo: bool = False
+
+
 T = TypeVar("T")
 
 
@@ -40,7 +47,8 @@ class Inbox:
 
     def __init__(self, *, attended: bool) -> None:
         self.attended = attended
-        self._prompts: asyncio.Queue[Prompt | None] = asyncio.Queue()
+        self._prompts: asyncio.Queue[Prompt | Wish | None] = asyncio.Queue()
+        self._wish: Wish | None = None
         self._steering: deque[Content] = deque()
         self._decisions: dict[str, asyncio.Future[ResolveApproval]] = {}
         self._answers: dict[str, asyncio.Future[AnswerQuestion]] = {}
@@ -53,6 +61,18 @@ class Inbox:
     def steer(self, content: Content) -> None:
         self._steering.append(content)
 
+    def wish(self, wish: Wish) -> None:
+        """In a turn it is for the next request, between turns it comes in its turn among the prompts."""
+        if self._turn is None:
+            self._prompts.put_nowait(wish)
+        else:
+            self._wish = wish
+
+    def wished(self) -> Wish | None:
+        """What a person wanted since the last look; the latest counts."""
+        wish, self._wish = self._wish, None
+        return wish
+
     def close(self) -> None:
         """No more prompts: `prompts` ends after those that wait."""
         self._prompts.put_nowait(None)
@@ -64,7 +84,8 @@ class Inbox:
         self.interrupt()
         self.close()
 
-    async def prompts(self) -> AsyncIterator[Prompt]:
+    async def prompts(self) -> AsyncIterator[Prompt | Wish]:
+        """What there is to do, one thing after the other."""
         while (prompt := await self._prompts.get()) is not None:
             yield prompt
 

@@ -20,15 +20,15 @@ from halocline.protocol.events import (
     Event,
     LimitExtended,
     SteeringReceived,
-    StepStarted,
     TurnEnded,
     TurnStarted,
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall
 from halocline.protocol.state import TIME_IS_UP, State, loose_ends, reduce
 from halocline.task.answer import judged
+from halocline.task.compactor import Compactor
 from halocline.task.governor import GO_ON, STOP, Governor, Verdict
-from halocline.task.inbox import Inbox, Interrupted, Prompt
+from halocline.task.inbox import Inbox, Interrupted, Prompt, Wish
 from halocline.task.jobs import tell_of_ends
 from halocline.task.log import Log
 from halocline.task.machine import Machine
@@ -53,9 +53,18 @@ class Task:
     governor: Governor
     machine: Machine
     home: Path
+    automatic_compaction: bool
+    compactor: Compactor = field(init=False)
     tool_calls: ToolCalls = field(init=False)
 
     def __post_init__(self) -> None:
+        self.compactor = Compactor(
+            model=self.model,
+            context=self.context,
+            toolset=self.toolset,
+            state=lambda: self.state,
+            automatic=self.automatic_compaction,
+        )
         self.tool_calls = ToolCalls(
             log=self.log,
             emit=self.emit,
@@ -65,14 +74,15 @@ class Task:
             machine=self.machine,
             checkpoints=self.checkpoints,
             home=self.home,
+            visible=self.context.visible,
         )
 
     async def run(self) -> None:
         """Serve prompts, one turn each, until the inbox closes."""
         self.checkpoints.begin(self.emit)
         tell_of_ends(self.machine.shell.jobs, self.emit)
-        async for prompt in self.inbox.prompts():
-            await self.turn(prompt)
+        async for asked in self.inbox.prompts():
+            await (self.turn(asked) if isinstance(asked, Prompt) else self.grant(asked))
         self.emit(*(await hooks.ends(None) if (hooks := self.machine.hooks) else ()))
 
     async def turn(self, prompt: Prompt) -> None:
@@ -107,9 +117,7 @@ class Task:
     async def ask(self) -> AssistantMessage:
         """Make one request, and pass the reply on as it is spoken."""
         self.emit(*await news_of(self.state, self.machine))
-        request = self.context.request(self.state, self.toolset)
-        self.emit(StepStarted(model=request.model))
-        async for event in self.model.stream(request):
+        async for event in self.compactor.reply(self.inbox.wished()):
             self.emit(event)
         return self.state.last_message
 
@@ -134,6 +142,13 @@ class Task:
         if answer != GO_ON:
             self.emit(SteeringReceived(content=(Text(answer),)))
         return True
+
+    async def grant(self, wish: Wish) -> None:
+        """Shorten the conversation between two turns."""
+        with suppress(Interrupted):
+            async with self.inbox.interruptible():
+                async for event in self.compactor.grant(wish):
+                    self.emit(event)
 
     async def close(self) -> None:
         """Let go of the machine, the model and the log. Nothing of the task runs any more."""

@@ -22,7 +22,7 @@ from halocline.ports.tool import Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.messages import Note, ResultPart, Text, ToolCall, ToolResult
+from halocline.protocol.messages import Message, Note, ResultPart, Text, ToolCall, ToolResult
 from halocline.protocol.rules import Verdict
 from halocline.protocol.state import State
 from halocline.task.admission import ALLOWED, Run, asked, granted, resolved, started
@@ -87,6 +87,7 @@ class ToolCalls:
         machine: Machine,
         checkpoints: Checkpoints,
         home: Path,
+        visible: Callable[[State], tuple[Message, ...]],
     ) -> None:
         self._log = log
         self._emit = emit
@@ -96,6 +97,7 @@ class ToolCalls:
         self._machine = machine
         self._checkpoints = checkpoints
         self._home = home
+        self._visible = visible
         if machine.hooks:
             machine.hooks.attach(emit, state)
 
@@ -356,7 +358,7 @@ class ToolCalls:
             takes_images=partial(self._machine.takes_images, state.last_message.model or state.model),
             syntax_errors=self._machine.syntax_errors,
             partial_edits=self._machine.partial_edits,
-            messages=state.messages,
+            messages=self._visible(state),
             todos=state.todos,
             mode=state.mode,
             approval_mode=state.approval_mode,

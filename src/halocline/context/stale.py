@@ -1,0 +1,73 @@
+"""Copies of files that a newer copy has replaced: they leave what the model reads, many at once.
+
+What must stay true: which copies are left out follows from the messages alone, in their order. A copy that is left out
+stays left out, and none is before `GAIN` bytes go with it: every change of what was sent costs the provider's cache.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResult
+from halocline.protocol.values import Value
+
+GAIN = 65_536
+"""Characters that have to go together."""
+WORTH = 1_000
+"""Characters from which on a copy counts."""
+LEFT_OUT = "[an older copy of {path}; it is left out, as you have read the file again below]"
+READ_ON = "read on with start_line="
+READER = "read_file"
+
+
+class _Copy(Value, frozen=True):
+    """A file's lines as a result shows them; the last line is None when it was not named."""
+
+    at: int
+    first: int
+    last: int | None
+    size: int
+
+
+class Stale:
+    """Finds outdated copies among messages, from `begin` on, as they come."""
+
+    def __init__(self, begin: int = 0) -> None:
+        self.left_out: dict[int, str] = {}
+        self._at = begin
+        self._calls: Mapping[str, ToolCall] = {}
+        self._copies: dict[str, list[_Copy]] = {}
+        self._outdated: list[tuple[int, str]] = []
+        self._gain = 0
+
+    def take(self, messages: Sequence[Message]) -> None:
+        """Look at what was not looked at yet."""
+        for at in range(self._at, len(messages)):
+            message = messages[at]
+            if isinstance(message, AssistantMessage):
+                self._calls = {call.id: call for call in message.tool_calls if call.name == READER}
+            elif isinstance(message, ToolResult) and (call := self._calls.get(message.call)):
+                self._read(at, call, message)
+        self._at = len(messages)
+
+    def _read(self, at: int, call: ToolCall, result: ToolResult) -> None:
+        path = str(call.arguments.get("path", ""))
+        text = result.content[0].text if result.content and isinstance(result.content[0], Text) else ""
+        if result.is_error or len(text) < WORTH:
+            return
+        first, last = call.arguments.get("start_line") or 1, call.arguments.get("end_line")
+        whole = last is None and READ_ON not in text[-200:]
+        copies = self._copies.setdefault(path, [])
+        for old in [old for old in copies if old.first >= first and (whole or _reaches(last, old.last, first, old))]:
+            copies.remove(old)
+            self._outdated.append((old.at, path))
+            self._gain += old.size
+        copies.append(_Copy(at, first, last, len(text)))
+        if self._gain >= GAIN:
+            self.left_out |= {at: LEFT_OUT.format(path=path) for at, path in self._outdated}
+            self._outdated, self._gain = [], 0
+
+
+def _reaches(last: int | None, old_last: int | None, first: int, old: _Copy) -> bool:
+    """Whether a window that is not the whole file covers an older one: they were cut off alike, or it ends later."""
+    if old_last is None or last is None:
+        return last is old_last and first == old.first
+    return last >= old_last

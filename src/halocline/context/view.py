@@ -1,0 +1,151 @@
+"""What of a conversation the model reads: all of it, or what a compaction and outdated copies of files leave.
+
+What must stay true: it is a pure function of the log, so that a replay shows the same; between two compactions a view
+only grows, except when outdated copies go out together (`stale`).
+"""
+
+from collections.abc import Iterator, Sequence
+from operator import is_
+
+from msgspec.structs import replace
+
+from halocline.context.shortening import shortened
+from halocline.context.stale import Stale
+from halocline.protocol.events import Compacted
+from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolCall, ToolResult, UserMessage
+from halocline.protocol.state import State
+
+MISSING = "No result of this call was recorded. Do not assume that it took effect."
+
+
+STAYS = ("rule", "rules", "instructions", "memory", "skill")
+"""Sources of notes that are shown again after a compaction."""
+
+
+class View:
+    """`view`, at the price of what is new since it was last asked."""
+
+    def __init__(self) -> None:
+        self._compaction: Compacted | None = None
+        self._most: int | None = None
+        self._known: Sequence[Message] = ()
+        self._settled: tuple[Message, ...] = ()
+        self._at = 0
+        self.stale = Stale()
+
+    def of(self, state: State, most: int | None = None) -> tuple[Message, ...]:
+        """The same as `view(state, most)`."""
+        messages, compaction = state.messages, state.compaction
+        same = compaction is self._compaction and most == self._most
+        if not same or not _begins_with(messages, self._known):
+            self._begin(compaction, most, messages)
+        left_out = len(self.stale.left_out)
+        self.stale.take(messages)
+        if len(self.stale.left_out) != left_out:
+            self._settled, self._at = _head(messages, compaction), _kept_from(compaction)
+        self._known = messages
+        # What comes before a reply is settled: no later result is an answer to it.
+        if (newest := _newest_reply(messages, self._at)) > self._at:
+            self._settled += self._seen(messages, self._at, newest)
+            self._at = newest
+        return self._settled + self._seen(messages, self._at, len(messages))
+
+    def _begin(self, compaction: Compacted | None, most: int | None, messages: Sequence[Message]) -> None:
+        self._compaction, self._most = compaction, most
+        self._known = ()
+        self._settled = _head(messages, compaction)
+        self._at = _kept_from(compaction)
+        self.stale = Stale(self._at)
+
+    def _seen(self, messages: Sequence[Message], begin: int, end: int) -> tuple[Message, ...]:
+        return paired([self._one(at, messages[at]) for at in range(begin, end)])
+
+    def _one(self, at: int, message: Message) -> Message:
+        if isinstance(message, ToolResult) and (note := self.stale.left_out.get(at)):
+            message = replace(message, content=(Text(note), *message.content[1:]))
+        most = self._most
+        if self._compaction and self._compaction.longest and at < self._compaction.until:
+            most = self._compaction.longest
+        return shortened(message, most) if most else message
+
+
+def view(state: State, most: int | None = None) -> tuple[Message, ...]:
+    """What the model reads, with every call answered directly after its message; of each at most so many tokens."""
+    return View().of(state, most)
+
+
+def replies_left_out(state: State) -> int:
+    """How many of the model's replies it does not read any more."""
+    kept_from = _kept_from(state.compaction)
+    return sum(isinstance(message, AssistantMessage) for message in state.messages[:kept_from])
+
+
+def _kept_from(compaction: Compacted | None) -> int:
+    return compaction.kept_from if compaction else 0
+
+
+def _head(messages: Sequence[Message], compaction: Compacted | None) -> tuple[Message, ...]:
+    """What stands for everything before the messages that were kept."""
+    if compaction is None:
+        return ()
+    said = UserMessage((*compaction.content, *_carried(messages, compaction)))
+    first = messages[:1] if compaction.kept_from and isinstance(messages[0], UserMessage) else ()
+    head = (*first, said)
+    return tuple(shortened(message, compaction.longest) for message in head) if compaction.longest else head
+
+
+def _carried(messages: Sequence[Message], compaction: Compacted) -> Iterator[Note]:
+    calls = dict(answered(messages[: compaction.kept_from]))
+    for at in compaction.carried:
+        for part in messages[at].content:
+            if isinstance(part, Note) and part.source in STAYS:
+                yield part
+            elif isinstance(part, Text) and at in calls:
+                yield Note(f"{calls[at].name} {calls[at].arguments.get('path', '')} gave:\n{part.text}", "earlier")
+
+
+def answered(messages: Sequence[Message]) -> Iterator[tuple[int, ToolCall]]:
+    """Where results stand, and the calls that they answer."""
+    calls: dict[str, ToolCall] = {}
+    for at, message in enumerate(messages):
+        if isinstance(message, AssistantMessage):
+            calls = {call.id: call for call in message.tool_calls}
+        elif isinstance(message, ToolResult) and message.call in calls:
+            yield at, calls[message.call]
+
+
+def _begins_with(messages: Sequence[Message], known: Sequence[Message]) -> bool:
+    return len(messages) >= len(known) and all(map(is_, messages, known))
+
+
+def _newest_reply(messages: Sequence[Message], begin: int) -> int:
+    """Where the newest reply after `begin` stands; `begin` when there is none."""
+    places = range(len(messages) - 1, begin, -1)
+    return next((at for at in places if isinstance(messages[at], AssistantMessage)), begin)
+
+
+def paired(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages with every call answered directly after its message, in order, and no result without its call.
+
+    A sound history comes back as it is. What is missing is made up and says so; what is stray is left out.
+    """
+    out: list[Message] = []
+    waiting: dict[str, int] = {}  # ids are unique within one message only, so an answer belongs to the latest one
+    for message in messages:
+        match message:
+            case ToolResult(call=call):
+                if call in waiting:
+                    out[waiting.pop(call)] = message
+            case AssistantMessage():
+                out.append(message)
+                waiting = {}
+                for asked in message.tool_calls:
+                    waiting[asked.id] = len(out)
+                    out.append(_missing(asked))
+            case _:
+                out.append(message)
+    return tuple(out)
+
+
+def _missing(call: ToolCall) -> ToolResult:
+    return ToolResult(call.id, (Text(MISSING),), is_error=True)

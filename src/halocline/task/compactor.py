@@ -1,0 +1,147 @@
+"""Keeps a conversation within what its model can read, and asks for replies.
+
+What must stay true: it always ends. A summary that fails is done without; what a server calls too long is shortened
+twice, the second time to hardly anything; only then its error is the turn's. Nothing is asked that cannot save enough.
+"""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import cast
+
+from msgspec.structs import replace
+
+from halocline.context.compaction import Tight, limit_in, summary_request, tried
+from halocline.context.manager import Context
+from halocline.ports.model import Model, ModelEvent, Request
+from halocline.ports.tool import Toolset
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import (
+    AssistantMessageCompleted,
+    Compacted,
+    CompactionCause,
+    CompactionStarted,
+    CompactionUndone,
+    ErrorRaised,
+    Event,
+    Noticed,
+    StepRetried,
+    StepStarted,
+    UsageReported,
+)
+from halocline.protocol.state import State
+from halocline.task.inbox import Wish
+
+NOT_WORTH = "Not compacted: too little would be saved."
+WHY_NOT = "The newest messages are kept as they are, and they are nearly all there is."
+NOTHING = "There is no compaction to undo."
+WITHOUT = "The model gave no summary ({why}): the conversation was shortened without one."
+REFUSED = "not_compacted"
+SECOND_TRIES = (0, 4)
+"""Where in `compaction.SHARES` to begin when a server calls a request too long: the first time, and the second."""
+SUSPECT = 0.9
+
+
+class Compactor:
+    """One task's. `automatic` lets it act before a request that would be too long, not only after."""
+
+    def __init__(
+        self,
+        *,
+        model: Model,
+        context: Context,
+        toolset: Toolset,
+        state: Callable[[], State],
+        automatic: bool,
+    ) -> None:
+        self._model = model
+        self._context = context
+        self._toolset = toolset
+        self._state = state
+        self._automatic = automatic
+
+    async def reply(self, wish: Wish | None) -> AsyncGenerator[Event, None]:
+        """Ask for the next reply; make room first where a person wants it or it is needed."""
+        async for event in self._before(wish):
+            yield event
+        for share in (*SECOND_TRIES, None):
+            request = self._request()
+            yield StepStarted(model=request.model)
+            try:
+                async with aclosing(self._ask(request)) as stream:
+                    async for event in stream:
+                        yield event
+                return
+            except ModelError as error:
+                shorter = self._after(error, request, share)
+                if shorter is None:
+                    raise
+            yield shorter
+
+    async def grant(self, wish: Wish) -> AsyncGenerator[Event, None]:
+        """Do what a person wants: its last event is the answer."""
+        if wish.undo:
+            undone = CompactionUndone() if self._state().compaction else ErrorRaised(code=REFUSED, text=NOTHING)
+            yield undone
+            return
+        async for event in self._compact(Tight(CompactionCause.ASKED, wish.focus)):
+            yield event
+
+    async def _before(self, wish: Wish | None) -> AsyncGenerator[Event, None]:
+        if wish:
+            async for event in self.grant(wish):
+                yield event
+        elif self._automatic and self._is_crowded():
+            async for event in self._compact(Tight(CompactionCause.CROWDED)):
+                yield event
+
+    def _is_crowded(self) -> bool:
+        state = self._state()
+        allowed = self._context.room(state).allowed
+        return self._context.used(state, self._toolset) > allowed
+
+    async def _compact(self, tight: Tight) -> AsyncGenerator[Event, None]:
+        """Have a summary made, when so much can be saved that it is worth one."""
+        state, request = self._state(), self._request()
+        room, before = self._context.room(state), self._context.used(state, self._toolset)
+        if tried(state, request, before, room, tight) is None:
+            if tight.cause is CompactionCause.ASKED:
+                yield ErrorRaised(code=REFUSED, text=NOT_WORTH, hint=WHY_NOT)
+            return
+        yield CompactionStarted(cause=tight.cause, tokens=before)
+        summary = ""
+        try:
+            async with aclosing(self._ask(summary_request(request, tight.focus, room))) as stream:
+                async for event in stream:
+                    if isinstance(event, UsageReported | StepRetried):
+                        yield event
+                    elif isinstance(event, AssistantMessageCompleted):
+                        summary = event.message.text.strip()
+            why = "" if summary else "it said nothing"
+        except ModelError as error:
+            why = error.text
+        if why:
+            yield Noticed(WITHOUT.format(why=why))
+        made = tried(state, request, before, room, replace(tight, summary=summary))
+        yield made or ErrorRaised(code=REFUSED, text=NOT_WORTH, hint=WHY_NOT)
+
+    def _after(self, error: ModelError, request: Request, share: int | None) -> Compacted | None:
+        """What to go on with after an error; None when nothing helps."""
+        state = self._state()
+        before = self._context.used(state, self._toolset)
+        if share is None or not (error.kind is ModelErrorKind.CONTEXT_EXCEEDED or self._is_suspect(error, before)):
+            return None
+        limit = limit_in(error.text, before)
+        room = self._context.room(replace(state, limit=limit))
+        return tried(state, request, before, room, Tight(CompactionCause.OVERFLOW, share=share, limit=limit))
+
+    def _is_suspect(self, error: ModelError, before: int) -> bool:
+        """A refusal without a known reason, of a request that nearly fills the window."""
+        window = self._state().window
+        return error.kind is ModelErrorKind.INVALID_REQUEST and window is not None and before > window * SUSPECT
+
+    def _request(self) -> Request:
+        return self._context.request(self._state(), self._toolset)
+
+    def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        # Models are async generators: only those promise to close what is left early.
+        return cast(AsyncGenerator[ModelEvent, None], self._model.stream(request))

@@ -1,0 +1,142 @@
+import pytest
+from tests.journeys.conftest import YOLO, Journey, ScriptedAssembly
+from tests.journeys.soundness import assert_sound
+
+from halocline.controller.client import Client
+from halocline.controller.controller import Controller
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.messages import Note, StopReason, Text, UserMessage
+from halocline.providers.scripted import Call, Scripted, Turn
+from halocline.store.settings import CompactionSettings, Settings
+
+FILE = "".join(f"line {number} of a file that is read again and again\n" for number in range(120))
+"""About 1,500 tokens."""
+SUMMARY = "## Goal\nRead it all.\n## Next\nRead on."
+
+
+def reading(number):
+    return Turn(text=f"file {number}", calls=(Call("read_file", {"path": f"f{number % 12}.txt"}),))
+
+
+def steps(count):
+    return [*(reading(number) for number in range(count)), Turn(text="All read.")]
+
+
+class Narrow(ScriptedAssembly):
+    """A model that takes so many tokens, and says so only when `tells`."""
+
+    def __init__(self, home, settings, turns, window, summary=SUMMARY):
+        super().__init__(home, settings, turns)
+        self._script = Scripted(turns, window=window, summary=summary)
+
+
+@pytest.fixture
+def narrow(journey: Journey):
+    for number in range(12):
+        journey.write(f"f{number}.txt", FILE.replace("line", f"line {number}."))
+
+    def client(turns, window, summary=SUMMARY, **settings):
+        journey.settings = Settings(**settings, checkpoints=False)
+        return Client(Controller(Narrow(journey.home, journey.settings, turns, window, summary)), "test")
+
+    return client
+
+
+def compactions(journey):
+    return [event for event in journey.logged if isinstance(event, ev.Compacted)]
+
+
+async def test_a_conversation_that_nearly_fills_the_window_is_shortened_and_goes_on(journey, narrow):
+    await journey.run(client=narrow(steps(40), 12_000))
+    made = compactions(journey)
+    assert len(made) >= 2
+    assert {event.cause for event in made} == {ev.CompactionCause.CROWDED}
+    assert all(event.after < event.before * 0.9 and event.summary == SUMMARY for event in made)
+    assert journey.state.last_end.reason is StopReason.END_TURN
+    assert journey.state.steps == 41
+    assert_sound(journey.logged)
+
+
+async def test_a_server_that_calls_a_request_too_long_does_not_end_the_task(journey, narrow):
+    automatic = CompactionSettings(automatic=False)
+    await journey.run(client=narrow(steps(40), 12_000, compaction=automatic))
+    made = compactions(journey)
+    assert {event.cause for event in made} == {ev.CompactionCause.OVERFLOW}
+    assert all(event.limit == 12_000 and not event.summary for event in made)
+    assert journey.state.last_end.reason is StopReason.END_TURN
+    assert_sound(journey.logged)
+
+
+async def test_a_first_prompt_that_is_too_long_is_cut_and_answered(journey, narrow):
+    await journey.run(client=narrow([Turn(text="Too much, but well.")], 6_000), prompt="word " * 20_000)
+    assert journey.state.last_message.text == "Too much, but well."
+    assert isinstance(journey.state.messages[0].content[0], Text)
+    assert len(journey.state.messages[0].content[0].text) == 100_000
+
+
+async def test_what_cannot_be_made_short_enough_ends_the_turn_with_the_servers_words(journey, narrow):
+    await journey.run(client=narrow([Turn(text="never")], 100))
+    assert journey.state.last_end.reason is StopReason.ERROR
+    (error,) = journey.of(ev.ErrorRaised)
+    assert error.code == "model_context_exceeded"
+    assert_sound(journey.logged)
+
+
+async def test_without_a_summary_the_facts_alone_stand_for_what_was(journey, narrow):
+    await journey.run(client=narrow(steps(40), 12_000, summary=""))
+    made = compactions(journey)
+    assert made
+    assert not any(event.summary for event in made)
+    assert "f1.txt" in made[-1].content[1].text
+    assert journey.state.last_end.reason is StopReason.END_TURN
+
+
+async def test_a_person_can_shorten_it_between_turns_and_take_that_back(journey, narrow):
+    client = narrow(steps(12), None)
+    await journey.open(client, YOLO)
+    await journey.prompt(client)
+    before = client.state(journey.task)
+    sent = before.seq
+    client.send(cmd.Compact(task=journey.task, focus="the API"))
+    seen = [event async for event in until(client, journey, sent, ev.Compacted)]
+    assert [type(event) for event in seen] == [ev.CompactionStarted, ev.UsageReported, ev.Compacted]
+    assert seen[-1].focus == "the API"
+    assert seen[-1].after < seen[-1].before / 2
+    client.send(cmd.Compact(task=journey.task, undo=True))
+    [event async for event in until(client, journey, seen[-1].seq, ev.CompactionUndone)]
+    assert client.state(journey.task).compaction is None
+    assert client.state(journey.task).messages == before.messages
+    await client.close()
+
+
+async def test_too_little_to_shorten_is_said_and_nothing_is_asked(journey, narrow):
+    client = narrow([Turn(text="hello")], None)
+    await journey.open(client, YOLO)
+    await journey.prompt(client)
+    client.send(cmd.Compact(task=journey.task))
+    seen = [event async for event in until(client, journey, client.state(journey.task).seq, ev.ErrorRaised)]
+    assert [event.code for event in seen] == ["not_compacted"]
+    await client.close()
+
+
+async def test_what_was_said_and_what_is_open_survives_every_compaction(journey, narrow):
+    todos = Turn(calls=(Call("update_todos", {"todos": "- [ ] tell the person\n- [x] begin"}),))
+    client = narrow([Turn(text="Yes."), todos, *steps(40)], 12_000)
+    await journey.open(client, YOLO)
+    await journey.prompt(client, "Read all files.")
+    await journey.prompt(client, "Never touch f3.txt!")
+    shown = client.state(journey.task)
+    await client.close()
+    assert len(compactions(journey)) >= 2
+    facts = next(part.text for part in shown.compaction.content if isinstance(part, Note) and part.source == "ledger")
+    assert "> Never touch f3.txt!" in facts
+    assert "tell the person" in facts
+    assert "f2.txt" in facts
+    assert isinstance(shown.messages[0], UserMessage)
+
+
+async def until(client, journey, after, kind):
+    async for event in client.events(journey.task, after):
+        yield event
+        if isinstance(event, kind):
+            return
