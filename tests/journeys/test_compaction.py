@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 from tests.journeys.conftest import YOLO, Journey, ScriptedAssembly
 from tests.journeys.soundness import assert_sound
@@ -101,7 +103,7 @@ async def test_a_person_can_shorten_it_between_turns_and_take_that_back(journey,
     seen = [event async for event in until(client, journey, sent, ev.Compacted)]
     assert [type(event) for event in seen] == [ev.CompactionStarted, ev.UsageReported, ev.Compacted]
     assert seen[-1].focus == "the API"
-    assert seen[-1].after < seen[-1].before / 2
+    assert seen[-1].after < seen[-1].before * 0.6
     client.send(cmd.Compact(task=journey.task, undo=True))
     [event async for event in until(client, journey, seen[-1].seq, ev.CompactionUndone)]
     assert client.state(journey.task).compaction is None
@@ -120,7 +122,7 @@ async def test_too_little_to_shorten_is_said_and_nothing_is_asked(journey, narro
 
 
 async def test_what_was_said_and_what_is_open_survives_every_compaction(journey, narrow):
-    todos = Turn(calls=(Call("update_todos", {"todos": "- [ ] tell the person\n- [x] begin"}),))
+    todos = Turn(calls=(Call("update_todos", {"todos": [{"text": "tell the person"}]}),))
     client = narrow([Turn(text="Yes."), todos, *steps(40)], 12_000)
     await journey.open(client, YOLO)
     await journey.prompt(client, "Read all files.")
@@ -136,7 +138,8 @@ async def test_what_was_said_and_what_is_open_survives_every_compaction(journey,
 
 
 async def until(client, journey, after, kind):
-    async for event in client.events(journey.task, after):
-        yield event
-        if isinstance(event, kind):
-            return
+    async with asyncio.timeout(20):
+        async for event in client.events(journey.task, after):
+            yield event
+            if isinstance(event, kind):
+                return

@@ -23,6 +23,8 @@ from halocline.protocol.values import Value
 
 RECENT = 20_000
 """Tokens of the newest messages that stay as they are, at most."""
+LITTLE = 2_000
+"""Tokens of the newest messages that stay in any case, where there is room for them."""
 SUMMARY = 4_096
 """Tokens of a summary, at most."""
 LEDGER, FILES = 8_000, 25_000
@@ -92,7 +94,10 @@ def tried(state: State, request: Request, before: int, room: Room, tight: Tight)
     scale = before / max(1, overhead_tokens(request) + sum(map(message_tokens, request.messages)))
     made = None
     for share in SHARES[tight.share :]:
-        made = _made(state, room, tight, share)
+        keep = room.allowed // share
+        if tight.cause is not CompactionCause.OVERFLOW:
+            keep = min(RECENT, keep, max(LITTLE, before // 4))
+        made = _made(state, room, tight, share, keep)
         after = overhead_tokens(request) + sum(map(message_tokens, view(_with(state, made))))
         made = replace(made, before=before, after=int(after * scale))
         if made.after <= room.allowed * 3 // 4:
@@ -104,10 +109,9 @@ def _with(state: State, made: Compacted) -> State:
     return replace(state, compactions=(*state.compactions, made))
 
 
-def _made(state: State, room: Room, tight: Tight, share: int) -> Compacted:
+def _made(state: State, room: Room, tight: Tight, share: int, keep: int) -> Compacted:
     messages = state.messages
-    keep = room.allowed // share
-    kept_from = _recent(messages, keep if tight.cause is CompactionCause.OVERFLOW else min(RECENT, keep), begin=1)
+    kept_from = _recent(messages, keep, begin=1)
     longest = max(100, room.allowed // (2 * share))
     kept = (*messages[:1], *messages[kept_from:])
     return Compacted(
@@ -119,7 +123,7 @@ def _made(state: State, room: Room, tight: Tight, share: int) -> Compacted:
         after=0,
         summary=tight.summary,
         focus=tight.focus,
-        carried=tuple(_carried(messages, kept_from, min(FILES, room.allowed // (2 * share)))),
+        carried=tuple(_carried(messages, kept_from, min(FILES, keep, room.allowed // (2 * share)))),
         longest=longest if any(message_tokens(message) > longest for message in kept) else None,
         limit=tight.limit,
     )

@@ -148,8 +148,9 @@ class Controller:
                 model = self._assembly.recorded(model, self._assembly.recorder(options.record), log, past)
             place = Path(state.workspace)
             task = self._assembly.task(log, state, place, model, attended=options.attended, trusted=options.trusted)
+            task.emit(*loose_ends(state))
             if state.turn is not None:
-                task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
+                task.emit(TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
             _begin_anew(task)
             self._adjust(task, options, names)
             _offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from halocline.protocol import events as ev
-from halocline.protocol.state import PROCESS_ENDED, TIME_IS_UP, State
+from halocline.protocol.state import COMPACTION_CUT, PROCESS_ENDED, TIME_IS_UP, State
 from halocline.protocol.values import Value
 
 encode = msgspec.json.Encoder().encode
@@ -216,6 +216,8 @@ def _closes_a_loose_end(event: ev.DurableEvent) -> bool:
             return by == "interrupt"
         case ev.ToolCallEnded(status=status):
             return status is ev.CallStatus.CANCELLED
+        case ev.ErrorRaised(code=code):
+            return code == COMPACTION_CUT
     return False
 
 

@@ -6,6 +6,7 @@ What the recording does not answer was cut short there: they say that they are s
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Never
 
@@ -47,7 +48,7 @@ class RecordedModel:
                 yield said
             return
         self._compare(request)
-        events = [self._course.events[position] for position in self._course.step_ahead()]
+        events = self._answer()
         message = next((event.message for event in events if isinstance(event, ev.AssistantMessageCompleted)), None)
         for delta in _deltas(message):
             yield delta
@@ -56,8 +57,9 @@ class RecordedModel:
                 yield event
         if error := next((event for event in events if isinstance(event, ev.ErrorRaised)), None):
             raise _error(error)
-        if any(isinstance(event, ev.Compacted) for event in events) and message is None:
-            raise ModelError(ModelErrorKind.CONTEXT_EXCEEDED, "The recorded request was too long.")
+        if made := next((event for event in events if isinstance(event, ev.Compacted)), None):
+            text = f"The recorded request was too long: maximum {made.limit} tokens."
+            raise ModelError(ModelErrorKind.CONTEXT_EXCEEDED, text)
         if message is None or message.interrupted:
             await _forever(self._course)
         else:
@@ -66,6 +68,11 @@ class RecordedModel:
 
     async def close(self) -> None:
         """There is nothing to let go of."""
+
+    def _answer(self) -> list[ev.DurableEvent]:
+        """What the step holds, without a summary that was made before the next one."""
+        events = [self._course.events[position] for position in self._course.step_ahead()]
+        return list(takewhile(lambda event: not isinstance(event, ev.CompactionStarted), events))
 
     async def _summary(self) -> AsyncGenerator[ModelEvent, None]:
         """What was said when a summary was wanted; a summary that failed then fails now."""
@@ -78,7 +85,7 @@ class RecordedModel:
                         raise ModelError(ModelErrorKind.EMPTY, "The recorded model gave no summary.")
                     yield ev.AssistantMessageCompleted(message=AssistantMessage((Text(event.summary),)))
                     return
-                case ev.ErrorRaised(code="not_compacted"):
+                case ev.ErrorRaised(code="compaction_failed"):
                     raise ModelError(ModelErrorKind.EMPTY, "The recorded model gave no summary.")
         await _forever(self._course)
 

@@ -81,12 +81,14 @@ class Replayed(Task):
                 self.inbox.resolve(_decision(event, self.state))
             case ev.QuestionAnswered(by="user"):
                 self.inbox.reply(_answer(event))
-            case ev.Compacted(cause=ev.CompactionCause.ASKED, focus=focus):
+            case ev.CompactionStarted(cause=ev.CompactionCause.ASKED, focus=focus):
                 self.inbox.wish(Wish(focus))
             case ev.ErrorRaised(code="not_compacted"):
-                self.inbox.wish(Wish(undo=self.state.compaction is None))
-            case ev.CompactionUndone():
+                self.inbox.wish(Wish())
+            case ev.CompactionUndone() | ev.ErrorRaised(code="nothing_to_undo"):
                 self.inbox.wish(Wish(undo=True))
+            case ev.ErrorRaised(code="compaction_cut") if self.state.turn is None:
+                self.inbox.interrupt()
             case ev.FileChanged(cause=call) if self.course.was_cut_short(call):
                 self.emit(event)
             case ev.JobStarted(by="person"):
@@ -95,7 +97,7 @@ class Replayed(Task):
                 self.emit(event)
             case _ if isinstance(event, FROM_ELSEWHERE):
                 self.emit(event)
-            case _ if self.state.turn is None:
+            case _ if self.state.turn is None and not self.state.compacting:
                 self.stuck()
 
 

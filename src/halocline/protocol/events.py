@@ -5,13 +5,18 @@ A *transient* event is only shown; it is never written and carries none of the t
 two by its base class. There is no event per tool, no snapshot in an event and no JSON inside a text field.
 """
 
+from halocline.protocol.compaction import (
+    Compacted as Compacted,
+    CompactionCause as CompactionCause,
+    CompactionStarted as CompactionStarted,
+    CompactionUndone as CompactionUndone,
+)
 from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
 from halocline.protocol.kinds import (
     ApprovalMode as ApprovalMode,
     CallStatus as CallStatus,
     Choice as Choice,
-    CompactionCause as CompactionCause,
     Diff as Diff,
     Grant as Grant,
     Location as Location,
@@ -24,6 +29,12 @@ from halocline.protocol.kinds import (
     ToolKind as ToolKind,
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
+from halocline.protocol.questions import (
+    AnswerAccepted as AnswerAccepted,
+    AnswerRefused as AnswerRefused,
+    QuestionAnswered as QuestionAnswered,
+    QuestionAsked as QuestionAsked,
+)
 from halocline.protocol.rules import CommandPart as CommandPart, RuleBook
 from halocline.protocol.values import JsonObject
 
@@ -211,37 +222,6 @@ class ApprovalResolved(Durable, frozen=True):
     scope: Scope = Scope.TASK
 
 
-class QuestionAsked(Durable, frozen=True):
-    """The agent (or a budget) asks the person something. `call` is empty when no tool call asks."""
-
-    request: str
-    question: str
-    options: tuple[str, ...] = ()
-    call: str = ""
-
-
-class QuestionAnswered(Durable, frozen=True):
-    """The answer; `by` is user, nobody or interrupt."""
-
-    request: str
-    answer: str
-    by: str
-    client: str = ""
-
-
-class AnswerAccepted(Durable, frozen=True):
-    """The turn's answer is one JSON object that fits the schema."""
-
-    answer: JsonObject
-
-
-class AnswerRefused(Durable, frozen=True):
-    """The turn's answer does not fit the schema; `problems` say where and why, `content` tells the model."""
-
-    problems: tuple[str, ...]
-    content: tuple[UserPart, ...]
-
-
 class LimitExtended(Durable, frozen=True):
     """A person let the task go on past a limit; what it counts begins anew."""
 
@@ -250,38 +230,6 @@ class LimitExtended(Durable, frozen=True):
 
 class TodosChanged(Durable, frozen=True):
     todos: tuple[Todo, ...]
-
-
-class CompactionStarted(Transient, frozen=True):
-    """The model is asked for a summary of what it will not read any more; `tokens` is how much it reads now."""
-
-    cause: CompactionCause
-    tokens: int
-
-
-class Compacted(Durable, frozen=True):
-    """The model reads less from now on: the first message, `content`, and the messages from `kept_from` on.
-
-    Nothing is deleted. `before` and `after` are tokens, as far as known. `summary` is the model's part of `content`,
-    empty when it gave none. Of the messages between, those at `carried` are shown again. No message before `until` is
-    shown with more than `longest` tokens, and no request has more than `limit`: what a server was found to take.
-    """
-
-    cause: CompactionCause
-    content: tuple[UserPart, ...]
-    kept_from: int
-    until: int
-    before: int
-    after: int
-    summary: str = ""
-    focus: str = ""
-    carried: tuple[int, ...] = ()
-    longest: int | None = None
-    limit: int | None = None
-
-
-class CompactionUndone(Durable, frozen=True):
-    """The latest compaction does not count any more: the model reads what it read before it, and what came since."""
 
 
 class ModeChanged(Durable, frozen=True):
@@ -460,6 +408,7 @@ DurableEvent = (
     | AnswerRefused
     | LimitExtended
     | TodosChanged
+    | CompactionStarted
     | Compacted
     | CompactionUndone
     | ModeChanged
@@ -482,14 +431,5 @@ DurableEvent = (
     | ErrorRaised
     | Unrecognised
 )
-TransientEvent = (
-    StepRetried
-    | TextDelta
-    | ThinkingDelta
-    | ToolCallDelta
-    | EditPreviewed
-    | ToolCallProgressed
-    | CompactionStarted
-    | Noticed
-)
+TransientEvent = StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | EditPreviewed | ToolCallProgressed | Noticed
 Event = DurableEvent | TransientEvent

@@ -117,11 +117,3 @@ class SandboxStanding(StrEnum):
     FULL = "full"
     PARTIAL = "partial"
     NONE = "none"
-
-
-class CompactionCause(StrEnum):
-    """Why the model reads less from now on: a person asked, it was nearly too much, or the provider said it was."""
-
-    ASKED = "asked"
-    CROWDED = "crowded"
-    OVERFLOW = "overflow"

@@ -35,6 +35,7 @@ UNKNOWN_OUTCOME = (
 )
 NOT_RUN = "Interrupted before this call was run. Nothing happened."
 PROCESS_ENDED = "The process ended."
+COMPACTION_CUT = "compaction_cut"
 """What the end of a turn says when the process that opened the task after a crash wrote it."""
 TIME_IS_UP = "The time limit is reached."
 """What the end of a turn says when the time limit fell in the middle of something."""
@@ -89,6 +90,7 @@ class State(Value, frozen=True):
     window: int | None = None
     limit: int | None = None
     compactions: tuple[ev.Compacted, ...] = ()
+    compacting: ev.CompactionStarted | None = None
     cost: float | None = 0.0
     failures_in_row: int = 0
     same_call_in_row: int = 0
@@ -160,6 +162,8 @@ def fold(events: Iterable[ev.Durable]) -> State:
 def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
     """What is missing for every approval, question and call to have its end, and for the draft to be kept."""
     ends: list[ev.DurableEvent] = []
+    if state.compacting:
+        ends.append(ev.ErrorRaised(code=COMPACTION_CUT, text="Not compacted: it was cut short."))
     if draft := draft_parts(state):
         message = AssistantMessage(content=draft, model=state.model, stop_reason=StopReason.CANCELLED, interrupted=True)
         ends.append(ev.AssistantMessageCompleted(message=message))
@@ -277,7 +281,7 @@ def _usage(state: State, e: ev.UsageReported) -> State:
 def _compacted(state: State, e: ev.Compacted) -> State:
     """What the last request had is no measure any more of what the next one will have."""
     limit = e.limit or state.limit
-    return replace(state, compactions=(*state.compactions, e), last_usage=Usage(), limit=limit)
+    return replace(state, compactions=(*state.compactions, e), last_usage=Usage(), limit=limit, compacting=None)
 
 
 def _completed(state: State, e: ev.AssistantMessageCompleted) -> State:
@@ -388,6 +392,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.TurnEnded: _turn_ended,
     ev.StepStarted: _step_started,
     ev.StepRetried: _retried,
+    ev.ErrorRaised: lambda state, e: replace(state, compacting=None),
     ev.TextDelta: _delta,
     ev.ThinkingDelta: _delta,
     ev.UsageReported: _usage,
@@ -406,6 +411,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
         state, mode=e.mode, has_planned=state.has_planned or e.mode is ev.Mode.PLAN
     ),
     ev.ModelChanged: lambda state, e: replace(state, model=e.model, window=e.window, limit=None),
+    ev.CompactionStarted: lambda state, e: replace(state, compacting=e),
     ev.Compacted: _compacted,
     ev.CompactionUndone: lambda state, e: replace(state, compactions=state.compactions[:-1], last_usage=Usage()),
     ev.RulesChanged: lambda state, e: replace(state, rules=e.book),

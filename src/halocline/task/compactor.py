@@ -35,7 +35,7 @@ NOT_WORTH = "Not compacted: too little would be saved."
 WHY_NOT = "The newest messages are kept as they are, and they are nearly all there is."
 NOTHING = "There is no compaction to undo."
 WITHOUT = "The model gave no summary ({why}): the conversation was shortened without one."
-REFUSED = "not_compacted"
+REFUSED, FAILED, NOT_UNDONE = "not_compacted", "compaction_failed", "nothing_to_undo"
 SECOND_TRIES = (0, 4)
 """Where in `compaction.SHARES` to begin when a server calls a request too long: the first time, and the second."""
 SUSPECT = 0.9
@@ -80,7 +80,7 @@ class Compactor:
     async def grant(self, wish: Wish) -> AsyncGenerator[Event, None]:
         """Do what a person wants: its last event is the answer."""
         if wish.undo:
-            undone = CompactionUndone() if self._state().compaction else ErrorRaised(code=REFUSED, text=NOTHING)
+            undone = CompactionUndone() if self._state().compaction else ErrorRaised(code=NOT_UNDONE, text=NOTHING)
             yield undone
             return
         async for event in self._compact(Tight(CompactionCause.ASKED, wish.focus)):
@@ -107,7 +107,7 @@ class Compactor:
             if tight.cause is CompactionCause.ASKED:
                 yield ErrorRaised(code=REFUSED, text=NOT_WORTH, hint=WHY_NOT)
             return
-        yield CompactionStarted(cause=tight.cause, tokens=before)
+        yield CompactionStarted(cause=tight.cause, tokens=before, focus=tight.focus)
         summary = ""
         try:
             async with aclosing(self._ask(summary_request(request, tight.focus, room))) as stream:
@@ -122,7 +122,7 @@ class Compactor:
         if why:
             yield Noticed(WITHOUT.format(why=why))
         made = tried(state, request, before, room, replace(tight, summary=summary))
-        yield made or ErrorRaised(code=REFUSED, text=NOT_WORTH, hint=WHY_NOT)
+        yield made or ErrorRaised(code=FAILED, text=NOT_WORTH, hint=WHY_NOT)
 
     def _after(self, error: ModelError, request: Request, share: int | None) -> Compacted | None:
         """What to go on with after an error; None when nothing helps."""

@@ -83,6 +83,8 @@ class Task:
         tell_of_ends(self.machine.shell.jobs, self.emit)
         async for asked in self.inbox.prompts():
             await (self.turn(asked) if isinstance(asked, Prompt) else self.grant(asked))
+            while wish := self.inbox.wished():
+                await self.grant(wish)
         self.emit(*(await hooks.ends(None) if (hooks := self.machine.hooks) else ()))
 
     async def turn(self, prompt: Prompt) -> None:
@@ -149,6 +151,7 @@ class Task:
             async with self.inbox.interruptible():
                 async for event in self.compactor.grant(wish):
                     self.emit(event)
+        self.emit(*loose_ends(self.state))
 
     async def close(self) -> None:
         """Let go of the machine, the model and the log. Nothing of the task runs any more."""
