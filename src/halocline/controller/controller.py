@@ -21,6 +21,7 @@ from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
+from halocline.ports.instructions import Beginning
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
@@ -112,23 +113,24 @@ class Controller:
         name = name or history.new_task_id()
         skills = found_skills(workspace)
         mode = options.mode or Mode.ACT
-        started = TaskStarted(
-            workspace=str(workspace),
-            model=names[mode],
-            mode=mode,
-            approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
-            system_prompt=system_prompt(workspace, listed(skills.skills)),
-            version=__version__,
-        )
         with _given_back_on_failure(Log(self.home.task(name), name)) as log:
             if recorder:
                 model = self._assembly.recorded(model, recorder, log, ())
             task = self._assembly.task(
                 log, State(), workspace, model, attended=options.attended, trusted=options.trusted
             )
-            task.emit(started)
+            rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+            started = TaskStarted(
+                workspace=str(workspace),
+                model=names[mode],
+                mode=mode,
+                approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
+                system_prompt=system_prompt(workspace, listed(skills.skills)) + rules.section,
+                version=__version__,
+            )
+            task.emit(started, *([rules.event] if rules.event else []))
             _offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
-        return self._serve(name, task, names, skills.skipped)
+        return self._serve(name, task, names, (*skills.skipped, *rules.remarks))
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Open a task again. What a crash left open is closed first; nothing is run again by itself.

@@ -7,6 +7,7 @@ two by its base class. There is no event per tool, no snapshot in an event and n
 
 from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
+from halocline.protocol.instructions import InstructionsLoaded as InstructionsLoaded
 from halocline.protocol.kinds import (
     ApprovalMode as ApprovalMode,
     CallStatus as CallStatus,
@@ -440,6 +441,7 @@ DurableEvent = (
     | JobEnded
     | JobsReported
     | DiagnosticsReported
+    | InstructionsLoaded
     | HookRan
     | ErrorRaised
     | Unrecognised

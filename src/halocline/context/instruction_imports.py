@@ -1,0 +1,60 @@
+"""`@path` in a file of rules brings in another file, as Claude Code does it: at most five deep, each file once.
+
+What must stay true: a project brings in nothing from outside that is not a rule of the person's, and nobody brings in
+what holds secrets or is hidden by an ignore file.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from halocline.context.instruction_places import MARKDOWN, Owner, Roots
+from halocline.policy.paths import resolve
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.rules import Place
+
+DEEPEST = 5
+MOST = 50
+OWN = (".claude", ".agents", ".cline", ".halocline/rules", ".config/AGENTS.md")
+"""Below the home folder: what a project's rules may bring in, if it is a text."""
+_FENCED = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_SPAN = re.compile(r"`[^`\n]*`")
+_IMPORT = re.compile(r"(?<!\S)@((?:~/|/|\.{1,2}/)?[\w][^\s`<>()\[\]\"'|]*)")
+
+
+def named_in(text: str) -> Iterator[str]:
+    """What the text names with `@`, outside of code."""
+    for found in _IMPORT.finditer(_SPAN.sub("", _FENCED.sub("", text))):
+        yield found[1].rstrip(".,;:!?")
+
+
+def target(named: str, file: Path, roots: Roots) -> Path:
+    """The file that is meant: relative to the one that names it."""
+    if named.startswith("~/"):
+        return (roots.home or Path("/")) / named[2:]
+    return file.parent / named
+
+
+def may_bring(path: Path, owner: Owner, roots: Roots, ignored: tuple[str, ...]) -> bool:
+    """Whether rules of this owner may bring in a file. Links are followed first."""
+    real = os.path.realpath(path)
+    try:
+        place = resolve(real, roots.workspace, roots.halocline or Path("/nowhere"), ignored=ignored).place
+    except ToolFailure:
+        return False
+    if place in (Place.SECRET, Place.IGNORED):
+        return False
+    is_text = real.endswith(MARKDOWN)
+    if _below(real, roots.workspace):
+        return place is Place.PROJECT or is_text
+    if owner is Owner.PROJECT:
+        own = [roots.home / name for name in OWN] if roots.home else []
+        return is_text and any(_below(real, folder) for folder in own)
+    folders = [folder for folder in (roots.home, roots.halocline, roots.managed) if folder]
+    return (place is Place.OUTSIDE or is_text) and any(_below(real, folder) for folder in folders)
+
+
+def _below(real: str, folder: Path) -> bool:
+    top = os.path.realpath(folder)
+    return real == top or real.startswith(top.rstrip("/") + "/")
