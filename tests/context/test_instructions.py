@@ -9,7 +9,6 @@ from halocline.context.instruction_files import MOST_FILES, Reader
 from halocline.context.instruction_places import MARKDOWN, ROWS, Dialect, Owner, Root, Roots
 from halocline.context.instructions import FolderInstructions, active_instructions
 from halocline.context.live_instructions import LiveInstructions
-from halocline.protocol import events as ev
 from halocline.protocol.instructions import InstructionsLoaded
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state import State, TurnState, reduce
@@ -226,12 +225,13 @@ def test_files_are_brought_in_five_deep_and_not_deeper(ground):
 
 def test_a_project_brings_in_nothing_that_it_should_not(ground, tmp_path):
     (tmp_path / "outside.md").write_text("outside")
+    (tmp_path / "linked.md").write_text("outside, too")
     ground.write(".env", "KEY=1")
     ground.write("hidden.md", "hidden")
     ground.write(".ssh/id.md", "private", root=Root.HOME)
     ground.write(".claude/mine.md", "my own", root=Root.HOME)
     ground.write(".claude/credentials.json", "private", root=Root.HOME)
-    (ground.project / "link.md").symlink_to(tmp_path / "outside.md")
+    (ground.project / "link.md").symlink_to(tmp_path / "linked.md")
     ground.ignored = ("hidden.md",)
     names = ("../outside.md", ".env", "hidden.md", "~/.ssh/id.md", "~/.claude/credentials.json", "link.md")
     ground.write("AGENTS.md", " ".join(f"@{name}" for name in (*names, "~/.claude/mine.md", "missing.md")))

@@ -51,8 +51,8 @@ class RuleFile(Value, frozen=True):
 class Reader:
     """Finds and reads files of rules; what has not changed since is not read again.
 
-    `ignored` gives the lines of the workspace's ignore files, `off` the files that a person switched off (where their links lead), `excluded`
-    the names and patterns of those that are never followed.
+    `ignored` gives the lines of the workspace's ignore files, `off` the files that a person switched off (where their
+    links lead), `excluded` the names and patterns of those that are never followed.
     """
 
     def __init__(
@@ -108,12 +108,7 @@ class Reader:
             for path in _files(row, place):
                 count += 1
                 if count > MOST_FILES:
-                    yield RuleFile(
-                        str(path),
-                        self._shown(path),
-                        row.owner,
-                        inert=TOO_MANY,
-                    )
+                    yield RuleFile(str(path), self._shown(path), row.owner, inert=TOO_MANY)
                     return
                 yield self._file(path, row.owner, row.dialect, imports=row.imports)
 

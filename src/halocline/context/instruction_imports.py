@@ -20,13 +20,14 @@ OWN = (".claude", ".agents", ".cline", ".halocline/rules", ".config/AGENTS.md")
 """Below the home folder: what a project's rules may bring in, if it is a text."""
 _FENCED = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`[^`\n]*`")
-_IMPORT = re.compile(r"(?<!\S)@((?:~/|/|\.{1,2}/)?[\w][^\s`<>()\[\]\"'|]*)")
+_IMPORT = re.compile(r"(?<!\S)@([\w~./][^\s`<>()\[\]\"'|]*)")
 
 
 def named_in(text: str) -> Iterator[str]:
     """What the text names with `@`, outside of code."""
     for found in _IMPORT.finditer(_SPAN.sub("", _FENCED.sub("", text))):
-        yield found[1].rstrip(".,;:!?")
+        if named := found[1].rstrip(".,;:!?"):
+            yield named
 
 
 def target(named: str, file: Path, roots: Roots) -> Path:

@@ -82,7 +82,7 @@ ROWS = (
     Row(Root.PROJECT, ".clinerules", Dialect.CLINE, MARKDOWN),
     Row(Root.PROJECT, ".cline/rules", Dialect.CLINE, MARKDOWN),
     Row(Root.PROJECT, ".cursorrules"),
-    Row(Root.PROJECT, ".cursor/rules", Dialect.CURSOR, (".mdc",)),
+    Row(Root.PROJECT, ".cursor/rules", Dialect.CURSOR, (".mdc", ".md")),
     Row(Root.PROJECT, ".windsurfrules"),
     Row(Root.PROJECT, ".windsurf/rules", Dialect.WINDSURF, (".md",)),
     Row(Root.PROJECT, ".github/copilot-instructions.md"),
