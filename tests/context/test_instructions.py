@@ -1,14 +1,15 @@
 import os
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from halocline.context.budget import RULE, RULES
 from halocline.context.instruction_files import MOST_FILES, Reader
-from halocline.context.instruction_places import MARKDOWN, ROWS, Dialect, Owner, Root, Roots
+from halocline.context.instruction_places import MARKDOWN, ROWS, Owner, Root, Roots
 from halocline.context.instructions import FolderInstructions, active_instructions
-from halocline.context.live_instructions import LiveInstructions
+from halocline.controller.instructions import LiveInstructions
 from halocline.protocol.instructions import InstructionsLoaded
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state import State, TurnState, reduce
@@ -30,7 +31,7 @@ class Ground:
     def reader(self) -> Reader:
         return Reader(self.roots, lambda: self.ignored, lambda: self.off, self.excluded)
 
-    def write(self, name: str, text: str | bytes = "Use tabs.", *, root: Root = Root.PROJECT) -> Path:
+    def write(self, name: str, text: str | bytes = "Use tabs.", *, root: Root = "") -> Path:
         path = (self.roots.of(root) or Path()) / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -76,7 +77,7 @@ def told(event: InstructionsLoaded | None) -> dict[str, str]:
 def test_every_place_of_the_list_is_read(ground, row):
     name = f"{row.path}/a{row.endings[0]}" if row.endings else row.path
     text = "---\nalwaysApply: true\napplyTo: '**'\n---\nUse tabs."
-    ground.write(name, text if row.dialect is not Dialect.PLAIN else "Use tabs.", root=row.root)
+    ground.write(name, text if row.dialect != "plain" else "Use tabs.", root=row.root)
     _, section, state = ground.begins()
     (one,) = active_instructions(state)
     assert one.file.why == "always"
@@ -92,8 +93,8 @@ def test_a_folder_without_rules_says_nothing_of_them(ground):
 
 def test_the_persons_rules_come_before_the_projects(ground):
     ground.write("AGENTS.md", "of the project")
-    ground.write(".claude/CLAUDE.md", "of the person", root=Root.HOME)
-    ground.write("AGENTS.md", "of the administrator", root=Root.MANAGED)
+    ground.write(".claude/CLAUDE.md", "of the person", root="~")
+    ground.write("AGENTS.md", "of the administrator", root="/etc/halocline")
     _, section, _ = ground.begins()
     places = [section.index(f"of the {owner}\n") for owner in ("administrator", "person", "project")]
     assert places == sorted(places)
@@ -182,7 +183,7 @@ def test_a_projects_file_does_not_lead_out_of_it_and_a_persons_own_may(ground, t
 
 def test_what_ignore_files_hide_is_no_rule(ground):
     ground.write(".cursor/rules/a.mdc", "---\nalwaysApply: true\n---\nx")
-    ground.write(".claude/CLAUDE.md", root=Root.HOME)
+    ground.write(".claude/CLAUDE.md", root="~")
     ground.ignored = (".cursor/", "CLAUDE.md")
     assert ground.found() == {"~/.claude/CLAUDE.md": "", ".cursor/rules/a.mdc": "an ignore file hides it"}
 
@@ -191,7 +192,7 @@ def test_what_is_switched_off_or_excluded_is_not_followed(ground):
     ground.off = frozenset({str(ground.write("AGENTS.md"))})
     (ground.project / "CLAUDE.md").symlink_to("AGENTS.md")
     ground.write(".cursorrules", "x")
-    ground.write("AGENTS.md", "managed", root=Root.MANAGED)
+    ground.write("AGENTS.md", "managed", root="/etc/halocline")
     ground.excluded = (".cursor*",)
     assert list(ground.found().values()) == [
         "",
@@ -228,9 +229,9 @@ def test_a_project_brings_in_nothing_that_it_should_not(ground, tmp_path):
     (tmp_path / "linked.md").write_text("outside, too")
     ground.write(".env", "KEY=1")
     ground.write("hidden.md", "hidden")
-    ground.write(".ssh/id.md", "private", root=Root.HOME)
-    ground.write(".claude/mine.md", "my own", root=Root.HOME)
-    ground.write(".claude/credentials.json", "private", root=Root.HOME)
+    ground.write(".ssh/id.md", "private", root="~")
+    ground.write(".claude/mine.md", "my own", root="~")
+    ground.write(".claude/credentials.json", "private", root="~")
     (ground.project / "link.md").symlink_to(tmp_path / "linked.md")
     ground.ignored = ("hidden.md",)
     names = ("../outside.md", ".env", "hidden.md", "~/.ssh/id.md", "~/.claude/credentials.json", "link.md")
@@ -361,5 +362,5 @@ def test_a_hostile_pattern_costs_little(ground):
 
 def test_the_list_names_each_place_once():
     assert len({row.shown for row in ROWS}) == len(ROWS)
-    assert {row.owner for row in ROWS} == set(Owner)
-    assert all(row.endings == MARKDOWN or row.dialect is not Dialect.PLAIN or not row.endings for row in ROWS)
+    assert {row.owner for row in ROWS} == set(get_args(Owner))
+    assert all(row.endings == MARKDOWN or row.dialect != "plain" or not row.endings for row in ROWS)

@@ -14,7 +14,10 @@ from halocline.context.globs import anywhere
 from halocline.context.instruction_places import Dialect
 from halocline.protocol.values import Value
 
+LONGEST = 20_000
 LONGEST_DESCRIPTION = 300
+NOT_FOR_AGENTS = frozenset({"cloud-agent", "coding-agent"})
+"""The names that Copilot's rules for reviews alone give to agents, the newer one first."""
 _FENCE = "---"
 _BARE = re.compile(r"^(\s*(?:-|globs:|applyTo:|paths:)[ \t]+)([*{\[!][^\n]*?)[ \t]*$", re.MULTILINE)
 """A pattern without quotes, which is no YAML, but what other programs read."""
@@ -46,7 +49,7 @@ class Rule(Value, frozen=True):
 
 def rule_in(text: str, dialect: Dialect, name: str) -> Rule:
     """Read the text of a file. A file that is named as another program's is read as that one's."""
-    if dialect is Dialect.PLAIN:
+    if dialect == "plain":
         return Rule(text)
     head, body = _parts(text)
     if head is None:
@@ -55,15 +58,16 @@ def rule_in(text: str, dialect: Dialect, name: str) -> Rule:
     try:
         given = _read(head, dialect)
         return _READERS[dialect](given, body)
-    except (msgspec.DecodeError, ValueError) as error:
+    except (msgspec.DecodeError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        # the reader of YAML raises more than it says, of an empty `!!int` or a thousand brackets
         why = str(error).split("\n", 1)[0]
         return Rule(text, remark=f"its front matter cannot be read ({why}), so it always holds")
 
 
 def _dialect(dialect: Dialect, name: str) -> Dialect:
     if name.endswith(".mdc"):
-        return Dialect.CURSOR
-    return Dialect.COPILOT if name.endswith(".instructions.md") else dialect
+        return "cursor"
+    return "copilot" if name.endswith(".instructions.md") else dialect
 
 
 def _parts(text: str) -> tuple[str | None, str]:
@@ -77,10 +81,12 @@ def _parts(text: str) -> tuple[str | None, str]:
 
 
 def _read(head: str, dialect: Dialect) -> dict[str, Any]:
-    """The keys and values. Raises DecodeError and ValueError."""
+    """The keys and values. Raises DecodeError, ValueError and what the reader of YAML lets through."""
     from msgspec import yaml
 
-    if dialect is not Dialect.CLINE:
+    if len(head) > LONGEST:
+        raise ValueError(f"it is longer than {LONGEST:,} characters")
+    if dialect != "cline":
         head = _BARE.sub(lambda found: f"{found[1]}{_quoted(found[2])}", head)
     given = yaml.decode(head) if head.strip() else {}
     if given is None:
@@ -124,7 +130,7 @@ def _cursor(given: dict[str, Any], body: str) -> Rule:
 
 
 def _copilot(given: dict[str, Any], body: str) -> Rule:
-    if "coding-agent" in _list(given.get("excludeAgent"), "excludeAgent"):
+    if NOT_FOR_AGENTS.intersection(_list(given.get("excludeAgent"), "excludeAgent")):
         return Rule(body, When.NEVER)
     globs = _list(given.get("applyTo"), "applyTo")
     if _EVERYTHING.intersection(globs):
@@ -151,7 +157,8 @@ def _for_paths(globs: tuple[str, ...], body: str) -> Rule:
 
 def _on_request(given: dict[str, Any], body: str) -> Rule:
     """The model decides, by the description; a rule without one holds when a person names it."""
-    description = " ".join(str(given.get("description") or "").split())[:LONGEST_DESCRIPTION]
+    said = given.get("description")
+    description = " ".join(said.split())[:LONGEST_DESCRIPTION] if isinstance(said, str) else ""
     return Rule(body, When.OFFERED, description=description) if description else Rule(body, When.NAMED)
 
 
@@ -171,9 +178,9 @@ def _list(value: object, key: str) -> tuple[str, ...]:
 
 
 _READERS = {
-    Dialect.CLINE: _cline,
-    Dialect.CLAUDE: _claude,
-    Dialect.CURSOR: _cursor,
-    Dialect.COPILOT: _copilot,
-    Dialect.WINDSURF: _windsurf,
+    "cline": _cline,
+    "claude": _claude,
+    "cursor": _cursor,
+    "copilot": _copilot,
+    "windsurf": _windsurf,
 }

@@ -80,7 +80,7 @@ class Reader:
         """The files that hold for folders of the project, which are relative to it."""
         self._look()
         found = [
-            self._file(self.roots.workspace / folder / name, Owner.PROJECT, Dialect.PLAIN, imports=True, folder=folder)
+            self._file(self.roots.workspace / folder / name, "project", "plain", imports=True, folder=folder)
             for folder in folders
             for name in NESTED
             if os.path.exists(self.roots.workspace / folder / name)
@@ -134,9 +134,9 @@ class Reader:
     def _why_not(self, path: Path, owner: Owner) -> str:
         if _is_excluded(self._excluded, path, self._shown(path)):
             return "excluded by the setting rules_excluded"
-        if owner is not Owner.MANAGED and os.path.realpath(path) in self._switched_off:
+        if owner != "managed" and os.path.realpath(path) in self._switched_off:
             return "switched off"
-        if owner is not Owner.PROJECT:
+        if owner != "project":
             return ""
         real, inside = os.path.realpath(path), os.path.realpath(self.roots.workspace)
         if not real.startswith(f"{inside}/"):

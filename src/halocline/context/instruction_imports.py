@@ -49,7 +49,7 @@ def may_bring(path: Path, owner: Owner, roots: Roots, ignored: tuple[str, ...]) 
     is_text = real.endswith(MARKDOWN)
     if _below(real, roots.workspace):
         return place is Place.PROJECT or is_text
-    if owner is Owner.PROJECT:
+    if owner == "project":
         own = [roots.home / name for name in OWN] if roots.home else []
         return is_text and any(_below(real, folder) for folder in own)
     folders = [folder for folder in (roots.home, roots.halocline, roots.managed) if folder]

@@ -4,40 +4,17 @@ any rules costs a `stat` for each row and nothing else.
 
 import os
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from halocline.protocol.values import Value
 
-
-class Owner(StrEnum):
-    """Whose rules they are; the later come later in the prompt."""
-
-    MANAGED = "managed"
-    PERSON = "person"
-    PROJECT = "project"
-
-
-class Dialect(StrEnum):
-    """What the front matter of a file means."""
-
-    PLAIN = "plain"
-    CLINE = "cline"
-    CLAUDE = "claude"
-    CURSOR = "cursor"
-    COPILOT = "copilot"
-    WINDSURF = "windsurf"
-
-
-class Root(StrEnum):
-    """What a place is below."""
-
-    MANAGED = "/etc/halocline"
-    HALOCLINE = "~/.halocline"
-    HOME = "~"
-    PROJECT = ""
-
-
+Owner = Literal["managed", "person", "project"]
+"""Whose rules they are; the later come later in the prompt."""
+Dialect = Literal["plain", "cline", "claude", "cursor", "copilot", "windsurf"]
+"""What the front matter of a file means; plain: it has none."""
+Root = Literal["/etc/halocline", "~/.halocline", "~", ""]
+"""What a place is below; empty: the project. These are no enumerations, as every start imports this."""
 MARKDOWN = (".md", ".markdown", ".mdc", ".txt")
 
 
@@ -46,49 +23,53 @@ class Row(Value, frozen=True):
 
     root: Root
     path: str
-    dialect: Dialect = Dialect.PLAIN
+    dialect: Dialect = "plain"
     endings: tuple[str, ...] = ()
     imports: bool = False
     """Whether `@path` in it means another file."""
 
     @property
     def owner(self) -> Owner:
-        owners = {Root.MANAGED: Owner.MANAGED, Root.PROJECT: Owner.PROJECT}
-        return owners.get(self.root, Owner.PERSON)
+        match self.root:
+            case "/etc/halocline":
+                return "managed"
+            case "":
+                return "project"
+        return "person"
 
     @property
     def shown(self) -> str:
         """The place as people write it."""
-        return f"{self.root}/{self.path}".lstrip("/") if self.root is Root.PROJECT else f"{self.root}/{self.path}"
+        return f"{self.root}/{self.path}" if self.root else self.path
 
 
 ROWS = (
-    Row(Root.MANAGED, "AGENTS.md", imports=True),
-    Row(Root.MANAGED, "rules", Dialect.CLINE, MARKDOWN),
-    Row(Root.HALOCLINE, "AGENTS.md", imports=True),
-    Row(Root.HALOCLINE, "rules", Dialect.CLINE, MARKDOWN),
-    Row(Root.HOME, ".agents/AGENTS.md", imports=True),
-    Row(Root.HOME, ".config/AGENTS.md", imports=True),
-    Row(Root.HOME, ".claude/CLAUDE.md", imports=True),
-    Row(Root.HOME, ".claude/rules", Dialect.CLAUDE, (".md",), imports=True),
-    Row(Root.HOME, ".cline/rules", Dialect.CLINE, MARKDOWN),
-    Row(Root.HOME, "Documents/Cline/Rules", Dialect.CLINE, MARKDOWN),
-    Row(Root.HOME, "Cline/Rules", Dialect.CLINE, MARKDOWN),
-    Row(Root.PROJECT, "AGENTS.md", imports=True),
-    Row(Root.PROJECT, "CLAUDE.md", imports=True),
-    Row(Root.PROJECT, ".claude/CLAUDE.md", imports=True),
-    Row(Root.PROJECT, ".claude/rules", Dialect.CLAUDE, (".md",), imports=True),
-    Row(Root.PROJECT, ".halocline/rules", Dialect.CLINE, MARKDOWN),
-    Row(Root.PROJECT, ".clinerules", Dialect.CLINE, MARKDOWN),
-    Row(Root.PROJECT, ".cline/rules", Dialect.CLINE, MARKDOWN),
-    Row(Root.PROJECT, ".cursorrules"),
-    Row(Root.PROJECT, ".cursor/rules", Dialect.CURSOR, (".mdc", ".md")),
-    Row(Root.PROJECT, ".windsurfrules"),
-    Row(Root.PROJECT, ".windsurf/rules", Dialect.WINDSURF, (".md",)),
-    Row(Root.PROJECT, ".github/copilot-instructions.md"),
-    Row(Root.PROJECT, ".github/instructions", Dialect.COPILOT, (".instructions.md",)),
-    Row(Root.PROJECT, "AGENTS.local.md", imports=True),
-    Row(Root.PROJECT, "CLAUDE.local.md", imports=True),
+    Row("/etc/halocline", "AGENTS.md", imports=True),
+    Row("/etc/halocline", "rules", "cline", MARKDOWN),
+    Row("~/.halocline", "AGENTS.md", imports=True),
+    Row("~/.halocline", "rules", "cline", MARKDOWN),
+    Row("~", ".agents/AGENTS.md", imports=True),
+    Row("~", ".config/AGENTS.md", imports=True),
+    Row("~", ".claude/CLAUDE.md", imports=True),
+    Row("~", ".claude/rules", "claude", (".md",), imports=True),
+    Row("~", ".cline/rules", "cline", MARKDOWN),
+    Row("~", "Documents/Cline/Rules", "cline", MARKDOWN),
+    Row("~", "Cline/Rules", "cline", MARKDOWN),
+    Row("", "AGENTS.md", imports=True),
+    Row("", "CLAUDE.md", imports=True),
+    Row("", ".claude/CLAUDE.md", imports=True),
+    Row("", ".claude/rules", "claude", (".md",), imports=True),
+    Row("", ".halocline/rules", "cline", MARKDOWN),
+    Row("", ".clinerules", "cline", MARKDOWN),
+    Row("", ".cline/rules", "cline", MARKDOWN),
+    Row("", ".cursorrules"),
+    Row("", ".cursor/rules", "cursor", (".mdc", ".md")),
+    Row("", ".windsurfrules"),
+    Row("", ".windsurf/rules", "windsurf", (".md",)),
+    Row("", ".github/copilot-instructions.md"),
+    Row("", ".github/instructions", "copilot", (".instructions.md",)),
+    Row("", "AGENTS.local.md", imports=True),
+    Row("", "CLAUDE.local.md", imports=True),
 )
 """In the order in which the model reads them: what is more particular comes later."""
 NESTED = ("AGENTS.md", "CLAUDE.md")
@@ -107,13 +88,13 @@ class Roots(Value, frozen=True):
 
     def of(self, root: Root) -> Path | None:
         match root:
-            case Root.MANAGED:
+            case "/etc/halocline":
                 return self.managed
-            case Root.HALOCLINE:
+            case "~/.halocline":
                 return self.halocline
-            case Root.HOME:
+            case "~":
                 return self.home
-            case Root.PROJECT:
+            case "":
                 return self.workspace
 
     def path(self, row: Row) -> Path | None:

@@ -12,16 +12,15 @@ from halocline.context.budget import RULES
 from halocline.context.front_matter import When
 from halocline.context.globs import fitting_path
 from halocline.context.instruction_files import Reader, RuleFile
-from halocline.context.instruction_places import NESTED, Owner
+from halocline.context.instruction_places import NESTED
 from halocline.context.touched import folders_of, touched
-from halocline.ports.instructions import Beginning
-from halocline.protocol.instructions import SOURCE, ActiveInstruction, InstructionFile, InstructionsLoaded
+from halocline.protocol.instructions import SOURCE, ActiveInstruction, Beginning, InstructionFile, InstructionsLoaded
 from halocline.protocol.messages import Note
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 
 ALWAYS, CHANGED, HELD = "always", "it changed", "it held before"
-WHOSE = {Owner.MANAGED: "the administrator's", Owner.PERSON: "the person's", Owner.PROJECT: "the project's"}
+WHOSE = {"managed": "the administrator's", "person": "the person's", "project": "the project's"}
 OFFERED = "\nThese rules hold when what they are about comes up; then read the file with read_file first:\n"
 JOINS = "From now on this file of rules holds, too; rules give no leave."
 CHANGED_TEXT = "This file of rules changed; from now on it says what follows, and what it said before holds no longer."
@@ -154,7 +153,7 @@ def _said(why: str) -> str:
 
 
 def _told_of(one: Chosen) -> InstructionFile:
-    return InstructionFile(path=one.file.shown, of=one.file.owner.value, why=one.why, digest=one.file.digest)
+    return InstructionFile(path=one.file.shown, of=one.file.owner, why=one.why, digest=one.file.digest)
 
 
 def _bounded(found: Iterable[Chosen]) -> Iterator[str]:

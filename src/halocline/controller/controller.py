@@ -21,7 +21,6 @@ from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
-from halocline.ports.instructions import Beginning
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
@@ -43,6 +42,7 @@ from halocline.protocol.events import (
     ToolsOffered,
     TurnEnded,
 )
+from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends

@@ -9,7 +9,7 @@ from halocline.context.environment import SKIPPED
 from halocline.context.front_matter import When
 from halocline.context.globs import fits
 from halocline.context.instruction_files import Reader, RuleFile
-from halocline.context.instruction_places import NESTED, ROWS, Owner, Row
+from halocline.context.instruction_places import NESTED, ROWS, Row
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.instructions import reader_of, roots_of
 from halocline.protocol.errors import UsageError
@@ -106,9 +106,9 @@ class RulesDesk:
     def switch(self, file: str, *, on: bool) -> tuple[str, bool]:
         """Switch a file on or off: its name, and whether that changed anything. Raises UsageError."""
         found = self._found(file)
-        if found.owner is Owner.MANAGED:
+        if found.owner == "managed":
             raise UsageError(f"{found.shown} is the administrator's and cannot be switched.", "See: halo rules list")
-        workspace = self._workspace if found.owner is Owner.PROJECT else None
+        workspace = self._workspace if found.owner == "project" else None
         changed = RuleSwitches(self._home.rule_switches).switch(os.path.realpath(found.path), workspace, on=on)
         return found.shown, changed
 
@@ -163,7 +163,7 @@ def _nested_for(reader: Reader, path: str) -> tuple[RuleFile, ...]:
 
 
 def _listed(file: RuleFile) -> Listed:
-    return Listed(file.shown, file.path, file.owner.value, _holds(file), file.inert, file.remarks, len(file.rule.text))
+    return Listed(file.shown, file.path, file.owner, _holds(file), file.inert, file.remarks, len(file.rule.text))
 
 
 def _holds(file: RuleFile) -> str:

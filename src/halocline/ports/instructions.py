@@ -2,17 +2,8 @@
 
 from typing import Protocol
 
-from halocline.protocol.instructions import InstructionsLoaded
+from halocline.protocol.instructions import Beginning, InstructionsLoaded
 from halocline.protocol.state import State
-from halocline.protocol.values import Value
-
-
-class Beginning(Value, frozen=True):
-    """For a task that begins: words for its system prompt, the event, and what a person should hear."""
-
-    section: str = ""
-    event: InstructionsLoaded | None = None
-    remarks: tuple[str, ...] = ()
 
 
 class Instructions(Protocol):

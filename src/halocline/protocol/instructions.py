@@ -31,6 +31,14 @@ class InstructionsLoaded(Durable, frozen=True):
     content: tuple[UserPart, ...] = ()
 
 
+class Beginning(Value, frozen=True):
+    """For a task that begins: words for its system prompt, the event, and what a person should hear."""
+
+    section: str = ""
+    event: InstructionsLoaded | None = None
+    remarks: tuple[str, ...] = ()
+
+
 class ActiveInstruction(Value, frozen=True):
     """A file in force. `text` is what the model was told of it in the conversation; empty: in the system prompt."""
 
