@@ -9,7 +9,7 @@ from halocline.context.environment import SKIPPED
 from halocline.context.front_matter import When
 from halocline.context.globs import fits
 from halocline.context.instruction_files import Reader, RuleFile
-from halocline.context.instruction_places import NESTED, ROWS, Row
+from halocline.context.instruction_places import NESTED, ROWS
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.instructions import reader_of, roots_of
 from halocline.protocol.errors import UsageError
@@ -69,9 +69,10 @@ class RulesDesk:
         return cls(workspace, Assembly.of(Choices()), dict(os.environ))
 
     @property
-    def places(self) -> tuple[Row, ...]:
-        """Where rules are looked for."""
-        return ROWS
+    def places(self) -> list[str]:
+        """Where rules are looked for, on this machine."""
+        found = ((row, self._roots.path(row)) for row in ROWS)
+        return [(self._roots.shown(str(path)) if path else row.shown) + "/" * bool(row.endings) for row, path in found]
 
     def found(self) -> list[Listed]:
         """Every file there is, also those that are not followed."""
@@ -116,9 +117,15 @@ class RulesDesk:
         wanted = {
             os.path.normpath(os.path.join(place, os.path.expanduser(file))) for place in (os.getcwd(), self._workspace)
         }
-        for one in self._files():
+        files = self._files()
+        for one in files:
             if one.shown == file or os.path.normpath(one.path) in wanted:
                 return one
+        named = [one for one in files if os.path.basename(one.path) == file]
+        if len(named) == 1:
+            return named[0]
+        if named:
+            raise UsageError(f"{file} may be {', '.join(one.shown for one in named)}.", "Name one of them.")
         raise UsageError(f"{file} is no file of rules that is looked for here.", "See: halo rules list --all")
 
     def _files(self) -> tuple[RuleFile, ...]:

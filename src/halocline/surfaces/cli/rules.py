@@ -41,7 +41,7 @@ def _list(desk: RulesDesk, *, as_json: bool, with_places: bool) -> None:
     _show(files)
     if with_places:
         print("\nRules are looked for in:" if files else "Rules are looked for in:")
-        print("\n".join(f"  {row.shown}{'/' if row.endings else ''}" for row in desk.places))
+        print("\n".join(f"  {clean(place)}" for place in desk.places))
         print("  AGENTS.md and CLAUDE.md in any folder of the project, once something in it is read or edited")
     elif not files:
         print(NONE)
