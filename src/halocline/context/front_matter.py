@@ -177,6 +177,15 @@ def _list(value: object, key: str) -> tuple[str, ...]:
     return _strings(value, key)
 
 
+MEANINGS: dict[Dialect, str] = {
+    "plain": "no front matter is read: it always holds",
+    "cline": "`paths` (a list) bounds it; an empty list means never",
+    "claude": "`paths` (a list or a text with commas) bounds it",
+    "cursor": "`alwaysApply`, else `globs`, else the model goes by `description`; with none a prompt has to name it",
+    "copilot": "`applyTo`; without it the model goes by `description`; `excludeAgent: cloud-agent` means never",
+    "windsurf": "`trigger`: `always_on`, `glob` with `globs`, `model_decision` with `description`, or `manual`",
+}
+"""What each says, for the reference page."""
 _READERS = {
     "cline": _cline,
     "claude": _claude,
