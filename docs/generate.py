@@ -253,7 +253,8 @@ def _special(vendor: Vendor) -> str:
 def rules() -> str:
     """Where files of rules lie, and what their front matter says."""
     text = (
-        "Files with rules for the model, and where they are looked for. The model reads them in this order. "
+        "Files with rules for the model, and where they are looked for. The model reads them in this order, "
+        "those above the workspace before the project's. "
         "`halo rules list` shows which are here and when each holds, `halo rules why PATH` which hold for a file. "
         "[The guide](../guide.md#rules-for-the-model) tells the rest."
     )
@@ -268,6 +269,7 @@ def rules() -> str:
         for row in ROWS
     ]
     rows += [(f"`{name}` in any folder", "holds for its folder", "project", "plain", "yes") for name in NESTED]
+    rows += [(f"`{name}` above the workspace", "", "project", "plain", "yes") for name in NESTED]
     head = ("place", "what is read of a folder", "whose", "front matter", "`@path` brings in a file")
     means = list(MEANS_OF_FRONT_MATTER.items())
     others = ", ".join(f"`{name}`" for name in sorted(OTHER_THINGS))

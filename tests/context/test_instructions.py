@@ -9,10 +9,11 @@ from halocline.context.budget import RULE, RULES
 from halocline.context.instruction_files import MOST_FILES, Reader
 from halocline.context.instruction_places import MARKDOWN, ROWS, Owner, Root, Roots
 from halocline.context.instructions import FolderInstructions, active_instructions
-from halocline.controller.instructions import LiveInstructions
+from halocline.controller.instructions import LiveInstructions, roots_of
 from halocline.protocol.instructions import InstructionsLoaded
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state import State, TurnState, reduce
+from halocline.store.paths import Home
 
 
 class Ground:
@@ -179,6 +180,55 @@ def test_a_projects_file_does_not_lead_out_of_it_and_a_persons_own_may(ground, t
     (ground.home / ".agents").mkdir()
     (ground.home / ".agents" / "AGENTS.md").symlink_to(tmp_path / "secret.md")
     assert ground.found() == {"~/.agents/AGENTS.md": "", "AGENTS.md": "it is a link that leads out of the project"}
+
+
+def test_a_projects_file_is_no_link_to_secrets(ground):
+    ground.write(".env", "KEY=1")
+    (ground.project / "AGENTS.md").symlink_to(".env")
+    assert ground.found() == {"AGENTS.md": "it is a link to what may hold secrets"}
+
+
+def test_files_above_the_workspace_are_read_up_to_the_repositorys_folder(ground, tmp_path):
+    top = tmp_path / "project"
+    ground.write("AGENTS.md", "of the repository @docs/style.md")
+    ground.write("docs/style.md", "of all packages")
+    ground.write("packages/CLAUDE.md", "of the packages")
+    ground.write("packages/web/AGENTS.md", "of the package")
+    ground.write("packages/other/AGENTS.md", "of another package")
+    (tmp_path / "AGENTS.md").write_text("of the machine")
+    ground.roots = Roots(top / "packages/web", top=top)
+    assert list(ground.found()) == ["../../AGENTS.md", "../CLAUDE.md", "AGENTS.md"]
+    assert "of all packages" in ground.begins()[1]
+
+
+def test_the_repository_above_is_found_when_it_is_ones_own(tmp_path):
+    home = Home.of({"HALOCLINE_HOME": str(tmp_path / "home")})
+    workspace = tmp_path / "repository" / "packages" / "web"
+    workspace.mkdir(parents=True)
+    assert roots_of(workspace, home, {}).top is None
+    (tmp_path / "repository" / ".git").mkdir()
+    assert roots_of(workspace, home, {}).top == tmp_path / "repository"
+    (workspace / ".git").write_text("gitdir: elsewhere")
+    assert roots_of(workspace, home, {}).top is None
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="only root can give a file away")
+def test_a_repository_of_another_user_above_is_not_read(tmp_path):
+    home = Home.of({"HALOCLINE_HOME": str(tmp_path / "home")})
+    workspace = tmp_path / "mine"
+    workspace.mkdir()
+    (tmp_path / ".git").mkdir()
+    os.chown(tmp_path / ".git", 4242, 4242)
+    assert roots_of(workspace, home, {}).top is None
+
+
+def test_an_administrators_folder_counts_only_where_root_alone_writes(tmp_path):
+    home = Home.of({"HALOCLINE_HOME": str(tmp_path / "home")})
+    managed = tmp_path / "managed"
+    managed.mkdir(mode=0o777)
+    managed.chmod(0o777)
+    assert roots_of(tmp_path, home, {}, managed).managed is None
+    assert roots_of(tmp_path, home, {}, tmp_path / "nothing").managed is None
 
 
 def test_what_ignore_files_hide_is_no_rule(ground):

@@ -10,22 +10,23 @@ from fnmatch import fnmatchcase
 LONGEST = 500
 MOST = 64
 """What braces may become."""
+_WILD = frozenset("*?[")
 
 
 def fitting_path(patterns: Sequence[str], paths: Iterable[str]) -> str:
     """The first path that a pattern means; empty when none is. A pattern with `!` before it takes paths away."""
-    wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
-    unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    wanted = [names for pattern in patterns if not pattern.startswith("!") for names in _names(pattern)]
+    unwanted = [names for pattern in patterns if pattern.startswith("!") for names in _names(pattern[1:])]
     for path in paths:
-        if any(fits(pattern, path) for pattern in wanted) and not any(fits(pattern, path) for pattern in unwanted):
+        parts = path.strip("/").split("/")
+        if _any_fits(wanted, parts) and not _any_fits(unwanted, parts):
             return path
     return ""
 
 
 def fits(pattern: str, path: str) -> bool:
     """Whether a pattern means a path. `**` is any number of folders, `*` anything within one name."""
-    parts = path.strip("/").split("/")
-    return any(_fits(one.split("/"), parts) for one in _plain(pattern))
+    return _any_fits(_names(pattern), path.strip("/").split("/"))
 
 
 def anywhere(pattern: str) -> str:
@@ -57,10 +58,20 @@ def _braces(text: str) -> list[str]:
     return [text[:start] + choice + text[end + 1 :] for choice in text[start + 1 : end].split(",")]
 
 
-def _fits(pattern: Sequence[str], parts: Sequence[str]) -> bool:
+def _names(pattern: str) -> list[list[str]]:
+    return [one.split("/") for one in _plain(pattern)]
+
+
+def _any_fits(patterns: Iterable[Sequence[str]], parts: Sequence[str]) -> bool:
+    return any(_fits(names, parts) for names in patterns)
+
+
+def _fits(names: Sequence[str], parts: Sequence[str]) -> bool:
     """Names against names; `ends` are the numbers of parts that the pattern so far may have used up."""
+    if _WILD.isdisjoint(names[0]) and names[0] != parts[0]:
+        return False  # of many rules most are about other folders
     ends = {0}
-    for name in pattern:
+    for name in names:
         if name == "**":
             ends = set(range(min(ends), len(parts) + 1))
         else:

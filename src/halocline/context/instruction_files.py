@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from halocline.context.budget import RULE
 from halocline.context.front_matter import Rule, When, rule_in
-from halocline.context.instruction_imports import DEEPEST, MOST, may_bring, named_in, target
+from halocline.context.instruction_imports import DEEPEST, MOST, holds_secrets, may_bring, named_in, target
 from halocline.context.instruction_places import NESTED, OTHER_THINGS, Dialect, Owner, Roots, Row, present
 from halocline.edits.text import BinaryContent, decode, to_lf
 from halocline.policy.paths import hides
@@ -138,11 +138,15 @@ class Reader:
             return "switched off"
         if owner != "project":
             return ""
-        real, inside = os.path.realpath(path), os.path.realpath(self.roots.workspace)
+        real, inside = os.path.realpath(path), os.path.realpath(self.roots.project)
         if not real.startswith(f"{inside}/"):
             return "it is a link that leads out of the project"
-        names = (os.path.relpath(path, self.roots.workspace), os.path.relpath(real, inside))
-        return "an ignore file hides it" if any(_is_hidden(self._hiding, name) for name in names) else ""
+        if holds_secrets(real, self.roots):
+            return "it is a link to what may hold secrets"
+        workspace = os.path.realpath(self.roots.workspace)
+        names = (os.path.relpath(path, self.roots.workspace), os.path.relpath(real, workspace))
+        hidden = any(_is_hidden(self._hiding, name) for name in names if not name.startswith("../"))
+        return "an ignore file hides it" if hidden else ""
 
     def _read(self, bare: RuleFile, dialect: Dialect, *, imports: bool) -> RuleFile:
         stamps = {bare.path: stamp_of(bare.path)}

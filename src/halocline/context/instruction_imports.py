@@ -37,23 +37,34 @@ def target(named: str, file: Path, roots: Roots) -> Path:
     return file.parent / named
 
 
+def holds_secrets(real: str, roots: Roots) -> bool:
+    """Whether a file is one that nobody should read unasked."""
+    return _place(real, roots) in (None, Place.SECRET)
+
+
 def may_bring(path: Path, owner: Owner, roots: Roots, ignored: tuple[str, ...]) -> bool:
     """Whether rules of this owner may bring in a file. Links are followed first."""
     real = os.path.realpath(path)
-    try:
-        place = resolve(real, roots.workspace, roots.halocline or Path("/nowhere"), ignored=ignored).place
-    except ToolFailure:
-        return False
-    if place in (Place.SECRET, Place.IGNORED):
+    place = _place(real, roots, ignored)
+    if place in (None, Place.SECRET, Place.IGNORED):
         return False
     is_text = real.endswith(MARKDOWN)
     if _below(real, roots.workspace):
         return place is Place.PROJECT or is_text
+    if is_text and _below(real, roots.project):
+        return True
     if owner == "project":
         own = [roots.home / name for name in OWN] if roots.home else []
         return is_text and any(_below(real, folder) for folder in own)
     folders = [folder for folder in (roots.home, roots.halocline, roots.managed) if folder]
     return (place is Place.OUTSIDE or is_text) and any(_below(real, folder) for folder in folders)
+
+
+def _place(real: str, roots: Roots, ignored: tuple[str, ...] = ()) -> Place | None:
+    try:
+        return resolve(real, roots.workspace, roots.halocline or Path("/nowhere"), ignored=ignored).place
+    except ToolFailure:
+        return None
 
 
 def _below(real: str, folder: Path) -> bool:

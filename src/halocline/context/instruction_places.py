@@ -66,25 +66,46 @@ ROWS = (
     Row("", ".cursor/rules", "cursor", (".mdc", ".md")),
     Row("", ".windsurfrules"),
     Row("", ".windsurf/rules", "windsurf", (".md",)),
+    Row("", ".roorules"),
+    Row("", ".roo/rules", "plain", MARKDOWN),
+    Row("", ".goosehints"),
+    Row("", "GEMINI.md", imports=True),
+    Row("", "QWEN.md", imports=True),
     Row("", ".github/copilot-instructions.md"),
     Row("", ".github/instructions", "copilot", (".instructions.md",)),
     Row("", "AGENTS.local.md", imports=True),
     Row("", "CLAUDE.local.md", imports=True),
 )
 """In the order in which the model reads them: what is more particular comes later."""
+FIRST_OF_PROJECT = next(row for row in ROWS if not row.root)
 NESTED = ("AGENTS.md", "CLAUDE.md")
-"""Files that hold for the folder that they are in, wherever in the project that is."""
+"""Files that hold for the folder that they are in, wherever in the project that is; above it up to the repository's."""
 OTHER_THINGS = frozenset({"workflows", "hooks", "skills"})
 """Folders among rules whose files are no rules."""
 
 
 class Roots(Value, frozen=True):
-    """The folders that the rows are below; None: there is no such folder here."""
+    """The folders that the rows are below; None: there is no such folder here.
+
+    `top` is the folder of the repository when that begins above the workspace.
+    """
 
     workspace: Path
     halocline: Path | None = None
     home: Path | None = None
     managed: Path | None = None
+    top: Path | None = None
+
+    @property
+    def project(self) -> Path:
+        """What a file of the project may not lead out of."""
+        return self.top or self.workspace
+
+    @property
+    def above(self) -> tuple[Path, ...]:
+        """The folders from the repository's down to the workspace, without that."""
+        parents = self.workspace.parents
+        return tuple(reversed(parents[: parents.index(self.top) + 1])) if self.top in parents else ()
 
     def of(self, root: Root) -> Path | None:
         match root:
@@ -104,6 +125,8 @@ class Roots(Value, frozen=True):
 
     def shown(self, path: str) -> str:
         """A path as people and the model read it: from the workspace, or from the home folder."""
+        if self.top and path.startswith(f"{self.top}/"):
+            return os.path.relpath(path, self.workspace)
         for folder, sign in ((self.workspace, ""), (self.home, "~/")):
             if folder and path.startswith(f"{folder}/"):
                 return sign + path[len(f"{folder}/") :]
@@ -113,6 +136,15 @@ class Roots(Value, frozen=True):
 def present(roots: Roots) -> Iterator[tuple[Row, Path]]:
     """The rows for which something is there."""
     for row in ROWS:
+        if row is FIRST_OF_PROJECT:
+            yield from _above(roots)
         path = roots.path(row)
         if path and os.path.exists(path):
             yield row, path
+
+
+def _above(roots: Roots) -> Iterator[tuple[Row, Path]]:
+    for folder in roots.above:
+        for name in NESTED:
+            if os.path.exists(folder / name):
+                yield Row("", name, imports=True), folder / name

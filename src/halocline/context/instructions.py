@@ -131,7 +131,7 @@ def _folders_with_own(names: Iterable[str]) -> Iterator[str]:
     """The folders whose own files held before."""
     for name in names:
         folder, _, last = name.rpartition("/")
-        if folder and last in NESTED and not name.startswith(("~", "/")):
+        if folder and last in NESTED and not name.startswith(("~", "/", "../")):
             yield folder
 
 

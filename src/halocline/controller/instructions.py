@@ -87,7 +87,18 @@ def reader_of(roots: Roots, home: Home, settings: Settings, leave: "Callable[[Pa
 def roots_of(workspace: Path, home: Home, env: Mapping[str, str], managed: Path = Path("/etc/halocline")) -> Roots:
     """The folders below which rules lie. An administrator's count only where root alone can write."""
     user = Path(env["HOME"]) if env.get("HOME") else None
-    return Roots(workspace, home.root, user, managed if _is_roots(managed) else None)
+    return Roots(workspace, home.root, user, managed if _is_roots(managed) else None, _repository_above(workspace))
+
+
+def _repository_above(workspace: Path) -> Path | None:
+    """The folder of the repository that the workspace is a part of; None when it is one itself, or another user's."""
+    for folder in (workspace, *workspace.parents):
+        try:
+            owner = os.lstat(f"{folder}/.git").st_uid
+        except OSError:
+            continue
+        return folder if folder != workspace and owner == workspace.stat().st_uid else None
+    return None
 
 
 def _is_roots(folder: Path) -> bool:

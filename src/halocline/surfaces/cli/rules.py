@@ -42,7 +42,8 @@ def _list(desk: RulesDesk, *, as_json: bool, with_places: bool) -> None:
     if with_places:
         print("\nRules are looked for in:" if files else "Rules are looked for in:")
         print("\n".join(f"  {clean(place)}" for place in desk.places))
-        print("  AGENTS.md and CLAUDE.md in any folder of the project, once something in it is read or edited")
+        print("  AGENTS.md and CLAUDE.md in any folder of the project, once something in it is read or edited,")
+        print("  and in the folders above, up to the repository's")
     elif not files:
         print(NONE)
 
