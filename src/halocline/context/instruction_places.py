@@ -138,9 +138,9 @@ def present(roots: Roots) -> Iterator[tuple[Row, Path]]:
     for row in ROWS:
         if row is FIRST_OF_PROJECT:
             yield from _above(roots)
-        path = roots.path(row)
-        if path and os.path.exists(path):
-            yield row, path
+        folder = roots.of(row.root)
+        if folder and os.path.exists(f"{folder}/{row.path}"):
+            yield row, folder / row.path
 
 
 def _above(roots: Roots) -> Iterator[tuple[Row, Path]]:
