@@ -239,10 +239,10 @@ def test_what_ignore_files_hide_is_no_rule(ground):
 
 
 def test_what_is_switched_off_or_excluded_is_not_followed(ground):
-    ground.off = frozenset({str(ground.write("AGENTS.md"))})
+    managed = ground.write("AGENTS.md", "managed", root="/etc/halocline")
+    ground.off = frozenset({str(ground.write("AGENTS.md")), str(managed)})
     (ground.project / "CLAUDE.md").symlink_to("AGENTS.md")
     ground.write(".cursorrules", "x")
-    ground.write("AGENTS.md", "managed", root="/etc/halocline")
     ground.excluded = (".cursor*",)
     assert list(ground.found().values()) == [
         "",
@@ -253,7 +253,9 @@ def test_what_is_switched_off_or_excluded_is_not_followed(ground):
 
 
 def test_a_file_brings_in_others(ground):
-    ground.write("CLAUDE.md", "See @docs/style.md, and @README. Mail to me@example.org, ask @alice, `@docs/no.md`.\n")
+    ground.write(
+        "CLAUDE.md", "See @docs/style.md, and @README. Mail to me@example.org, ask @alice.\n```\n@docs/no.md\n```\n"
+    )
     ground.write("docs/style.md", "Style. @more.md @../CLAUDE.md")
     ground.write("docs/more.md", "More.")
     ground.write("docs/no.md", "No.")
