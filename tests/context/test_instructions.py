@@ -283,15 +283,23 @@ def test_a_project_brings_in_nothing_that_it_should_not(ground, tmp_path):
     ground.write("hidden.md", "hidden")
     ground.write(".ssh/id.md", "private", root="~")
     ground.write(".claude/mine.md", "my own", root="~")
+    ground.write(".claude/rules/deep/mine.md", "my own rule", root="~")
+    ground.write(".claude/projects/notes.md", "about another project", root="~")
+    (ground.home / "dotfiles.md").write_text("my own, linked")
+    (ground.home / "notes.md").write_text("of something else")
+    (ground.home / ".agents").mkdir()
+    (ground.home / ".agents/linked.md").symlink_to(ground.home / "dotfiles.md")
     ground.write(".claude/credentials.json", "private", root="~")
     (ground.project / "link.md").symlink_to(tmp_path / "linked.md")
     ground.ignored = ("hidden.md",)
-    names = ("../outside.md", ".env", "hidden.md", "~/.ssh/id.md", "~/.claude/credentials.json", "link.md")
-    ground.write("AGENTS.md", " ".join(f"@{name}" for name in (*names, "~/.claude/mine.md", "missing.md")))
-    (file,) = ground.reader.all()
-    assert file.rule.text.count("\n## ") == 1
-    assert "my own" in file.rule.text
-    assert [remark.split(" ")[0] for remark in file.remarks] == [f"@{name}" for name in (*names, "missing.md")]
+    refused = ("../outside.md", ".env", "hidden.md", "~/.ssh/id.md", "~/.claude/credentials.json", "link.md")
+    refused += ("~/.claude/projects/notes.md", "~/notes.md", "missing.md")
+    brought = ("~/.claude/mine.md", "~/.claude/rules/deep/mine.md", "~/.agents/linked.md")
+    ground.write("AGENTS.md", " ".join(f"@{name}" for name in (*brought, *refused)))
+    (file,) = (file for file in ground.reader.all() if file.owner == "project")
+    assert [word in file.rule.text for word in ("my own\n", "my own rule", "my own, linked")] == [True] * 3
+    assert file.rule.text.count("\n## ") == len(brought)
+    assert [remark.split(" ")[0] for remark in file.remarks] == [f"@{name}" for name in refused]
 
 
 def test_no_text_ends_its_frame_by_itself(ground):

@@ -8,6 +8,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -23,6 +24,8 @@ from halocline.protocol.values import Value
 
 MOST_FILES = 200
 MOST_FOLDERS = 500
+MOST_ENTRIES = 2_000
+"""Of one folder; a project may be hostile."""
 TOO_MANY = f"it and those after it are more than {MOST_FILES} files"
 LARGEST = 4 * RULE
 """Bytes of a file that are read at most."""
@@ -256,7 +259,8 @@ def _files(row: Row, place: Path) -> Iterator[Path]:
 def _entries(folder: Path) -> list[tuple[str, bool]]:
     try:
         with os.scandir(folder) as entries:
-            return sorted((entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith("."))
+            seen = islice(entries, MOST_ENTRIES)
+            return sorted((entry.name, entry.is_dir()) for entry in seen if not entry.name.startswith("."))
     except OSError:
         return []
 

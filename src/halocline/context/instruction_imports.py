@@ -9,15 +9,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from halocline.context.instruction_places import MARKDOWN, Owner, Roots
+from halocline.context.instruction_places import MARKDOWN, ROWS, Owner, Roots
 from halocline.policy.paths import resolve
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import Place
 
 DEEPEST = 5
 MOST = 50
-OWN = (".claude", ".agents", ".cline", ".halocline/rules", ".config/AGENTS.md")
-"""Below the home folder: what a project's rules may bring in, if it is a text."""
 _FENCED = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`[^`\n]*`")
 _IMPORT = re.compile(r"(?<!\S)@([\w~./][^\s`<>()\[\]\"'|]*)")
@@ -54,8 +52,8 @@ def may_bring(path: Path, owner: Owner, roots: Roots, ignored: tuple[str, ...]) 
     if is_text and _below(real, roots.project):
         return True
     if owner == "project":
-        own = [roots.home / name for name in OWN] if roots.home else []
-        return is_text and any(_below(real, folder) for folder in own)
+        plain = os.path.normpath(path)  # `link/..` may lead elsewhere than it reads
+        return is_text and os.path.realpath(plain) == real and _is_among_a_persons(plain, roots)
     folders = [folder for folder in (roots.home, roots.halocline, roots.managed) if folder]
     return (place is Place.OUTSIDE or is_text) and any(_below(real, folder) for folder in folders)
 
@@ -65,6 +63,17 @@ def _place(real: str, roots: Roots, ignored: tuple[str, ...] = ()) -> Place | No
         return resolve(real, roots.workspace, roots.halocline or Path("/nowhere"), ignored=ignored).place
     except ToolFailure:
         return None
+
+
+def _is_among_a_persons(path: str, roots: Roots) -> bool:
+    """Whether a file lies in a folder of the person's rules, or beside such a file. Their links are the person's."""
+    for row in ROWS:
+        place = roots.path(row)
+        if row.owner != "person" or not place:
+            continue
+        if path.startswith(f"{place}/") if row.endings else os.path.dirname(path) == str(place.parent):
+            return True
+    return False
 
 
 def _below(real: str, folder: Path) -> bool:

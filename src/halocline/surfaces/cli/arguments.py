@@ -20,7 +20,7 @@ COMMANDS = {
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
     "models": "which models can be named, and what they cost",
-    "rules": "which files of rules are followed, and why; make one, switch one off",
+    "rules": "which files of rules are followed, and why; new ones, on, off",
     "hooks": "which hooks are set up, and which of them run",
     "trust": "let a folder run its own hooks, or not",
     "login": "store the key for a provider, after trying it",
