@@ -12,6 +12,10 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from halocline.context.budget import RULE, RULES
+from halocline.context.front_matter import MEANINGS as MEANS_OF_FRONT_MATTER
+from halocline.context.instruction_files import MOST_FILES
+from halocline.context.instruction_places import NESTED, OTHER_THINGS, ROWS
 from halocline.controller.vendor_choice import vendors
 from halocline.hosts.search_engines import ENGINES
 from halocline.hosts.shell import MARK
@@ -246,7 +250,42 @@ def _special(vendor: Vendor) -> str:
     return "; ".join(text for text, holds in said.items() if holds)
 
 
+def rules() -> str:
+    """Where files of rules lie, and what their front matter says."""
+    text = (
+        "Files with rules for the model, and where they are looked for. The model reads them in this order, "
+        "those above the workspace before the project's. "
+        "`halo rules list` shows which are here and when each holds, `halo rules why PATH` which hold for a file. "
+        "[The guide](../guide.md#rules-for-the-model) tells the rest."
+    )
+    rows = [
+        (
+            f"`{row.shown}{'/' * bool(row.endings)}`",
+            f"files `{'`, `'.join(row.endings)}`, folders below too" if row.endings else "",
+            row.owner,
+            row.dialect,
+            "yes" if row.imports else "",
+        )
+        for row in ROWS
+    ]
+    rows += [(f"`{name}` in any folder", "holds for its folder", "project", "plain", "yes") for name in NESTED]
+    rows += [(f"`{name}` above the workspace", "", "project", "plain", "yes") for name in NESTED]
+    head = ("place", "what is read of a folder", "whose", "front matter", "`@path` brings in a file")
+    means = list(MEANS_OF_FRONT_MATTER.items())
+    others = ", ".join(f"`{name}`" for name in sorted(OTHER_THINGS))
+    bounds = (
+        f"\n`.clinerules` may be a single file, too. Of folders of rules {others} are left out, as are hidden files. "
+        f"At most {MOST_FILES} files are read; of one {RULE:,} characters are told, of all at once {RULES:,}.\n"
+    )
+    return _page(
+        "Rules",
+        text,
+        _table(head, rows) + bounds + "\n## Front matter\n\n" + _table(("kind", "what bounds a rule"), means),
+    )
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "rules.md": rules,
     "command-line.md": command_line,
     "settings.md": settings,
     "variables.md": variables,

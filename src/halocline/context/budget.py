@@ -24,6 +24,8 @@ LISTING = Budget(200, 100_000, 1_000)
 DEFINITIONS = Budget(400, 40_000, 300)
 COMMAND = 30_000
 """Characters of what a command printed; of more, the head and the tail."""
+RULE, RULES = 40_000, 100_000
+"""Characters of one file of rules with what it imports, and of all that are told at once; the rest is named."""
 NEWS, NEWS_END = 1_000, 300
 """Characters of a job's new output that are told unasked; of more, only so many from the end."""
 MATCH_LINE = 500

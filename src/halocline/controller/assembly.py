@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
 from halocline.controller.grounds import diagnostics
+from halocline.controller.instructions import instructions_of
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
 from halocline.controller.model_choice import open_model, thinking, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
@@ -304,6 +305,7 @@ class Assembly:
         then = msgspec.convert(known, Settings)
         chosen = {name: getattr(then, name) for name in known} | {
             "checkpoints": False,
+            "rules": False,
             "language_servers": LanguageServerSettings(enabled=False),
             "formatters": {},
         }
@@ -386,6 +388,7 @@ class Assembly:
             formatters=self.settings.formatters,
             facts=self.shell_facts(),
             hooks=hooks,
+            instructions=instructions_of(workspace, self.home, self.settings, self._env, self.leave),
         )
 
     def shell_facts(self) -> LocalShellFacts:

@@ -42,6 +42,7 @@ from halocline.protocol.events import (
     ToolsOffered,
     TurnEnded,
 )
+from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
@@ -112,23 +113,24 @@ class Controller:
         name = name or history.new_task_id()
         skills = found_skills(workspace)
         mode = options.mode or Mode.ACT
-        started = TaskStarted(
-            workspace=str(workspace),
-            model=names[mode],
-            mode=mode,
-            approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
-            system_prompt=system_prompt(workspace, listed(skills.skills)),
-            version=__version__,
-        )
         with _given_back_on_failure(Log(self.home.task(name), name)) as log:
             if recorder:
                 model = self._assembly.recorded(model, recorder, log, ())
             task = self._assembly.task(
                 log, State(), workspace, model, attended=options.attended, trusted=options.trusted
             )
-            task.emit(started)
+            rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+            started = TaskStarted(
+                workspace=str(workspace),
+                model=names[mode],
+                mode=mode,
+                approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
+                system_prompt=system_prompt(workspace, listed(skills.skills)) + rules.section,
+                version=__version__,
+            )
+            task.emit(started, *([rules.event] if rules.event else []))
             _offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
-        return self._serve(name, task, names, skills.skipped)
+        return self._serve(name, task, names, (*skills.skipped, *rules.remarks))
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Open a task again. What a crash left open is closed first; nothing is run again by itself.

@@ -13,6 +13,7 @@ from halocline.protocol.compaction import (
 )
 from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
+from halocline.protocol.instructions import InstructionsLoaded as InstructionsLoaded
 from halocline.protocol.kinds import (
     ApprovalMode as ApprovalMode,
     CallStatus as CallStatus,
@@ -427,6 +428,7 @@ DurableEvent = (
     | JobEnded
     | JobsReported
     | DiagnosticsReported
+    | InstructionsLoaded
     | HookRan
     | ErrorRaised
     | Unrecognised

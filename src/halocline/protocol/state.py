@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from halocline.protocol import events as ev
 from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
+from halocline.protocol.instructions import ActiveInstruction, in_force
 from halocline.protocol.messages import (
     AssistantMessage,
     AssistantPart,
@@ -109,6 +110,7 @@ class State(Value, frozen=True):
     jobs_ended_apart: tuple[ev.JobEnded, ...] = ()
     offered: frozenset[str] = frozenset()
     has_planned: bool = False
+    instructions: tuple[ActiveInstruction, ...] = ()
 
     @property
     def turn_is_over(self) -> bool:
@@ -373,6 +375,11 @@ def _jobs_reported(state: State, e: ev.JobsReported) -> State:
     return replace(state, messages=(*state.messages, UserMessage(e.content)), jobs_ended_apart=())
 
 
+def _instructed(state: State, e: ev.InstructionsLoaded) -> State:
+    told = (UserMessage(e.content),) if e.content else ()
+    return replace(state, instructions=in_force(state.instructions, e), messages=(*state.messages, *told))
+
+
 def _hook_ran(state: State, e: ev.HookRan) -> State:
     """Words of a hook join the conversation; a prompt that one refused leaves it, as if it had not been sent."""
     if e.call or state.turn is None:
@@ -425,6 +432,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.JobEnded: _job_ended,
     ev.JobsReported: _jobs_reported,
     ev.DiagnosticsReported: lambda state, e: replace(state, messages=(*state.messages, UserMessage(e.content))),
+    ev.InstructionsLoaded: _instructed,
     ev.HookRan: _hook_ran,
     ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=(*state.checkpoints, e)),
 }

@@ -99,6 +99,16 @@ class Home(Value, frozen=True):
     def hooks(self) -> Path:
         return self.root / "hooks"
 
+    @property
+    def rules(self) -> Path:
+        """The person's own files of rules."""
+        return self.root / "rules"
+
+    @property
+    def rule_switches(self) -> Path:
+        """Which files of rules are switched off."""
+        return self.root / "rules.json"
+
     def task(self, task: str) -> Path:
         return self.tasks / task
 

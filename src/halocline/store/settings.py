@@ -239,6 +239,12 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Annotated[str, msgspec.Meta(pattern=r"^[1-9]\d{2,3}x[1-9]\d{2,3}$")],
         Says(description="Width and height of the browser's page in pixels, for example `1280x800` or `360x640`."),
     ] = "900x600"
+    rules: Annotated[
+        bool, Says(description="Follow rules in files (`AGENTS.md` and the like); see `halo rules list`.")
+    ] = True
+    rules_excluded: Annotated[
+        tuple[str, ...], Says(description="Files of rules never to follow: names or patterns, such as `.cursorrules`.")
+    ] = ()
     hooks: Annotated[bool, Says(description="Run hooks; see `halo hooks list` for those that are set up.")] = True
     hook_folders: Annotated[
         tuple[str, ...], Says(description="Further folders of hooks of one's own: executables named as their moment.")
@@ -282,6 +288,7 @@ VARIABLES = {
     "HALOCLINE_PROXY": "proxy",
     "HALOCLINE_CA_FILE": "ca_file",
     "HALOCLINE_BROWSER": "browser",
+    "HALOCLINE_RULES": "rules",
     "HALOCLINE_HOOKS": "hooks",
     "HALOCLINE_HOOK_TIMEOUT": "hook_timeout",
     "HALOCLINE_CATALOGUE_URL": "catalogue_url",

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from halocline.protocol.events import CallStatus, TodoStatus
 from halocline.surfaces import row_kinds as r
-from halocline.surfaces.figures import duration, ending, hook_ending, job_ending, model_name, retrying
+from halocline.surfaces.figures import duration, ending, hook_ending, job_ending, model_name, retrying, rules_said
 
 _BOXES = {TodoStatus.PENDING: "[ ]", TodoStatus.IN_PROGRESS: "[ ] **now:**", TodoStatus.COMPLETED: "[x]"}
 
@@ -55,6 +55,8 @@ def _remark(row: r.Row) -> str:
             return f"*{_line(retrying(row))}*"
         case r.JobEndRow():
             return f"*{_line(job_ending(row))}: {code(row.command)}*"
+        case r.RulesRow():
+            return f"*{_line(rules_said(row))}*"
         case r.HookRow():
             return f"*{_line(hook_ending(row))}*"
         case r.NoticeRow():

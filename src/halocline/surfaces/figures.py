@@ -4,7 +4,7 @@ from halocline.protocol.events import StepRetried
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.rules import Effect
-from halocline.surfaces.row_kinds import HookRow, JobEndRow, RetryRow, TurnEndRow
+from halocline.surfaces.row_kinds import HookRow, JobEndRow, RetryRow, RulesRow, TurnEndRow
 
 EFFECTS = {
     Effect.READ_ONLY: "only reads",
@@ -80,6 +80,17 @@ def job_ending(row: JobEndRow) -> str:
     if row.stopped:
         return f"{row.job} was stopped: {row.stopped}"
     return f"{row.job} ended" + ("" if row.exit_code is None else f" with exit code {row.exit_code}")
+
+
+def rules_said(row: RulesRow) -> str:
+    """Which rules hold from now on and why, and which no longer: `rules: api.md (src/api/a.py was read)`."""
+    by_reason: dict[str, list[str]] = {}
+    for file in row.files:
+        by_reason.setdefault(file.why, []).append(file.path)
+    held = [", ".join(paths) + (f" ({why})" if why != "always" else "") for why, paths in by_reason.items()]
+    said = [f"rules: {'; '.join(held)}"] if held else []
+    said += [f"rules no longer: {', '.join(row.gone)}"] if row.gone else []
+    return " · ".join(said)
 
 
 def hook_ending(row: HookRow) -> str:

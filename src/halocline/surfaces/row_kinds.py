@@ -2,6 +2,7 @@
 
 from halocline.protocol import events as ev
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookStatus
+from halocline.protocol.instructions import InstructionFile
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.values import JsonObject, Tagged, Value
 
@@ -120,6 +121,13 @@ class JobEndRow(Tagged, frozen=True):
     stopped: str = ""
 
 
+class RulesRow(Tagged, frozen=True):
+    """Files of rules that hold from now on, each with the reason, and those that hold no longer."""
+
+    files: tuple[InstructionFile, ...]
+    gone: tuple[str, ...] = ()
+
+
 class HookRow(Tagged, frozen=True):
     """A hook that blocked, failed or took long; of the others nothing is shown."""
 
@@ -165,6 +173,7 @@ Row = (
     | RestoredRow
     | RetryRow
     | JobEndRow
+    | RulesRow
     | HookRow
     | NoticeRow
     | ErrorRow

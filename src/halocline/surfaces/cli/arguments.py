@@ -20,6 +20,7 @@ COMMANDS = {
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
     "models": "which models can be named, and what they cost",
+    "rules": "which files of rules are followed, and why; new ones, on, off",
     "hooks": "which hooks are set up, and which of them run",
     "trust": "let a folder run its own hooks, or not",
     "login": "store the key for a provider, after trying it",
@@ -245,6 +246,26 @@ def _doctor() -> Parser:
     return parser
 
 
+def _rules() -> Parser:
+    parser = Parser(prog="halo rules", description="Files with rules for the model, such as AGENTS.md.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|why|new|on|off")
+    listing = actions.add_parser("list", help="those that are here, when each holds, and why one does not")
+    listing.add_argument("--all", action="store_true", help="also the places where there is none")
+    listing.add_argument("--json", action="store_true", help="one JSON object a line")
+    why = actions.add_parser("why", help="which hold for a file, and which do not, with the reason")
+    why.add_argument("path", nargs="?", default="", help="a file of the project; without it: what holds in any case")
+    new = actions.add_parser("new", help="make one to write in, or one from our examples")
+    new.add_argument("name", nargs="?", default="", help="its name; from an example: the example's when none is given")
+    new.add_argument("--user", action="store_true", help="for all your projects, not for this one")
+    new.add_argument("--paths", action="append", metavar="GLOB", help="it holds for these files; may be repeated")
+    new.add_argument("--from", dest="example", metavar="EXAMPLE", help="copy an example; --from list names them")
+    for name, text in (("on", "follow a file again"), ("off", "follow a file no longer; it stays where it is")):
+        actions.add_parser(name, help=text).add_argument("file", help="the file, as the list shows it, or its path")
+    for action in actions.choices.values():
+        action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
+    return parser
+
+
 def _hooks() -> Parser:
     parser = Parser(prog="halo hooks", description="The hooks that are set up for a folder.")
     listing = parser.add_subparsers(dest="action", required=True, metavar="list").add_parser(
@@ -300,6 +321,7 @@ PARSERS = {
     "export": _export,
     "checkpoints": _checkpoints,
     "models": _models,
+    "rules": _rules,
     "hooks": _hooks,
     "trust": _trust,
     "login": _login,

@@ -14,7 +14,16 @@ from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.diff_view import diff_view, stat
 from halocline.surfaces.cli.look import line, marked, wrapped
 from halocline.surfaces.cli.safe_text import clean, reveal
-from halocline.surfaces.figures import EFFECTS, ending, hook_ending, job_ending, model_name, plural, retrying
+from halocline.surfaces.figures import (
+    EFFECTS,
+    ending,
+    hook_ending,
+    job_ending,
+    model_name,
+    plural,
+    retrying,
+    rules_said,
+)
 
 OUTPUT_LINES = 12
 DIFF_LINES = 40
@@ -211,6 +220,10 @@ def job_end_card(row: r.JobEndRow) -> RenderableType:
 
 def told_card(text: str) -> RenderableType:
     return marked(Group(*(wrapped(clean(part)) for part in text.split("\n"))), "◇", "accent")
+
+
+def rules_card(row: r.RulesRow) -> RenderableType:
+    return marked(wrapped(clean(rules_said(row)), "quiet"), "§", "quiet")
 
 
 def hook_card(row: r.HookRow) -> RenderableType:

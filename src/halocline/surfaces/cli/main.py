@@ -20,6 +20,7 @@ MODULES = {
     "export": "tasks",
     "checkpoints": "checkpoints",
     "models": "models",
+    "rules": "rules",
     "hooks": "trust",
     "trust": "trust",
     "login": "login",

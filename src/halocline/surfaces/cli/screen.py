@@ -207,6 +207,8 @@ class Screen:
                 self._print(cards.retry_card(row), "line")
             case r.JobEndRow():
                 self._print(cards.job_end_card(row), "line")
+            case r.RulesRow():
+                self._print(cards.rules_card(row), "line")
             case r.HookRow():
                 self._print(cards.hook_card(row), "line")
             case r.NoticeRow():

@@ -1,0 +1,115 @@
+"""The rules of a running task: puts together where they lie, what is hidden and what a person switched off.
+
+What must stay true: where there are none they cost nothing. Until a file of rules is seen, only its places are looked
+at, and nothing that reads them is loaded.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halocline.context.instruction_places import NESTED, Roots, present
+from halocline.protocol.instructions import Beginning, InstructionsLoaded
+from halocline.protocol.messages import Text, UserMessage
+from halocline.protocol.state import State
+from halocline.store.paths import Home
+from halocline.store.settings import Settings
+
+if TYPE_CHECKING:
+    from halocline.context.instruction_files import Reader
+    from halocline.ports.instructions import Instructions
+    from halocline.ports.leave import Leave
+
+
+class LiveInstructions:
+    """Fulfils `ports.instructions.Instructions`; `reader` is made when there is something to read."""
+
+    def __init__(self, roots: Roots, reader: "Callable[[], Reader]") -> None:
+        self._roots = roots
+        self._reader = reader
+        self._folder: Instructions | None = None
+
+    def begins(self) -> Beginning:
+        """What holds from the start."""
+        return self._read().begins() if self._is_somewhere() else Beginning()
+
+    def news(self, state: State) -> InstructionsLoaded | None:
+        """What the model has to be told before its next request; nothing most of the time."""
+        if self._folder is None and not (state.instructions or self._is_somewhere() or self._is_nested(state)):
+            return None
+        return self._read().news(state)
+
+    def _read(self) -> "Instructions":
+        if self._folder is None:
+            from halocline.context.instructions import FolderInstructions
+
+            self._folder = FolderInstructions(self._reader())
+        return self._folder
+
+    def _is_somewhere(self) -> bool:
+        return next(present(self._roots), None) is not None
+
+    def _is_nested(self, state: State) -> bool:
+        if len(state.messages) == 1 and not _may_name_a_folder(state):
+            return False
+        from halocline.context.touched import folders_of, touched
+
+        folders = set(folders_of(touched(state)))
+        return any(os.path.exists(self._roots.workspace / folder / name) for folder in folders for name in NESTED)
+
+
+def instructions_of(
+    workspace: Path, home: Home, settings: Settings, env: Mapping[str, str], leave: "Callable[[Path], Leave]"
+) -> LiveInstructions | None:
+    """The rules of a task; None when the settings want none."""
+    if not settings.rules:
+        return None
+    roots = roots_of(workspace, home, env)
+    return LiveInstructions(roots, lambda: reader_of(roots, home, settings, leave))
+
+
+def reader_of(roots: Roots, home: Home, settings: Settings, leave: "Callable[[Path], Leave]") -> "Reader":
+    """Reads the files of rules of one folder."""
+    from halocline.context.instruction_files import Reader
+    from halocline.store.rule_switches import RuleSwitches
+
+    of_workspace = leave(roots.workspace)
+    switches = RuleSwitches(home.rule_switches)
+    return Reader(
+        roots,
+        ignored=lambda: of_workspace.book().ignored,
+        off=lambda: switches.off(roots.workspace),
+        excluded=settings.rules_excluded,
+    )
+
+
+def roots_of(workspace: Path, home: Home, env: Mapping[str, str], managed: Path = Path("/etc/halocline")) -> Roots:
+    """The folders below which rules lie. An administrator's count only where root alone can write."""
+    user = Path(env["HOME"]) if env.get("HOME") else None
+    return Roots(workspace, home.root, user, managed if _is_roots(managed) else None, _repository_above(workspace))
+
+
+def _repository_above(workspace: Path) -> Path | None:
+    """The folder of the repository that the workspace is a part of; None when it is one itself, or another user's."""
+    for folder in (workspace, *workspace.parents):
+        try:
+            owner = os.lstat(f"{folder}/.git").st_uid
+        except OSError:
+            continue
+        return folder if folder != workspace and owner == workspace.stat().st_uid else None
+    return None
+
+
+def _is_roots(folder: Path) -> bool:
+    try:
+        found = folder.stat()
+    except OSError:
+        return False
+    return found.st_uid == 0 and not found.st_mode & 0o022
+
+
+def _may_name_a_folder(state: State) -> bool:
+    last = state.messages[-1]
+    parts = last.content if isinstance(last, UserMessage) else ()
+    return any("/" in part.text for part in parts if isinstance(part, Text))
