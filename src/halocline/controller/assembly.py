@@ -46,6 +46,7 @@ from halocline.store.history import new_task_id
 from halocline.store.paths import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS, Home
 from halocline.store.rule_files import RuleFiles
 from halocline.store.settings import LanguageServerSettings, Settings, load_settings, over
+from halocline.task.attention import Attention
 from halocline.task.governor import Governor, Limits
 from halocline.task.inbox import Inbox
 from halocline.task.judging import OUTPUTS
@@ -293,7 +294,7 @@ class Assembly:
         from halocline.controller.replayed import Replayed
 
         parts = self._parts(log, state, workspace, RecordedHooks(course))
-        machine = structs.replace(parts["machine"], leave=RecordedLeave())
+        machine = structs.replace(parts["machine"], leave=RecordedLeave(), attention=None)
         parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock), "machine": machine}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
@@ -356,6 +357,8 @@ class Assembly:
 
     def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> Machine:
         folder = log.path.parent
+        attention = Attention(folder, LocalFiles(), self.settings.todo_reminder)
+        log.attach(attention.todo_file)
         return Machine(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(
@@ -384,6 +387,7 @@ class Assembly:
             formatters=self.settings.formatters,
             facts=self.shell_facts(),
             hooks=hooks,
+            attention=attention,
         )
 
     def shell_facts(self) -> LocalShellFacts:

@@ -16,6 +16,7 @@ from halocline._version import __version__
 from halocline.checkpoints.restore import Restored
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.environment import environment
+from halocline.context.pause import pause
 from halocline.context.skills import found_skills, listed
 from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
@@ -162,7 +163,8 @@ class Controller:
             case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool):
                 now = datetime.now().astimezone()
                 note = environment(task.state, Path(task.state.workspace), now)
-                task.inbox.prompt(Prompt((*content, note, *_wanted(task, tool), *_form(schema)), schema))
+                notes = (note, *pause(task.state, now.timestamp()), *_wanted(task, tool), *_form(schema))
+                task.inbox.prompt(Prompt((*content, *notes), schema))
             case cmd.Steer(content=content):
                 task.inbox.steer(content)
             case cmd.Interrupt():

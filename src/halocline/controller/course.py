@@ -29,6 +29,8 @@ FROM_ELSEWHERE = (
     ev.JobEnded,
     ev.JobsReported,
     ev.DiagnosticsReported,
+    ev.FilesChangedOutside,
+    ev.TodosReminded,
     ev.HookRan,
     ev.Unrecognised,
 )

@@ -81,6 +81,8 @@ class Replayed(Task):
                 self.inbox.resolve(_decision(event, self.state))
             case ev.QuestionAnswered(by="user"):
                 self.inbox.reply(_answer(event))
+            case ev.TodosChanged(by="person"):
+                self.emit(event)
             case ev.FileChanged(cause=call) if self.course.was_cut_short(call):
                 self.emit(event)
             case ev.JobStarted(by="person"):

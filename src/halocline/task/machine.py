@@ -19,12 +19,13 @@ from halocline.protocol.values import Value
 if TYPE_CHECKING:
     from halocline.ports.browser import Browser  # most tasks have neither
     from halocline.ports.hooks import Hooks
+    from halocline.task.attention import Attention
 
 
 class Machine(Value, frozen=True):
     """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
 
-    `folder` is the task's own; without `web_search` no engine is set up.
+    `folder` is the task's own; without `web_search` no engine is set up. A replay pays no `attention`.
     """
 
     files: Files
@@ -48,6 +49,7 @@ class Machine(Value, frozen=True):
     formatters: Mapping[str, str] = {}
     facts: ShellFacts = NoFacts()
     hooks: "Hooks | None" = None
+    attention: "Attention | None" = None
 
     async def close(self) -> None:
         """End what was started on it."""

@@ -55,6 +55,10 @@ SKIPPED = "Skipped, because the person declined an earlier call of this message.
 _log = logging.getLogger("halocline")
 
 
+PROGRESS = "task_progress"
+"""An argument that some models send with every call, from Cline's prompts: the to-do list as a Markdown checklist."""
+
+
 class NotAdmitted(Exception):
     """A gate was closed; `text` tells the model, `status` is how the call ends."""
 
@@ -104,6 +108,8 @@ class ToolCalls:
         try:
             if self._state().declined:
                 raise NotAdmitted(SKIPPED, ev.CallStatus.SKIPPED)
+            if PROGRESS in call.arguments:
+                self._emit(*_progress(call, self._state().todos))
             return await self._admit(self._understand(call, self._state().last_message.model))
         except NotAdmitted as stopped:
             self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
@@ -116,7 +122,16 @@ class ToolCalls:
         return None
 
     async def perform(self, run: Run) -> None:
-        """Do it, and say how it ended."""
+        """Do it, and say how it ended. What it does to files that the model knows besides is put down to it."""
+        attention, hooks = self._machine.attention, self._machine.hooks
+        if not attention or not (run.tool.kind is ev.ToolKind.EXECUTE or (run.tool.edits and hooks)):
+            await self._perform(run)
+            return
+        what = run.summary.command or f"a hook on {run.call.name}"
+        async with attention.watching(self._state, what):
+            await self._perform(run)
+
+    async def _perform(self, run: Run) -> None:
         call, summary, began = run.call, run.summary, time.monotonic()
         self._emit(started(run, self._state().sandbox))
         try:
@@ -300,6 +315,7 @@ class ToolCalls:
                 result=ToolResult(run.call.id, content),
                 diffs=output.diffs,
                 ends_turn=output.ends_turn or ends_turn,
+                seen=output.seen,
             ),
         )
 
@@ -358,6 +374,7 @@ class ToolCalls:
             partial_edits=self._machine.partial_edits,
             messages=state.messages,
             todos=state.todos,
+            known=state.known,
             mode=state.mode,
             approval_mode=state.approval_mode,
             model=state.model,
@@ -388,3 +405,12 @@ class ToolCalls:
         by, text, client = ("user", answer.answer, answer.client) if answer else ("nobody", "", "")
         self._emit(ev.QuestionAnswered(request=request, answer=text, by=by, client=client))
         return answer.answer if answer else None
+
+
+def _progress(call: ToolCall, todos: tuple[ev.Todo, ...]) -> tuple[ev.TodosChanged, ...]:
+    """The list that came along with a call, when it is another one."""
+    from halocline.protocol.checklist import from_markdown
+
+    said = call.arguments[PROGRESS]
+    new = from_markdown(said) if isinstance(said, str) and "todos" not in call.arguments else ()
+    return (ev.TodosChanged(todos=new),) if new and new != todos else ()
