@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
+    from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
@@ -118,7 +119,7 @@ class Controller:
             model=names[mode],
             mode=mode,
             approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
-            system_prompt=system_prompt(workspace, listed(skills.skills)),
+            system_prompt=system_prompt(workspace, listed(skills.skills) + self._remembered(workspace)),
             version=__version__,
         )
         with _given_back_on_failure(Log(self.home.task(name), name)) as log:
@@ -299,6 +300,16 @@ class Controller:
     def hooks_of(self, workspace: Path) -> "FolderHooks":
         """The hooks that are set up for a folder, and whether they may run."""
         return self._assembly.hooks_of(workspace)
+
+    def memory_of(self, workspace: Path) -> "Memory":
+        """The notes for tasks in a folder."""
+        from halocline.controller.memory import Memory
+
+        return Memory(workspace, self.home.memory, on=self._assembly.settings.memory)
+
+    def _remembered(self, workspace: Path) -> str:
+        """What the system prompt says of notes; unless memory is on, nothing is looked at."""
+        return self.memory_of(workspace).given if self._assembly.settings.memory else ""
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""

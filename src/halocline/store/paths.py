@@ -99,6 +99,11 @@ class Home(Value, frozen=True):
     def hooks(self) -> Path:
         return self.root / "hooks"
 
+    @property
+    def memory(self) -> Path:
+        """A person's notes, a file for each workspace."""
+        return self.root / "memory"
+
     def task(self, task: str) -> Path:
         return self.tasks / task
 
