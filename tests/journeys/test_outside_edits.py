@@ -3,9 +3,11 @@
 import os
 
 import pytest
+from msgspec.structs import replace
 
+from halocline.controller.controller import TaskOptions
 from halocline.ports.blobs import reference
-from halocline.protocol import events as ev
+from halocline.protocol import codec, events as ev
 from halocline.protocol.events import FilesChangedOutside
 from halocline.protocol.focus import ChangedFile
 from halocline.providers.scripted import Call, Turn
@@ -162,3 +164,14 @@ async def test_a_whole_file_is_not_written_over_a_change_that_the_model_has_not_
     await talk(journey, *turns, between=lambda: file.write_text("theirs\n"))
     assert journey.ends == [("c2", "failed"), ("c3", "completed"), ("c4", "completed")]
     assert file.read_text() == "both\n"
+
+
+async def test_a_task_that_crashed_and_is_resumed_much_later_hears_how_long_it_rested(journey):
+    turns = [Turn(calls=(read("c1"),)), DONE]
+    turns += [Turn(text="ok", expect=("rested for 2 hours", "interrupted before it ended", "Mode: plan"))]
+    await journey.run(*turns)
+    log = journey.home.log(journey.task)
+    past = [codec.encode(replace(event, at=event.at - 7_300)) for event in journey.logged[:-1]]  # no end of the turn
+    log.write_bytes(b"".join(line + b"\n" for line in past))
+    await journey.run(*turns, resume=journey.task, options=TaskOptions(mode=ev.Mode.PLAN))
+    assert journey.state.last_message.text == "ok"

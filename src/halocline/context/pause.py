@@ -11,9 +11,13 @@ LONG = 600.0
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
-def pause(state: State, now: float) -> tuple[Note, ...]:
-    """The note for the next prompt; `now` is in Unix seconds."""
-    seconds = now - state.last_at
+def pause(state: State, left_at: float, now: float) -> tuple[Note, ...]:
+    """The note for the next prompt. `left_at` is when another process had the task last, until one is sent; then 0.
+
+    Both are in Unix seconds. What is written down when a task is opened again does not count as work on it.
+    """
+    since = left_at or (state.last_end.at if state.last_end else now)
+    seconds = now - since
     if not state.messages or state.turn is not None or seconds < LONG:
         return ()
     said = f"This task rested for {_long(seconds)}. Branches, servers and other things may have changed since."

@@ -85,12 +85,16 @@ class TaskOptions(Value, frozen=True):
 
 @dataclass(slots=True)
 class OpenTask:
-    """A task, the coroutine that serves it, the model's name in each mode, and what was odd when it began."""
+    """A task, the coroutine that serves it, the model's name in each mode, and what was odd when it began.
+
+    `left_at` is when another process last had it; 0 once a prompt was sent.
+    """
 
     task: Task
     serving: asyncio.Task[None]
     models: Mapping[Mode, str]
     remarks: tuple[str, ...] = ()
+    left_at: float = 0.0
 
 
 class Controller:
@@ -155,7 +159,9 @@ class Controller:
             _begin_anew(task)
             self._adjust(task, options, names)
             _offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
-        return self._serve(name, task, names)
+        served = self._serve(name, task, names)
+        self._open[name].left_at = state.last_at
+        return served
 
     def send(self, command: cmd.AnyCommand) -> bool:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
@@ -163,8 +169,10 @@ class Controller:
         match command:
             case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool):
                 now = datetime.now().astimezone()
+                opened = self._open[command.task]
                 note = environment(task.state, Path(task.state.workspace), now)
-                notes = (note, *pause(task.state, now.timestamp()), *_wanted(task, tool), *_form(schema))
+                rested, opened.left_at = pause(task.state, opened.left_at, now.timestamp()), 0.0
+                notes = (note, *rested, *_wanted(task, tool), *_form(schema))
                 task.inbox.prompt(Prompt((*content, *notes), schema))
             case cmd.Steer(content=content):
                 task.inbox.steer(content)
