@@ -151,3 +151,14 @@ async def test_a_list_is_shown_for_any_task_with_the_file_to_edit(journey):
     assert told(found) == (
         f"1 of 3 done.\n- [x] Read\n- [ ] **now:** Write\n- [ ] Test\nTo change it: {file_of(journey)}"
     )
+
+
+async def test_a_person_may_write_the_list_before_the_model_does(journey):
+    client = journey.client([DONE, Turn(text="I see", expect="Ask Ada")])
+    await journey.open(client)
+    await journey.prompt(client)
+    assert not file_of(journey).exists()
+    file_of(journey).write_text(THEIRS)
+    await journey.prompt(client)
+    assert journey.state.todos[-1] == Todo("Ask Ada")
+    await client.close()

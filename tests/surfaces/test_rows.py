@@ -36,6 +36,7 @@ def test_a_plan_that_was_changed_in_a_turn_and_is_not_finished_at_its_end_has_on
     left = r.NoticeRow("The plan is not finished: 1 of 2 done, next: b")
     assert only([begin, todos, end, begin, end], r.NoticeRow) == [left]
     assert only([begin, todos, ev.TurnEnded(StopReason.CANCELLED)], r.NoticeRow) == []
+    assert left not in only([ev.ModeChanged(ev.Mode.PLAN), begin, todos, end], r.NoticeRow)
     finished = ev.TodosChanged((ev.Todo("a", ev.TodoStatus.COMPLETED),))
     assert only([begin, todos, finished, end], r.NoticeRow) == []
 

@@ -354,7 +354,7 @@ class Assembly:
     def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> Machine:
         folder = log.path.parent
         attention = Attention(folder, LocalFiles(), self.settings.todo_reminder)
-        log.attach(attention.todo_file)
+        log.attach(attention)
         return Machine(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(

@@ -16,7 +16,6 @@ from halocline._version import __version__
 from halocline.checkpoints.restore import Restored
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.environment import environment
-from halocline.context.pause import pause
 from halocline.context.skills import found_skills, listed
 from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
@@ -169,9 +168,8 @@ class Controller:
         match command:
             case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool):
                 now = datetime.now().astimezone()
-                opened = self._open[command.task]
                 note = environment(task.state, Path(task.state.workspace), now)
-                rested, opened.left_at = pause(task.state, opened.left_at, now.timestamp()), 0.0
+                rested = _rested(self._open[command.task], now.timestamp())
                 notes = (note, *rested, *_wanted(task, tool), *_form(schema))
                 task.inbox.prompt(Prompt((*content, *notes), schema))
             case cmd.Steer(content=content):
@@ -399,6 +397,16 @@ def _wanted(task: Task, tool: str) -> tuple[Note, ...]:
 
     _offer(task, task.state.offered | {tool})
     return (tool_request(tool),)
+
+
+def _rested(opened: OpenTask, now: float) -> tuple[Note, ...]:
+    """What is said of a long pause before a prompt."""
+    left_at, opened.left_at = opened.left_at, 0.0
+    if not opened.task.state.messages:
+        return ()
+    from halocline.context.pause import pause
+
+    return pause(opened.task.state, left_at, now)
 
 
 def _begin_anew(task: Task) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 from halocline.protocol.kinds import Todo, TodoStatus
 
-FILE = "todos.md"
-"""The file of the list in a task's folder."""
 NOW = "**now:**"
 """Before the text of the item that is in progress; other Markdown readers still see an open box."""
 MOST = 200
@@ -19,8 +17,9 @@ LONGEST = 500
 
 BOXES = {TodoStatus.PENDING: "[ ]", TodoStatus.IN_PROGRESS: f"[ ] {NOW}", TodoStatus.COMPLETED: "[x]"}
 """What stands before the text of an item."""
-_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])[ \t]+\[(.)\][ \t]+(.*\S)")
-_NOW = re.compile(r"\*{0,2}now:\*{0,2}[ \t]*", re.IGNORECASE)
+# Not compiled here: most tasks read no list, and every start comes by.
+_ITEM = r"\s*(?:[-*+]|\d+[.)])[ \t]+\[(.)\][ \t]+(.*\S)"
+_NOW = r"\*{0,2}now:\*{0,2}[ \t]*"
 
 
 def line_of(todo: Todo) -> str:
@@ -35,7 +34,7 @@ def to_markdown(todos: Sequence[Todo]) -> str:
 
 def from_markdown(text: str) -> tuple[Todo, ...]:
     """The items of a text, in order; `[x]` is done, `[/]`, `[-]`, `[~]`, `[>]` and `**now:**` are in progress."""
-    found = (_ITEM.match(line) for line in text.splitlines())
+    found = (re.match(_ITEM, line) for line in text.splitlines())
     return tuple(_todo(item[1], item[2]) for item in found if item)[:MOST]
 
 
@@ -51,7 +50,7 @@ def done(todos: Sequence[Todo]) -> int:
 
 
 def _todo(mark: str, text: str) -> Todo:
-    named = _NOW.match(text)
+    named = re.match(_NOW, text, re.IGNORECASE)
     text = text[named.end() :] if named and text[named.end() :] else text
     if mark in "xX✓✔":
         return Todo(text[:LONGEST], TodoStatus.COMPLETED)

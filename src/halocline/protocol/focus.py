@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from halocline.protocol.values import Value
 
+TODO_FILE = "todos.md"
+"""The file of the to-do list, in a task's folder."""
 MOST_NAMES = 20
 """Names of files that are said at once."""
 

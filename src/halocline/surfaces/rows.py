@@ -53,9 +53,10 @@ class Totals(Value, frozen=True):
 
 
 class Transcript(Value, frozen=True):
-    """The rows so far, and the to-do list. `draft` is the reply that is still being written."""
+    """The rows so far, the mode and the to-do list. `draft` is the reply that is still being written."""
 
     rows: tuple[Row, ...] = ()
+    mode: ev.Mode = ev.Mode.ACT
     todos: tuple[ev.Todo, ...] = ()
     draft: tuple[ThoughtRow | ReplyRow, ...] = ()
     turn: Totals = Totals()
@@ -108,7 +109,8 @@ def _turn_started(t: Transcript, e: ev.TurnStarted) -> Transcript:
 def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
     turn = t.turn
     row = TurnEndRow(e.reason, e.limit, e.text, turn.usage, turn.cost, turn.steps, max(0.0, e.at - turn.at))
-    left = _left_open(t.todos) if turn.planned and e.reason is StopReason.END_TURN else ()
+    acted = e.reason is StopReason.END_TURN and t.mode is ev.Mode.ACT
+    left = _left_open(t.todos) if turn.planned and acted else ()
     return _add(replace(t, draft=()), *left, row)
 
 
@@ -226,7 +228,7 @@ def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
 
 
 _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
-    ev.TaskStarted: lambda t, e: _add(t, StartRow(e.workspace, e.model, e.mode, e.approval_mode)),
+    ev.TaskStarted: lambda t, e: _add(replace(t, mode=e.mode), StartRow(e.workspace, e.model, e.mode, e.approval_mode)),
     ev.LogRepaired: lambda t, e: _add(t, NoticeRow(f"The log was repaired after a crash: {e.bytes_cut} bytes cut.")),
     ev.TurnStarted: _turn_started,
     ev.SteeringReceived: lambda t, e: _add(t, PromptRow(_spoken(e.content), e.seq, steering=True)),
@@ -246,7 +248,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.QuestionAnswered: _answered,
     ev.AnswerRefused: lambda t, e: _add(t, NoticeRow(f"The answer does not fit the schema. {' '.join(e.problems)}")),
     ev.TodosChanged: _todos_changed,
-    ev.ModeChanged: lambda t, e: _add(t, NoticeRow(f"Mode: {e.mode}")),
+    ev.ModeChanged: lambda t, e: _add(replace(t, mode=e.mode), NoticeRow(f"Mode: {e.mode}")),
     ev.ModelChanged: lambda t, e: _add(t, NoticeRow(f"Model: {e.model}")),
     ev.PolicyChanged: lambda t, e: _add(t, NoticeRow(f"Approvals: {e.approval_mode}")),
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)),

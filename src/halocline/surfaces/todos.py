@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from halocline.controller.client import Client
-from halocline.protocol.checklist import FILE, done, to_markdown
+from halocline.protocol.checklist import done, to_markdown
 from halocline.protocol.events import Todo, TodosChanged
+from halocline.protocol.focus import TODO_FILE
 from halocline.protocol.values import Value
 
 
@@ -19,7 +20,7 @@ def todos_of(client: Client, task: str) -> Todos:
     """The list as the task's log has it. Raises TaskNotFound and UsageError."""
     name = client.find(task)
     lists = [event.todos for event in client.past(name) if isinstance(event, TodosChanged)]
-    return Todos(lists[-1] if lists else (), client.home.task(name) / FILE)
+    return Todos(lists[-1] if lists else (), client.home.task(name) / TODO_FILE)
 
 
 def told(found: Todos) -> str:

@@ -3,35 +3,45 @@
 Nothing here runs in a replay: what it found is in the log.
 """
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halocline.ports.host import Files
-from halocline.protocol.events import FilesChangedOutside, TodosChanged, TodosReminded, TodoStatus
+from halocline.protocol.events import Event, FilesChangedOutside, Todo, TodosChanged, TodosReminded, TodoStatus
+from halocline.protocol.focus import TODO_FILE
 from halocline.protocol.state import State
-from halocline.task.todo_file import TodoFile
 
 if TYPE_CHECKING:
     from halocline.task.known_files import KnownFiles
+    from halocline.task.todo_file import TodoFile
 
 News = TodosChanged | TodosReminded | FilesChangedOutside
 
 
 class Attention:
-    """The looks of one task. `every` is the number of requests after which it reminds of the list; 0 for never."""
+    """The looks of one task, whose log it hears. After `every` requests it reminds of the list; 0 for never."""
 
     def __init__(self, folder: Path, files: Files, every: int) -> None:
-        self.todo_file = TodoFile(folder)
+        self._folder = folder
+        self._todo_file: TodoFile | None = None
         self._every = every
         self._files = files
         self._known: KnownFiles | None = None
 
+    def push(self, event: Event) -> None:
+        if isinstance(event, TodosChanged):
+            self._list().changed(event)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
     async def news(self, state: State) -> list[News]:
         """Nothing most of the time."""
         news: list[News] = await self._files_changed(state) if state.known else []
-        if (todos := self.todo_file.edited(state.todos)) is not None:
+        if (todos := self._edited(state.todos)) is not None:
             from halocline.context.todo_notes import edited
 
             return [*news, TodosChanged(todos=todos, by="person", content=(edited(todos),))]
@@ -59,6 +69,18 @@ class Attention:
         from halocline.context.file_notes import changed_files
 
         return [FilesChangedOutside(tuple(files), (changed_files(files, state.known, jobs_of(state)),))]
+
+    def _edited(self, todos: tuple[Todo, ...]) -> tuple[Todo, ...] | None:
+        if not todos and not os.path.exists(self._folder / TODO_FILE):
+            return None
+        return self._list().edited(todos)
+
+    def _list(self) -> "TodoFile":
+        if self._todo_file is None:
+            from halocline.task.todo_file import TodoFile  # a task without a list does without
+
+            self._todo_file = TodoFile(self._folder)
+        return self._todo_file
 
     def _looks(self) -> "KnownFiles":
         if self._known is None:

@@ -8,8 +8,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.protocol.checklist import FILE, from_markdown, to_markdown
-from halocline.protocol.events import Event, Todo, TodosChanged
+from halocline.protocol.checklist import from_markdown, to_markdown
+from halocline.protocol.events import Todo, TodosChanged
+from halocline.protocol.focus import TODO_FILE
 
 LARGEST = 64_000
 """Bytes of a file that is taken for a list."""
@@ -19,18 +20,16 @@ Look = tuple[int, int, int]
 
 
 class TodoFile:
-    """Hears the task's log, and writes the list whenever it changes."""
+    """Is told of each change of the list, and writes it."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE
+        self._path = folder / TODO_FILE
         self._looked: Look | None = None
 
-    def push(self, event: Event) -> None:
-        if isinstance(event, TodosChanged) and (self._is_ours() or event.by == "person"):
+    def changed(self, event: TodosChanged) -> None:
+        """Write the list, unless the person has another one there that was not read yet."""
+        if self._is_ours() or event.by == "person":
             self._write(event.todos)
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     def edited(self, todos: tuple[Todo, ...]) -> tuple[Todo, ...] | None:
         """A person's list, if the file has another one than `todos`; a file without items is not taken for one."""
