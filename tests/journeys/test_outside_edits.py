@@ -175,3 +175,12 @@ async def test_a_task_that_crashed_and_is_resumed_much_later_hears_how_long_it_r
     log.write_bytes(b"".join(line + b"\n" for line in past))
     await journey.run(*turns, resume=journey.task, options=TaskOptions(mode=ev.Mode.PLAN))
     assert journey.state.last_message.text == "ok"
+
+
+async def test_a_file_is_not_deleted_by_a_patch_after_a_change_that_the_model_has_not_read(journey):
+    file = journey.write("a.txt", "one\n")
+    patch = Call("apply_patch", {"input": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch"}, id="c2")
+    turns = (Turn(calls=(read("c1"),)), DONE, Turn(calls=(patch,)), Turn(text="ok", expect="would undo"))
+    await talk(journey, *turns, between=lambda: file.write_text("theirs\n"))
+    assert journey.ends == [("c2", "failed")]
+    assert file.read_text() == "theirs\n"

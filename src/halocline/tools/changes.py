@@ -87,13 +87,13 @@ async def original(text: str, ctx: ToolContext) -> Original:
 
 
 def require_as_known(was: Original, ctx: ToolContext) -> None:
-    """For a write that leaves nothing of a file: raises ToolFailure when it is not as the model last saw it."""
+    """For what leaves nothing of a file: raises ToolFailure when it is not as the model last saw it."""
     known = ctx.known.get(was.name)
     if known is None or was.data is None or (known.content == reference(was.data) and not known.stale):
         return
     raise ToolFailure(
         f"{was.name} is unchanged: it is not as you last read or wrote it, so this would undo what somebody else did. "
-        "Read it again, then write it."
+        "Read it again first."
     )
 
 
