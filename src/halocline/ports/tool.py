@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 InputT = TypeVar("InputT", bound=msgspec.Struct)
 
+PROGRESS = "task_progress"
+"""An argument that some models send with every call, from Cline's prompts: the to-do list as a Markdown checklist."""
 
 ALIASES = {
     "absolutePath": "path",
@@ -46,7 +48,7 @@ ALIASES = {
     "query": "regex",
     "glob": "file_pattern",
     "todo_list": "todos",
-    "task_progress": "todos",
+    PROGRESS: "todos",
     "choices": "options",
     "old_string": "old_text",
     "old_str": "old_text",

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from halocline.context.budget import CEILING, within
 from halocline.policy.gate import Decision, Posture, decide, places
 from halocline.ports.checkpoints import Checkpoints
-from halocline.ports.tool import Summary, ToolContext, ToolOutput, Toolset
+from halocline.ports.tool import PROGRESS, Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
@@ -53,10 +53,6 @@ UNKNOWN_TOOL = "There is no tool"
 SKIPPED = "Skipped, because the person declined an earlier call of this message."
 
 _log = logging.getLogger("halocline")
-
-
-PROGRESS = "task_progress"
-"""An argument that some models send with every call, from Cline's prompts: the to-do list as a Markdown checklist."""
 
 
 class NotAdmitted(Exception):
@@ -412,5 +408,6 @@ def _progress(call: ToolCall, todos: tuple[ev.Todo, ...]) -> tuple[ev.TodosChang
     from halocline.protocol.checklist import from_markdown
 
     said = call.arguments[PROGRESS]
-    new = from_markdown(said) if isinstance(said, str) and "todos" not in call.arguments else ()
+    along = isinstance(said, str) and call.name != "update_todos"  # there it is what the call itself is about
+    new = from_markdown(said) if along else ()
     return (ev.TodosChanged(todos=new),) if new and new != todos else ()
