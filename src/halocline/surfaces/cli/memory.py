@@ -17,6 +17,8 @@ from halocline.surfaces.cli.telling import tell
 
 OFF = "Memory is off, so tasks neither get notes nor add any. To switch it on: memory = true in settings.toml"
 
+NONE = "No notes yet. A task proposes some when memory is on, and you can write your own: halo memory edit"
+
 
 def command(arguments: argparse.Namespace) -> int:
     memory = open_client(Choices()).memory_of(workspace_of(arguments.cwd))
@@ -27,22 +29,22 @@ def command(arguments: argparse.Namespace) -> int:
             gone = asyncio.run(memory.forget(arguments.number))
             print(f"Forgotten: {clean(gone.text)}")
         case _:
-            _show(memory)
-    if not memory.on:
+            print(told(memory))
+            if memory.leads_out:
+                tell(f"{memory.project} is a link to a place outside the project, so it is not read.")
+    if not memory.on and arguments.action != "forget":
         tell(OFF)
     return 0
 
 
-def _show(memory: Memory) -> None:
+def told(memory: Memory) -> str:
+    """The notes for a person, each with its number and where it is from. Raises UsageError."""
     notes = memory.notes()
+    parts: list[str] = []
     for head, file in (("Your own", memory.personal), ("The project's", memory.project)):
-        if own := [note for note in notes if note.file == file]:
-            print(f"{head}, in {clean(str(file))}")
-            print("".join(f"{_line(note)}\n" for note in own))
-    if memory.leads_out:
-        tell(f"{memory.project} is a link to a place outside the project, so it is not read.")
-    if not notes:
-        print("No notes yet. A task proposes some when memory is on, and you can write your own: halo memory edit")
+        if lines := [_line(note) for note in notes if note.file == file]:
+            parts.append("\n".join([f"{head}, in {clean(str(file))}", *lines]))
+    return "\n\n".join(parts) or NONE
 
 
 def _line(note: Remembered) -> str:
