@@ -84,6 +84,11 @@ def remembered(workspace: Path, folder: Path) -> str:
     return "\n".join(["\n# Memory", ABOUT, *parts]) if parts else ""
 
 
+def words_beside(text: str) -> int:
+    """How many lines of a file are neither notes nor comments; a model is given them as well."""
+    return sum(bool(line.strip()) and not _ITEM.match(line) for line in _COMMENT.sub("", text).split("\n"))
+
+
 def text_of(file: Path) -> str:
     """What a file of notes holds, at most a little more than is given; empty when there is none. Raises OSError."""
     if not file.is_file():

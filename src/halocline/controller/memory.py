@@ -2,7 +2,18 @@
 
 from pathlib import Path
 
-from halocline.context.memory import PROJECT, Memo, leads_out, memos, personal_file, remembered, replaced, text_of
+from halocline.context.memory import (
+    LONGEST,
+    PROJECT,
+    Memo,
+    leads_out,
+    memos,
+    personal_file,
+    remembered,
+    replaced,
+    text_of,
+    words_beside,
+)
 from halocline.hosts.files import LocalFiles
 from halocline.ports.host import FileChangedOutside
 from halocline.protocol.errors import UsageError
@@ -21,6 +32,15 @@ class Remembered(Value, frozen=True):
     file: Path
 
 
+class Source(Value, frozen=True):
+    """One file: its notes, how many other lines it has, and whether it is longer than what tasks are given."""
+
+    file: Path
+    notes: tuple[Remembered, ...]
+    beside: int
+    is_cut: bool
+
+
 class Memory:
     """`on` says whether new tasks are given the notes; a person may look at them in any case."""
 
@@ -36,9 +56,15 @@ class Memory:
         """What a task that begins now is told."""
         return remembered(*self._place)
 
-    def notes(self) -> list[Remembered]:
-        """The person's own first, then the project's. Raises UsageError."""
-        return [_numbered(number, memo, file) for number, (memo, file) in enumerate(self._found(), 1)]
+    def sources(self) -> list[Source]:
+        """The person's own file first, then the project's; those that are not empty. Raises UsageError."""
+        notes = [_numbered(number, memo, file) for number, (memo, file) in enumerate(self._found(), 1)]
+        sources = []
+        for file in self._files:
+            text = _read(file)
+            own = tuple(note for note in notes if note.file == file)
+            sources.append(Source(file, own, words_beside(text), len(text) > LONGEST))
+        return [source for source in sources if source.notes or source.beside]
 
     async def forget(self, number: int) -> Remembered:
         """Remove a note, and give it. Raises UsageError."""
@@ -56,9 +82,12 @@ class Memory:
             raise _refused(file, error) from error
         return _numbered(number, memo, file)
 
+    @property
+    def _files(self) -> tuple[Path, ...]:
+        return (self.personal,) if self.leads_out else (self.personal, self.project)
+
     def _found(self) -> list[tuple[Memo, Path]]:
-        files = (self.personal,) if self.leads_out else (self.personal, self.project)
-        return [(memo, file) for file in files for memo in memos(_read(file))]
+        return [(memo, file) for file in self._files for memo in memos(_read(file))]
 
 
 def _numbered(number: int, memo: Memo, file: Path) -> Remembered:

@@ -24,6 +24,8 @@ async def test_notes_are_shown_with_numbers_and_forgotten_by_them(halo: Halo) ->
     assert "  1  Run make db first.\n     2026-11-21, task t-1\n" in shown.out
     assert "  2  ours\n     written by hand\n" in shown.out
     assert "  3  kept\n" in shown.out
+    assert "     1 other line, which tasks are given as well\n" in shown.out
+    assert "too long" not in shown.out
     assert "Memory is off" in shown.err
     gone = await halo.run("memory", "forget", "2")
     assert (gone.code, gone.out) == (0, "Forgotten: ours\n")
@@ -35,6 +37,11 @@ async def test_a_note_that_is_not_there_is_not_forgotten(halo: Halo) -> None:
     assert (done.code, done.out) == (2, "")
     assert "There is no note 1." in done.err
     assert "halo memory show" in done.err
+
+
+async def test_a_file_that_is_too_long_to_be_given_says_so(halo: Halo) -> None:
+    notes(halo, "words\n" * 2_000)
+    assert "tasks are given its beginning only" in (await halo.run("memory", "show")).out
 
 
 async def test_the_file_is_opened_in_the_persons_editor(halo: Halo) -> None:

@@ -5,11 +5,12 @@ import asyncio
 import os
 import shlex
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from halocline.controller.assembly import Choices
 from halocline.controller.client import open_client
-from halocline.controller.memory import Memory, Remembered
+from halocline.controller.memory import Memory, Remembered, Source
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean
@@ -39,12 +40,17 @@ def command(arguments: argparse.Namespace) -> int:
 
 def told(memory: Memory) -> str:
     """The notes for a person, each with its number and where it is from. Raises UsageError."""
-    notes = memory.notes()
-    parts: list[str] = []
-    for head, file in (("Your own", memory.personal), ("The project's", memory.project)):
-        if lines := [_line(note) for note in notes if note.file == file]:
-            parts.append("\n".join([f"{head}, in {clean(str(file))}", *lines]))
-    return "\n\n".join(parts) or NONE
+    return "\n\n".join("\n".join(_lines(source, memory)) for source in memory.sources()) or NONE
+
+
+def _lines(source: Source, memory: Memory) -> Iterator[str]:
+    head = "Your own" if source.file == memory.personal else "The project's"
+    yield f"{head}, in {clean(str(source.file))}"
+    yield from map(_line, source.notes)
+    if source.beside:
+        yield f"     {source.beside} other line{'s' if source.beside > 1 else ''}, which tasks are given as well"
+    if source.is_cut:
+        yield "     The file is too long: tasks are given its beginning only."
 
 
 def _line(note: Remembered) -> str:
