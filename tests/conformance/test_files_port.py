@@ -128,3 +128,15 @@ async def test_one_file_that_is_not_as_expected_leaves_all_as_they_were(files: F
     assert await files.list(tmp_path) == [("a", False), ("b", False)]
     assert await files.read(tmp_path / "a", 10) == b"old"
     assert [await files.info(tmp_path / name) for name in "ab"] == before
+
+
+async def test_a_mark_is_another_one_when_the_file_is(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "a", b"one", None)
+    await files.write(tmp_path / "b" / "c", b"two", None)
+    names = ["a", str(tmp_path / "b" / "c"), "b", "gone"]
+    before = await files.marks(tmp_path, names)
+    assert [mark is not None for mark in before] == [True, True, False, False]
+    assert await files.marks(tmp_path, names) == before
+    await files.write(tmp_path / "a", b"eno", b"one")
+    after = await files.marks(tmp_path, names)
+    assert [one == other for one, other in zip(before, after, strict=True)] == [False, True, True, True]

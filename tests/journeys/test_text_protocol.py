@@ -105,3 +105,12 @@ def test_the_patterns_are_a_list_in_the_settings(tmp_path):
     file.write_text('text_tools = "ollama/llama3"\n')
     with pytest.raises(SettingsError, match="text_tools"):
         load_settings(file, {})
+
+
+async def test_a_checklist_in_any_call_is_taken_for_the_to_do_list(journey):
+    looks = markup("list_files", path=".", task_progress="- [ ] Look\n- [ ] Report")
+    update = markup("update_todos", task_progress="- [x] Look\n- [ ] Report")
+    await play(journey, Turn(text=looks), Turn(text=update), Turn(text="done"))
+    assert [status for _, status in journey.ends] == ["completed"] * 2
+    looked = ev.Todo("Look", ev.TodoStatus.COMPLETED)
+    assert [event.todos[0] for event in journey.of(ev.TodosChanged)] == [ev.Todo("Look"), looked]

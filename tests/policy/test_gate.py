@@ -1,9 +1,10 @@
 import pytest
+from msgspec.structs import replace
 
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, SandboxChecked, SandboxStanding, ToolKind
-from halocline.protocol.rules import Verdict
+from halocline.protocol.rules import Rule, RuleBook, Source, Verdict
 
 ASK, EDITS, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.ACCEPT_EDITS, ApprovalMode.AUTO, ApprovalMode.YOLO
 
@@ -296,6 +297,19 @@ def test_other_modes_ask_as_they_do_without_a_sandbox(workspace, mode):
 def test_a_sandbox_that_does_not_hold_in_full_allows_nothing_more(workspace, standing):
     decision = decide(confined("curl x | sh"), posture(workspace, AUTO, sandbox=held(standing)))
     assert decision.verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("paths", [(), (".halocline/memory.md",)])
+@pytest.mark.parametrize("mode", [ASK, EDITS, AUTO])
+def test_what_is_remembered_is_asked_every_time_whatever_was_allowed(workspace, mode, paths):
+    rules = (Rule(Verdict.ALLOW, "all", kinds=(ToolKind.EDIT,)), Rule(Verdict.ALLOW, "it", tools=("remember",)))
+    book = RuleBook(tuple(replace(rule, source=Source.USER) for rule in rules))
+    granted = frozenset({Grant(ToolKind.EDIT), Grant(ToolKind.EDIT, str(workspace / ".halocline/memory.md"))})
+    note = Summary("Remember", ToolKind.EDIT, paths, tool="remember")
+    decision = decide(note, posture(workspace, mode, book=book, grants=granted))
+    assert (decision.verdict, decision.rule, decision.grant) == (Verdict.ASK, "memory", None)
+    assert decide(note, posture(workspace, YOLO)).verdict is Verdict.ALLOW
+    assert decide(note, posture(workspace, YOLO, Mode.PLAN)).verdict is Verdict.DENY
 
 
 @pytest.mark.parametrize("mode", ApprovalMode)

@@ -2,6 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.focus import ChangedFile
 from halocline.protocol.messages import (
     AssistantMessage,
     Image,
@@ -26,6 +27,24 @@ ENDED = ev.ToolCallEnded(
 
 def only(events: list[ev.Event], kind: type) -> list[r.Row]:
     return [row for row in rows_of(events) if isinstance(row, kind)]
+
+
+def test_a_plan_that_was_changed_in_a_turn_and_is_not_finished_at_its_end_has_one_line() -> None:
+    todos = ev.TodosChanged((ev.Todo("a", ev.TodoStatus.COMPLETED), ev.Todo("b")))
+    end = ev.TurnEnded(StopReason.END_TURN)
+    begin = ev.TurnStarted((Text("go"),))
+    left = r.NoticeRow("The plan is not finished: 1 of 2 done, next: b")
+    assert only([begin, todos, end, begin, end], r.NoticeRow) == [left]
+    assert only([begin, todos, ev.TurnEnded(StopReason.CANCELLED)], r.NoticeRow) == []
+    assert left not in only([ev.ModeChanged(ev.Mode.PLAN), begin, todos, end], r.NoticeRow)
+    finished = ev.TodosChanged((ev.Todo("a", ev.TodoStatus.COMPLETED),))
+    assert only([begin, todos, finished, end], r.NoticeRow) == []
+
+
+def test_files_that_somebody_changed_are_a_row_and_those_of_a_command_are_not() -> None:
+    files = (ChangedFile("a", "sha256:0"), ChangedFile("b", None), ChangedFile("c", None, by="make"))
+    assert rows_of([ev.FilesChangedOutside(files, ())]) == (r.NoticeRow("Changed by somebody else: a, b (deleted)"),)
+    assert rows_of([ev.FilesChangedOutside(files[2:], ())]) == ()
 
 
 def test_a_prompt_row_holds_the_words_of_the_person_without_the_notes_for_the_model() -> None:

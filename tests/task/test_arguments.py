@@ -3,7 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from halocline.protocol.events import Todo
+from halocline.protocol.events import Todo, TodoStatus
 from halocline.task.arguments import input_of
 from halocline.tools import (
     ask_followup_question,
@@ -23,6 +23,8 @@ UNDERSTOOD = [
     (update_todos, {"todos": [ITEM]}, {"todos": [Todo("a")]}),
     (update_todos, {"todos": '[{"text": "a"}]'}, {"todos": [Todo("a")]}),
     (update_todos, {"todos": ITEM}, {"todos": [Todo("a")]}),
+    (update_todos, {"todos": "- [x] a\n- [ ] b"}, {"todos": [Todo("a", TodoStatus.COMPLETED), Todo("b")]}),
+    (update_todos, {"task_progress": "- [ ] a"}, {"todos": [Todo("a")]}),
     (update_todos, {"todos": '{"text": "a"}'}, {"todos": [Todo("a")]}),
     (ask_followup_question, {"question": "?", "options": '["a", "b"]'}, {"question": "?", "options": ["a", "b"]}),
     (ask_followup_question, {"question": '["a"]'}, {"question": '["a"]'}),

@@ -20,6 +20,7 @@ from halocline.controller.model_choice import open_model, thinking, with_text_to
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
 from halocline.controller.revisions import WorkspaceRevisions
+from halocline.controller.tool_choice import toolset
 from halocline.controller.vendor_choice import remark, takes_images
 from halocline.hosts.code import TreeSitter
 from halocline.hosts.documents import ChildDocuments
@@ -33,7 +34,7 @@ from halocline.policy.grid import rules_of
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
-from halocline.protocol.events import DurableEvent, Mode, Noticed
+from halocline.protocol.events import ApprovalMode, DurableEvent, Mode, Noticed
 from halocline.protocol.messages import Effort
 from halocline.protocol.secret import Secret
 from halocline.protocol.state import State
@@ -47,13 +48,13 @@ from halocline.store.history import new_task_id
 from halocline.store.paths import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS, Home
 from halocline.store.rule_files import RuleFiles
 from halocline.store.settings import LanguageServerSettings, Settings, load_settings, over
+from halocline.task.attention import Attention
 from halocline.task.governor import Governor, Limits
 from halocline.task.inbox import Inbox
 from halocline.task.judging import OUTPUTS
 from halocline.task.log import Log
 from halocline.task.machine import Machine
 from halocline.task.task import Task
-from halocline.tools.toolset import ALL, Tools, with_sandbox
 
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
@@ -218,23 +219,18 @@ class Assembly:
 
     def tools(self) -> Toolset:
         """The tools there are; which of them the model is offered is the state's matter."""
-        tools = list(ALL if self.settings.sandbox == "off" else with_sandbox(ALL))
-        if self._browser_program if self._had_browser is None else self._had_browser:
-            from halocline.tools.browser_action import tool_for
-
-            tools.append(tool_for(self.settings.viewport))
-        if self._search is not None:
-            from halocline.tools import web_search
-
-            tools.append(web_search.through(self._search.url))
-        return Tools(tools)
+        browser = self._browser_program if self._had_browser is None else self._had_browser
+        search = self._search.url if self._search else None
+        return toolset(self.settings, browser=bool(browser), search=search, notes=self.home.memory)
 
     def offered(self, state: State, attended: bool, before: Iterable[str]) -> frozenset[str]:
         """Which tools a task is offered beside those of every task; `before` are those that it has for its own reasons.
 
-        Nobody can accept a new task where nobody is.
+        Nobody can accept a new task, or a note for later ones, where nobody is.
         """
-        names = {*before, *self.settings.extra_tools} - {"web_search"}
+        names = {*before, *self.settings.extra_tools} - {"web_search", "remember"}
+        if self.settings.memory and (attended or state.approval_mode is ApprovalMode.YOLO):
+            names.add("remember")
         if self._search is not None and not self.search_remark:
             names.add("web_search")
         return frozenset(names if attended else names - {"new_task"})
@@ -295,7 +291,7 @@ class Assembly:
         from halocline.controller.replayed import Replayed
 
         parts = self._parts(log, state, workspace, RecordedHooks(course))
-        machine = structs.replace(parts["machine"], leave=RecordedLeave())
+        machine = structs.replace(parts["machine"], leave=RecordedLeave(), attention=None)
         parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock), "machine": machine}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
@@ -308,6 +304,7 @@ class Assembly:
             "rules": False,
             "language_servers": LanguageServerSettings(enabled=False),
             "formatters": {},
+            "memory": False,
         }
         return Assembly(self.home, over(self.settings, chosen), self._env, had_browser=had_browser)
 
@@ -360,6 +357,8 @@ class Assembly:
 
     def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> Machine:
         folder = log.path.parent
+        attention = Attention(folder, LocalFiles(), self.settings.todo_reminder)
+        log.attach(attention)
         return Machine(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(
@@ -389,6 +388,7 @@ class Assembly:
             facts=self.shell_facts(),
             hooks=hooks,
             instructions=instructions_of(workspace, self.home, self.settings, self._env, self.leave),
+            attention=attention,
         )
 
     def shell_facts(self) -> LocalShellFacts:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
+    from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
 
 
@@ -134,6 +135,10 @@ class Client:
     def hooks_of(self, workspace: Path) -> "FolderHooks":
         """The hooks that are set up for a folder, and whether they may run."""
         return self._controller.hooks_of(workspace)
+
+    def memory_of(self, workspace: Path) -> "Memory":
+        """The notes for tasks in a folder."""
+        return self._controller.memory_of(workspace)
 
     async def close(self) -> None:
         await self._controller.close()

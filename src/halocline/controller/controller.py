@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
+    from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
@@ -84,12 +85,16 @@ class TaskOptions(Value, frozen=True):
 
 @dataclass(slots=True)
 class OpenTask:
-    """A task, the coroutine that serves it, the model's name in each mode, and what was odd when it began."""
+    """A task, the coroutine that serves it, the model's name in each mode, and what was odd when it began.
+
+    `left_at` is when another process last had it; 0 once a prompt was sent.
+    """
 
     task: Task
     serving: asyncio.Task[None]
     models: Mapping[Mode, str]
     remarks: tuple[str, ...] = ()
+    left_at: float = 0.0
 
 
 class Controller:
@@ -120,12 +125,13 @@ class Controller:
                 log, State(), workspace, model, attended=options.attended, trusted=options.trusted
             )
             rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+            told = listed(skills.skills) + self._remembered(workspace)
             started = TaskStarted(
                 workspace=str(workspace),
                 model=names[mode],
                 mode=mode,
                 approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
-                system_prompt=system_prompt(workspace, listed(skills.skills)) + rules.section,
+                system_prompt=system_prompt(workspace, told + rules.section),
                 version=__version__,
             )
             task.emit(started, *([rules.event] if rules.event else []))
@@ -156,7 +162,9 @@ class Controller:
             _begin_anew(task)
             self._adjust(task, options, names)
             _offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
-        return self._serve(name, task, names)
+        served = self._serve(name, task, names)
+        self._open[name].left_at = state.last_at
+        return served
 
     def send(self, command: cmd.AnyCommand) -> bool:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
@@ -165,7 +173,9 @@ class Controller:
             case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool):
                 now = datetime.now().astimezone()
                 note = environment(task.state, Path(task.state.workspace), now)
-                task.inbox.prompt(Prompt((*content, note, *_wanted(task, tool), *_form(schema)), schema))
+                rested = _rested(self._open[command.task], now.timestamp())
+                notes = (note, *rested, *_wanted(task, tool), *_form(schema))
+                task.inbox.prompt(Prompt((*content, *notes), schema))
             case cmd.Steer(content=content):
                 task.inbox.steer(content)
             case cmd.Interrupt():
@@ -303,6 +313,16 @@ class Controller:
         """The hooks that are set up for a folder, and whether they may run."""
         return self._assembly.hooks_of(workspace)
 
+    def memory_of(self, workspace: Path) -> "Memory":
+        """The notes for tasks in a folder."""
+        from halocline.controller.memory import Memory
+
+        return Memory(workspace, self.home.memory, on=self._assembly.settings.memory)
+
+    def _remembered(self, workspace: Path) -> str:
+        """What the system prompt says of notes; unless memory is on, nothing is looked at."""
+        return self.memory_of(workspace).given if self._assembly.settings.memory else ""
+
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""
         for opened in self._open.values():
@@ -383,6 +403,16 @@ def _wanted(task: Task, tool: str) -> tuple[Note, ...]:
 
     _offer(task, task.state.offered | {tool})
     return (tool_request(tool),)
+
+
+def _rested(opened: OpenTask, now: float) -> tuple[Note, ...]:
+    """What is said of a long pause before a prompt."""
+    left_at, opened.left_at = opened.left_at, 0.0
+    if not opened.task.state.messages:
+        return ()
+    from halocline.context.pause import pause
+
+    return pause(opened.task.state, left_at, now)
 
 
 def _begin_anew(task: Task) -> None:

@@ -30,6 +30,8 @@ FROM_ELSEWHERE = (
     ev.JobsReported,
     ev.DiagnosticsReported,
     ev.InstructionsLoaded,
+    ev.FilesChangedOutside,
+    ev.TodosReminded,
     ev.HookRan,
     ev.Unrecognised,
 )

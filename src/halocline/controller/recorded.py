@@ -171,7 +171,7 @@ class Answers:
         if end.status is ev.CallStatus.FAILED:
             raise ToolFailure("".join(part.text for part in content if isinstance(part, Text)))
         facts = tuple(event for event in self._course.events[first:position] if isinstance(event, FACTS))
-        return ToolOutput(content, end.diffs, facts, end.ends_turn)
+        return ToolOutput(content, end.diffs, facts, end.ends_turn, end.seen)
 
     async def run_in_turn(self, tool: AnyTool, input: Any, ctx: ToolContext) -> ToolOutput:
         """Run the tool itself; readers that ran together end in the recorded order. Raises ToolFailure."""

@@ -89,6 +89,8 @@ class Replayed(Task):
                 self.inbox.wish(Wish(undo=True))
             case ev.ErrorRaised(code="compaction_cut") if self.state.turn is None:
                 self.inbox.interrupt()
+            case ev.TodosChanged(by="person"):
+                self.emit(event)
             case ev.FileChanged(cause=call) if self.course.was_cut_short(call):
                 self.emit(event)
             case ev.JobStarted(by="person"):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.hosts.target import held, require_regular
-from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite
+from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark
 
 _CHUNK = 1 << 18
 _SMALL = 1 << 16
@@ -46,6 +46,10 @@ class LocalFiles:
 
         return await asyncio.to_thread(mend, self._journals)
 
+    async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
+        root = str(folder)
+        return [_mark(name if name.startswith("/") else f"{root}/{name}") for name in names]
+
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         return await asyncio.to_thread(_list, path)
 
@@ -56,6 +60,16 @@ def _info(path: Path) -> FileInfo | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     return FileInfo(found.st_size, stat.S_ISREG(found.st_mode), stat.S_ISDIR(found.st_mode), found.st_mtime_ns)
+
+
+def _mark(path: str) -> Mark | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return Mark(found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns)
 
 
 def _list(path: Path) -> list[tuple[str, bool]]:

@@ -26,6 +26,8 @@ from halocline.protocol.values import Value
 
 LEAVES = "leaves-sandbox"
 """The rule that asks before a command leaves the sandbox; nobody gives leave for that for good."""
+REMEMBERS = "memory"
+"""The rule that asks before a note is kept for later tasks; nobody gives leave for that for good either."""
 HARMLESS = (ToolKind.THINK, ToolKind.OTHER)
 
 _STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
@@ -125,7 +127,7 @@ def _judged(act: Act, posture: Posture) -> Decision:
     decision = decision or Decision(Verdict.ASK, "unknown", "nothing allows it")
     if decision.verdict is Verdict.ALLOW and posture.book.problems and act.kind not in HARMLESS:
         decision = Decision(Verdict.ASK, "unreadable-rules", "; ".join(posture.book.problems))
-    if decision.verdict is not Verdict.ASK or decision.rule == LEAVES:
+    if decision.verdict is not Verdict.ASK or decision.rule in (LEAVES, REMEMBERS):
         return decision
     return replace(decision, grant=act.grant, wider=act.wider)
 
@@ -181,6 +183,13 @@ def _held(act: Act, posture: Posture) -> Decision | None:
         return Decision(Verdict.DENY, "sandbox-required", "no command leaves the sandbox here")
     if not act.in_sandbox and box.standing is not SandboxStanding.NONE:
         return Decision(Verdict.ASK, LEAVES, "a person decides this each time")
+    return None
+
+
+def _remembered(act: Act, posture: Posture) -> Decision | None:
+    """A note steers every later task, so a person reads each one: no leave and no mode but yolo goes without."""
+    if act.tool == "remember" and posture.approval_mode is not ApprovalMode.YOLO:
+        return Decision(Verdict.ASK, REMEMBERS, "every later task in this folder begins with what is remembered")
     return None
 
 
@@ -280,6 +289,7 @@ LAYERS: tuple[Callable[[Act, Posture], Decision | None], ...] = (
     _refused,
     _managed,
     _held,
+    _remembered,
     _granted,
     _link_local,
     _asked,

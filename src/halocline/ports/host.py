@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from halocline.ports.jobs import Jobs
 from halocline.protocol.events import SandboxChecked, ShellMoved
@@ -17,6 +17,18 @@ class FileInfo(Value, frozen=True):
     is_file: bool
     is_dir: bool
     modified_ns: int = 0
+
+
+class Mark(NamedTuple):
+    """What a file looks like from outside; another look means another file. Times are in nanoseconds.
+
+    `altered` is when anything of it was, its time of change as well.
+    """
+
+    modified: int
+    size: int
+    inode: int
+    altered: int
 
 
 class FileChangedOutside(Exception):
@@ -65,6 +77,9 @@ class Files(Protocol):
 
     async def mend(self) -> list[str]:
         """Put back what processes that died within `write_all` left half done. Says it, one sentence for each."""
+
+    async def marks(self, folder: Path, names: Sequence[str]) -> "Sequence[Mark | None]":
+        """How files look, each named from the folder or by its whole path; None where no regular file is."""
 
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         """Names directly in a folder, sorted, each with whether it is a folder."""

@@ -18,6 +18,7 @@ from halocline.ports.host import Files, Search, Shell, Web
 from halocline.ports.revisions import Revisions
 from halocline.ports.web_search import WebSearch
 from halocline.protocol.events import ApprovalMode, Diff, DurableEvent, Location, Mode, Todo, ToolKind
+from halocline.protocol.focus import Known, SeenFile
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
 from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject, Value
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 InputT = TypeVar("InputT", bound=msgspec.Struct)
 
+PROGRESS = "task_progress"
+"""An argument that some models send with every call, from Cline's prompts: the to-do list as a Markdown checklist."""
 
 ALIASES = {
     "absolutePath": "path",
@@ -45,6 +48,7 @@ ALIASES = {
     "query": "regex",
     "glob": "file_pattern",
     "todo_list": "todos",
+    PROGRESS: "todos",
     "choices": "options",
     "old_string": "old_text",
     "old_str": "old_text",
@@ -104,12 +108,16 @@ class Summary(Value, frozen=True):
 
 
 class ToolOutput(Value, frozen=True):
-    """What a call gave. `events` are facts to be logged before the call's end (`FileChanged`, `TodosChanged`)."""
+    """What a call gave. `events` are facts to be logged before the call's end (`FileChanged`, `TodosChanged`).
+
+    `seen` are the files that it read for the model.
+    """
 
     content: tuple[ResultPart, ...]
     diffs: tuple[Diff, ...] = ()
     events: tuple[DurableEvent, ...] = ()
     ends_turn: bool = False
+    seen: tuple[SeenFile, ...] = ()
 
     @classmethod
     def of(cls, text: str) -> "ToolOutput":
@@ -162,6 +170,7 @@ class ToolContext(Value, frozen=True):
     partial_edits: bool = False
     messages: tuple[Message, ...] = ()
     todos: tuple[Todo, ...] = ()
+    known: Known = {}
     mode: Mode = Mode.ACT
     approval_mode: ApprovalMode = ApprovalMode.ASK
     model: str = ""

@@ -12,6 +12,7 @@ from halocline.protocol.compaction import (
     CompactionUndone as CompactionUndone,
 )
 from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient
+from halocline.protocol.focus import SeenFile as SeenFile
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
 from halocline.protocol.instructions import InstructionsLoaded as InstructionsLoaded
 from halocline.protocol.kinds import (
@@ -30,6 +31,13 @@ from halocline.protocol.kinds import (
     ToolKind as ToolKind,
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
+from halocline.protocol.news_events import (
+    DiagnosticsReported as DiagnosticsReported,
+    FilesChangedOutside as FilesChangedOutside,
+    JobsReported as JobsReported,
+    TodosChanged as TodosChanged,
+    TodosReminded as TodosReminded,
+)
 from halocline.protocol.questions import (
     AnswerAccepted as AnswerAccepted,
     AnswerRefused as AnswerRefused,
@@ -172,7 +180,7 @@ class ToolCallProgressed(Transient, frozen=True):
 
 
 class ToolCallEnded(Durable, frozen=True):
-    """The one end of a call. `diffs` are for the eye; `result` is what the model reads."""
+    """The one end of a call. `diffs` are for the eye; `result` is what the model reads, from the files `seen`."""
 
     call: str
     name: str
@@ -180,6 +188,7 @@ class ToolCallEnded(Durable, frozen=True):
     result: ToolResult
     diffs: tuple[Diff, ...] = ()
     ends_turn: bool = False
+    seen: tuple[SeenFile, ...] = ()
 
 
 class ApprovalRequested(Durable, frozen=True):
@@ -227,10 +236,6 @@ class LimitExtended(Durable, frozen=True):
     """A person let the task go on past a limit; what it counts begins anew."""
 
     limit: str
-
-
-class TodosChanged(Durable, frozen=True):
-    todos: tuple[Todo, ...]
 
 
 class ModeChanged(Durable, frozen=True):
@@ -336,18 +341,6 @@ class JobEnded(Durable, frozen=True):
     stopped: str = ""
 
 
-class JobsReported(Durable, frozen=True):
-    """The model is told what its jobs did since it last heard of them."""
-
-    content: tuple[UserPart, ...]
-
-
-class DiagnosticsReported(Durable, frozen=True):
-    """The model is told of errors in code, found too late for an edit's result or asked for by `@problems`."""
-
-    content: tuple[UserPart, ...]
-
-
 class HookRan(Durable, frozen=True):
     """A hook ran. `said` is its reason, or what went wrong; a decision to block may be its failure's.
 
@@ -412,6 +405,7 @@ DurableEvent = (
     | CompactionStarted
     | Compacted
     | CompactionUndone
+    | TodosReminded
     | ModeChanged
     | ModelChanged
     | PolicyChanged
@@ -429,6 +423,7 @@ DurableEvent = (
     | JobsReported
     | DiagnosticsReported
     | InstructionsLoaded
+    | FilesChangedOutside
     | HookRan
     | ErrorRaised
     | Unrecognised

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from halocline.protocol import events as ev
+from halocline.protocol import events as ev, focus
 from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.instructions import ActiveInstruction, in_force
 from halocline.protocol.messages import (
@@ -24,6 +24,7 @@ from halocline.protocol.messages import (
     ToolResult,
     Usage,
     UserMessage,
+    UserPart,
 )
 from halocline.protocol.rules import RuleBook
 from halocline.protocol.values import JsonObject, Value
@@ -80,6 +81,8 @@ class State(Value, frozen=True):
     refusals: frozenset[ev.Grant] = frozenset()
     rules: RuleBook = RuleBook()
     todos: tuple[ev.Todo, ...] = ()
+    todo_age: focus.TodoAge = focus.TodoAge()
+    known: focus.Known = {}
     turn: TurnState | None = None
     last_end: ev.TurnEnded | None = None
     output_schema: JsonObject | None = None
@@ -263,7 +266,7 @@ def _turn_ended(state: State, e: ev.TurnEnded) -> State:
 
 def _step_started(state: State, e: ev.StepStarted) -> State:
     turn = replace(state.turn, steps=state.turn.steps + 1) if state.turn else None
-    return replace(state, turn=turn, steps=state.steps + 1, draft=None)
+    return replace(state, turn=turn, steps=state.steps + 1, draft=None, todo_age=state.todo_age.requested())
 
 
 def _retried(state: State, e: ev.StepRetried) -> State:
@@ -318,6 +321,7 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
         failures_in_row=state.failures_in_row + 1 if failed else 0,
         same_call_in_row=state.same_call_in_row + 1 if outcome == state.last_outcome else 1,
         last_outcome=outcome,
+        known=focus.read(state.known, e.seen) if e.seen else state.known,
     )
 
 
@@ -376,8 +380,30 @@ def _jobs_reported(state: State, e: ev.JobsReported) -> State:
 
 
 def _instructed(state: State, e: ev.InstructionsLoaded) -> State:
-    told = (UserMessage(e.content),) if e.content else ()
-    return replace(state, instructions=in_force(state.instructions, e), messages=(*state.messages, *told))
+    return replace(_told(state, e.content), instructions=in_force(state.instructions, e))
+
+
+def _told(state: State, content: tuple[UserPart, ...]) -> State:
+    """Words that join the conversation without a person's typing them."""
+    return replace(state, messages=(*state.messages, UserMessage(content))) if content else state
+
+
+def _todos_changed(state: State, e: ev.TodosChanged) -> State:
+    return replace(_told(state, e.content), todos=e.todos, todo_age=focus.TodoAge())
+
+
+def _todos_reminded(state: State, e: ev.TodosReminded) -> State:
+    return replace(_told(state, e.content), todo_age=state.todo_age.reminded())
+
+
+def _mode_changed(state: State, e: ev.ModeChanged) -> State:
+    has_planned = state.has_planned or e.mode is ev.Mode.PLAN
+    return replace(state, mode=e.mode, has_planned=has_planned, todo_age=state.todo_age.switched())
+
+
+def _file_changed(state: State, e: ev.FileChanged) -> State:
+    known = focus.written(state.known, e.path, e.after)
+    return replace(state, files_changed=state.files_changed | {e.path}, known=known)
 
 
 def _hook_ran(state: State, e: ev.HookRan) -> State:
@@ -413,26 +439,26 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.AnswerAccepted: lambda state, e: replace(state, answer=e.answer),
     ev.AnswerRefused: _answer_refused,
     ev.LimitExtended: _limit_extended,
-    ev.TodosChanged: lambda state, e: replace(state, todos=e.todos),
-    ev.ModeChanged: lambda state, e: replace(
-        state, mode=e.mode, has_planned=state.has_planned or e.mode is ev.Mode.PLAN
-    ),
     ev.ModelChanged: lambda state, e: replace(state, model=e.model, window=e.window, limit=None),
     ev.CompactionStarted: lambda state, e: replace(state, compacting=e),
     ev.Compacted: _compacted,
     ev.CompactionUndone: lambda state, e: replace(state, compactions=state.compactions[:-1], last_usage=Usage()),
+    ev.TodosChanged: _todos_changed,
+    ev.TodosReminded: _todos_reminded,
+    ev.ModeChanged: _mode_changed,
     ev.RulesChanged: lambda state, e: replace(state, rules=e.book),
     ev.PolicyChanged: lambda state, e: replace(state, approval_mode=e.approval_mode),
     ev.ToolsOffered: lambda state, e: replace(state, offered=frozenset(e.tools)),
-    ev.FileChanged: lambda state, e: replace(state, files_changed=state.files_changed | {e.path}),
+    ev.FileChanged: _file_changed,
+    ev.FilesChangedOutside: lambda state, e: replace(_told(state, e.content), known=focus.told(state.known, e.files)),
     ev.ShellMoved: lambda state, e: replace(state, shell=e),
     ev.PageShown: lambda state, e: replace(state, page=e.url),
     ev.SandboxChecked: lambda state, e: replace(state, sandbox=replace(e, seq=0, at=0.0, task="")),
     ev.JobStarted: _job_started,
     ev.JobEnded: _job_ended,
     ev.JobsReported: _jobs_reported,
-    ev.DiagnosticsReported: lambda state, e: replace(state, messages=(*state.messages, UserMessage(e.content))),
     ev.InstructionsLoaded: _instructed,
+    ev.DiagnosticsReported: lambda state, e: _told(state, e.content),
     ev.HookRan: _hook_ran,
     ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=(*state.checkpoints, e)),
 }

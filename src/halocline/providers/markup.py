@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from halocline.ports.tool import ToolSpec
+from halocline.ports.tool import PROGRESS, ToolSpec
 from halocline.protocol.values import JsonObject
 
 WHOLE = frozenset({"content", "diff"})
@@ -54,8 +54,8 @@ class ToolTags:
 
     @classmethod
     def of(cls, spec: ToolSpec) -> "ToolTags":
-        fields = spec.schema.get("properties", {})
-        parameters = {name: name for name in fields} | spec.aliases
+        fields = {PROGRESS: {"type": "string"}, **spec.schema.get("properties", {})}
+        parameters = spec.aliases | {name: name for name in fields}
         return cls(spec.name, parameters, fields, spec.schema.get("required", ()), _any_of(map(Tag, parameters)))
 
 

@@ -4,6 +4,8 @@ import os
 import re
 from pathlib import Path
 
+from halocline.ports.blobs import reference
+
 _REFERENCE = re.compile(r"sha256:([0-9a-f]{2})([0-9a-f]{62})")
 
 
@@ -14,13 +16,11 @@ class DiskBlobs:
         self._folder = folder
 
     def put(self, data: bytes) -> str:
-        from hashlib import sha256  # loads OpenSSL, which a task without blobs need not pay for
-
-        reference = f"sha256:{sha256(data).hexdigest()}"
-        path = self._path(reference)
+        name = reference(data)
+        path = self._path(name)
         if not path.exists():
             _write(path, data)
-        return reference
+        return name
 
     def get(self, ref: str) -> bytes:
         try:

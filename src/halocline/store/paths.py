@@ -109,6 +109,11 @@ class Home(Value, frozen=True):
         """Which files of rules are switched off."""
         return self.root / "rules.json"
 
+    @property
+    def memory(self) -> Path:
+        """A person's notes, a file for each workspace."""
+        return self.root / "memory"
+
     def task(self, task: str) -> Path:
         return self.tasks / task
 

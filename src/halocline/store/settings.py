@@ -178,6 +178,14 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             description="Of an edit with several blocks, make those that fit and report the others; else all or none."
         ),
     ] = False
+    todo_reminder: Annotated[
+        Annotated[int, msgspec.Meta(ge=0)],
+        Says(description="Requests without an update after which the model is reminded of open to-dos; 0 for never."),
+    ] = 6
+    memory: Annotated[
+        bool,
+        Says(description="Notes from earlier tasks are given to new ones, and the model may propose more (remember)."),
+    ] = False
     extra_tools: Annotated[
         tuple[Literal["new_task", "new_rule", "report_bug", "generate_explanation"], ...],
         Says(description="Tools to offer in every task, not only when asked for: new_task, new_rule and the like."),

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterable
 
-from halocline.protocol.events import CallStatus, TodoStatus
+from halocline.protocol.checklist import BOXES
+from halocline.protocol.events import CallStatus
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import duration, ending, hook_ending, job_ending, model_name, retrying, rules_said
-
-_BOXES = {TodoStatus.PENDING: "[ ]", TodoStatus.IN_PROGRESS: "[ ] **now:**", TodoStatus.COMPLETED: "[x]"}
 
 
 def to_markdown(rows: Iterable[r.Row], title: str = "Task") -> str:
@@ -40,7 +39,7 @@ def _section(row: r.Row) -> str:
             options = "".join(f"\n> {number}. {_line(text)}" for number, text in enumerate(row.options, 1))
             return f"**Question.**\n\n{_quoted(row.question)}{options}\n\n**Answer:** {_line(row.answer) or 'none'}"
         case r.TodosRow():
-            return "\n".join(f"- {_BOXES[todo.status]} {_line(todo.text)}" for todo in row.todos)
+            return "\n".join(f"- {BOXES[todo.status]} {_line(todo.text)}" for todo in row.todos)
         case _:
             return _remark(row)
 

@@ -83,7 +83,10 @@ class QuestionRow(Tagged, frozen=True):
 
 
 class TodosRow(Tagged, frozen=True):
+    """The to-do list; `by` is model or person."""
+
     todos: tuple[ev.Todo, ...]
+    by: str = "model"
 
 
 class CheckpointRow(Tagged, frozen=True):

@@ -10,8 +10,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.checklist import at_work, done
+from halocline.protocol.focus import listed
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
-from halocline.protocol.messages import Image, Note, Text, Thinking, ToolCall, ToolResult, Usage, UserPart
+from halocline.protocol.messages import Image, Note, StopReason, Text, Thinking, ToolCall, ToolResult, Usage, UserPart
 from halocline.protocol.values import Value
 from halocline.surfaces.row_kinds import (
     Approval,
@@ -42,18 +44,21 @@ LONG_HOOK = 1.0
 
 
 class Totals(Value, frozen=True):
-    """What the running turn took so far."""
+    """What the running turn took so far, and whether the to-do list changed in it."""
 
     at: float = 0.0
     steps: int = 0
     usage: Usage = Usage()
     cost: float | None = 0.0
+    planned: bool = False
 
 
 class Transcript(Value, frozen=True):
-    """The rows so far. `draft` is the reply that is still being written."""
+    """The rows so far, the mode and the to-do list. `draft` is the reply that is still being written."""
 
     rows: tuple[Row, ...] = ()
+    mode: ev.Mode = ev.Mode.ACT
+    todos: tuple[ev.Todo, ...] = ()
     draft: tuple[ThoughtRow | ReplyRow, ...] = ()
     turn: Totals = Totals()
 
@@ -105,7 +110,25 @@ def _turn_started(t: Transcript, e: ev.TurnStarted) -> Transcript:
 def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
     turn = t.turn
     row = TurnEndRow(e.reason, e.limit, e.text, turn.usage, turn.cost, turn.steps, max(0.0, e.at - turn.at))
-    return _add(replace(t, draft=()), row)
+    acted = e.reason is StopReason.END_TURN and t.mode is ev.Mode.ACT
+    left = _left_open(t.todos) if turn.planned and acted else ()
+    return _add(replace(t, draft=()), *left, row)
+
+
+def _left_open(todos: tuple[ev.Todo, ...]) -> tuple[NoticeRow, ...]:
+    """A line on a list that the agent did not finish, although it says that it is done."""
+    if (step := at_work(todos)) is None:
+        return ()
+    return (NoticeRow(f"The plan is not finished: {done(todos)} of {len(todos)} done, next: {step.text}"),)
+
+
+def _todos_changed(t: Transcript, e: ev.TodosChanged) -> Transcript:
+    return _add(replace(t, todos=e.todos, turn=replace(t.turn, planned=True)), TodosRow(e.todos, e.by))
+
+
+def _changed_outside(t: Transcript, e: ev.FilesChangedOutside) -> Transcript:
+    names = [f"{file.path} (deleted)" if file.content is None else file.path for file in e.files if not file.by]
+    return _add(t, NoticeRow(f"Changed by somebody else: {listed(names)}")) if names else t
 
 
 def _used(t: Transcript, e: ev.UsageReported) -> Transcript:
@@ -206,7 +229,7 @@ def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
 
 
 _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
-    ev.TaskStarted: lambda t, e: _add(t, StartRow(e.workspace, e.model, e.mode, e.approval_mode)),
+    ev.TaskStarted: lambda t, e: _add(replace(t, mode=e.mode), StartRow(e.workspace, e.model, e.mode, e.approval_mode)),
     ev.LogRepaired: lambda t, e: _add(t, NoticeRow(f"The log was repaired after a crash: {e.bytes_cut} bytes cut.")),
     ev.TurnStarted: _turn_started,
     ev.SteeringReceived: lambda t, e: _add(t, PromptRow(_spoken(e.content), e.seq, steering=True)),
@@ -225,13 +248,14 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.QuestionAsked: lambda t, e: _add(t, QuestionRow(e.request, e.question, e.options, e.call)),
     ev.QuestionAnswered: _answered,
     ev.AnswerRefused: lambda t, e: _add(t, NoticeRow(f"The answer does not fit the schema. {' '.join(e.problems)}")),
-    ev.TodosChanged: lambda t, e: _add(t, TodosRow(e.todos)),
-    ev.ModeChanged: lambda t, e: _add(t, NoticeRow(f"Mode: {e.mode}")),
+    ev.TodosChanged: _todos_changed,
+    ev.ModeChanged: lambda t, e: _add(replace(t, mode=e.mode), NoticeRow(f"Mode: {e.mode}")),
     ev.ModelChanged: lambda t, e: _add(t, NoticeRow(f"Model: {e.model}")),
     ev.PolicyChanged: lambda t, e: _add(t, NoticeRow(f"Approvals: {e.approval_mode}")),
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)),
     ev.CheckpointRestored: lambda t, e: _add(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
     ev.JobEnded: lambda t, e: _add(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
+    ev.FilesChangedOutside: _changed_outside,
     ev.DiagnosticsReported: lambda t, e: _add(t, *_found(e.content)),
     ev.InstructionsLoaded: lambda t, e: _add(t, RulesRow(e.files, e.gone)),
     ev.HookRan: _hook_ran,

@@ -12,6 +12,9 @@ import msgspec
 from halocline.ports.tool import AnyTool, ToolSpec
 from halocline.protocol.values import JsonObject
 
+CHECKLIST = "todos"
+"""The argument that is a to-do list."""
+
 
 def input_of(arguments: JsonObject, tool: AnyTool, model: str = "") -> Any:
     """The tool's input. `model` is who sent the arguments, as `provider/model`; empty for a person.
@@ -47,11 +50,18 @@ def _understood(arguments: JsonObject, schema: JsonObject) -> Iterator[tuple[str
     for name, value in arguments.items():
         kind = fields.get(name, {}).get("type")
         if kind in ("array", "object") and isinstance(value, str):
-            value = _decoded(value)
+            value = _decoded(value) if name != CHECKLIST else _decoded_list(value)
         if kind == "array" and isinstance(value, dict):
             value = [value]
         if value is not None or name in required:
             yield name, value
+
+
+def _decoded_list(text: str) -> object:
+    """The same of a to-do list, which may also be a Markdown checklist."""
+    from halocline.protocol.checklist import from_markdown
+
+    return msgspec.to_builtins(from_markdown(text)) or _decoded(text)
 
 
 def _decoded(text: str) -> object:

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.policy.paths import hides
-from halocline.ports.host import FileInfo, Files, FileWrite, Search, SearchQuery, SearchResult
+from halocline.ports.host import FileInfo, Files, FileWrite, Mark, Search, SearchQuery, SearchResult
 
 _MORE = 4
 """How many times more is asked for, so that what is left after hiding is still enough."""
@@ -53,6 +53,10 @@ class HidingFiles:
 
     async def mend(self) -> list[str]:
         return await self._files.mend()
+
+    async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
+        marks = await self._files.marks(folder, names)
+        return [None if self._hidden(folder / name) else mark for name, mark in zip(names, marks, strict=True)]
 
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         return [entry for entry in await self._files.list(path) if not self._hidden(path / entry[0])]

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from halocline.ports.browser import Browser  # most tasks have neither
     from halocline.ports.hooks import Hooks
     from halocline.ports.instructions import Instructions
+    from halocline.task.attention import Attention
 
 
 class Machine(Value, frozen=True):
     """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
 
-    `folder` is the task's own; without `web_search` no engine is set up.
+    `folder` is the task's own; without `web_search` no engine is set up. A replay pays no `attention`.
     """
 
     files: Files
@@ -50,6 +51,7 @@ class Machine(Value, frozen=True):
     facts: ShellFacts = NoFacts()
     hooks: "Hooks | None" = None
     instructions: "Instructions | None" = None
+    attention: "Attention | None" = None
 
     async def close(self) -> None:
         """End what was started on it."""

@@ -1,22 +1,24 @@
-"""What the model is told before a request: rules, jobs, errors found late, the `@problems` of a prompt."""
+"""What the model is told before a request: rules, jobs, files that changed, the to-do list, errors found late,
+the `@problems` of a prompt.
+"""
 
 from pathlib import Path
 
 from halocline.context.mentions import mentions_problems
-from halocline.protocol.events import DiagnosticsReported, InstructionsLoaded, JobsReported
+from halocline.protocol.events import DiagnosticsReported, DurableEvent
 from halocline.protocol.messages import UserMessage
 from halocline.protocol.state import State
 from halocline.task.jobs import news_of as news_of_jobs
 from halocline.task.machine import Machine
 
-News = JobsReported | DiagnosticsReported | InstructionsLoaded
 
-
-async def news_of(state: State, machine: Machine) -> list[News]:
+async def news_of(state: State, machine: Machine) -> list[DurableEvent]:
     """Nothing most of the time."""
-    news: list[News] = [*news_of_jobs(machine.shell.jobs)]
+    news: list[DurableEvent] = [*news_of_jobs(machine.shell.jobs)]
     if machine.instructions and (rules := machine.instructions.news(state)):
         news.append(rules)
+    if machine.attention:
+        news += await machine.attention.news(state)
     workspace = Path(state.workspace)
     if late := machine.diagnostics.late():
         from halocline.context.diagnostic_notes import LATE, introduced

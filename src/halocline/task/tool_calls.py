@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from halocline.context.budget import CEILING, within
 from halocline.policy.gate import Decision, Posture, decide, places
 from halocline.ports.checkpoints import Checkpoints
-from halocline.ports.tool import Summary, ToolContext, ToolOutput, Toolset
+from halocline.ports.tool import PROGRESS, Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
@@ -106,6 +106,8 @@ class ToolCalls:
         try:
             if self._state().declined:
                 raise NotAdmitted(SKIPPED, ev.CallStatus.SKIPPED)
+            if PROGRESS in call.arguments:
+                self._emit(*_progress(call, self._state().todos))
             return await self._admit(self._understand(call, self._state().last_message.model))
         except NotAdmitted as stopped:
             self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
@@ -118,7 +120,16 @@ class ToolCalls:
         return None
 
     async def perform(self, run: Run) -> None:
-        """Do it, and say how it ended."""
+        """Do it, and say how it ended. What it does to files that the model knows besides is put down to it."""
+        attention, hooks = self._machine.attention, self._machine.hooks
+        if not attention or not (run.tool.kind is ev.ToolKind.EXECUTE or (run.tool.edits and hooks)):
+            await self._perform(run)
+            return
+        what = run.summary.command or f"a hook on {run.call.name}"
+        async with attention.watching(self._state, what):
+            await self._perform(run)
+
+    async def _perform(self, run: Run) -> None:
         call, summary, began = run.call, run.summary, time.monotonic()
         self._emit(started(run, self._state().sandbox))
         try:
@@ -302,6 +313,7 @@ class ToolCalls:
                 result=ToolResult(run.call.id, content),
                 diffs=output.diffs,
                 ends_turn=output.ends_turn or ends_turn,
+                seen=output.seen,
             ),
         )
 
@@ -360,6 +372,7 @@ class ToolCalls:
             partial_edits=self._machine.partial_edits,
             messages=self._visible(state),
             todos=state.todos,
+            known=state.known,
             mode=state.mode,
             approval_mode=state.approval_mode,
             model=state.model,
@@ -390,3 +403,13 @@ class ToolCalls:
         by, text, client = ("user", answer.answer, answer.client) if answer else ("nobody", "", "")
         self._emit(ev.QuestionAnswered(request=request, answer=text, by=by, client=client))
         return answer.answer if answer else None
+
+
+def _progress(call: ToolCall, todos: tuple[ev.Todo, ...]) -> tuple[ev.TodosChanged, ...]:
+    """The list that came along with a call, when it is another one."""
+    from halocline.protocol.checklist import from_markdown
+
+    said = call.arguments[PROGRESS]
+    along = isinstance(said, str) and call.name != "update_todos"  # there it is what the call itself is about
+    new = from_markdown(said) if along else ()
+    return (ev.TodosChanged(todos=new),) if new and new != todos else ()

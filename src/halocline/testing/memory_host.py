@@ -5,7 +5,7 @@ from errno import EINVAL, ENOENT, ENOTDIR
 from itertools import count
 from pathlib import Path
 
-from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite
+from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark
 
 
 class MemoryFiles:
@@ -54,6 +54,15 @@ class MemoryFiles:
 
     async def mend(self) -> list[str]:
         return []
+
+    async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
+        return [self._mark(folder / name) for name in names]
+
+    def _mark(self, path: Path) -> Mark | None:
+        if path not in self.contents:
+            return None
+        changed = self._modified.get(path, 0)
+        return Mark(changed, len(self.contents[path]), hash(path), changed)
 
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         if not self._is_folder(path):

@@ -12,7 +12,7 @@ from halocline.edits.text import EditError, NotEncodable, TextFile, counted
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, Location, ToolKind
-from halocline.tools.changes import Change, Original, approvable, commit, commit_all, original
+from halocline.tools.changes import Change, Original, approvable, commit, commit_all, original, require_as_known
 from halocline.tools.places import existing
 from halocline.tools.schema import schema_of
 
@@ -122,6 +122,7 @@ async def _change(section: "Section", ctx: ToolContext) -> Change:
             await existing(section.path, ctx)
             raise ToolFailure(f"There is no {was.name}.")
         case "delete":
+            require_as_known(was, ctx)
             return Change(was, None, f"Deleted {was.name}.")
         case _:
             return await _updated(was, section, ctx)

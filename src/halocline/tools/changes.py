@@ -5,6 +5,7 @@ from pathlib import Path
 
 from halocline.edits.diff import unified
 from halocline.edits.text import BinaryContent, TextFile, decode, encode, to_lf
+from halocline.ports.blobs import reference
 from halocline.ports.code import SyntaxRule
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.ports.tool import ToolContext, ToolOutput
@@ -83,6 +84,17 @@ async def original(text: str, ctx: ToolContext) -> Original:
             raise ToolFailure(f"{name} has {info.size:,} bytes, too many to edit here. Use execute_command.")
         data = await ctx.files.read(path, LARGEST_EDIT)
     return Original(path, name, data, _text(name, data))
+
+
+def require_as_known(was: Original, ctx: ToolContext) -> None:
+    """For what leaves nothing of a file: raises ToolFailure when it is not as the model last saw it."""
+    known = ctx.known.get(was.name)
+    if known is None or was.data is None or (known.content == reference(was.data) and not known.stale):
+        return
+    raise ToolFailure(
+        f"{was.name} is unchanged: it is not as you last read or wrote it, so this would undo what somebody else did. "
+        "Read it again first."
+    )
 
 
 def _text(name: str, data: bytes) -> TextFile:

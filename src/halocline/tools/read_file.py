@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from halocline.context.budget import FILE, Budget, fitting
 from halocline.edits.text import BinaryContent, TextFile, counted, decode, lines_of
+from halocline.ports.blobs import reference
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Location, ToolKind
+from halocline.protocol.events import Location, SeenFile, ToolKind
 from halocline.protocol.messages import AssistantMessage, Image, Message, Text, ToolResult
 from halocline.tools.places import existing, explained, shown
 from halocline.tools.schema import schema_of
@@ -54,6 +55,10 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     _require_readable(name, info)
     with explained(path, ctx):
         data = await ctx.files.read(path, LARGEST_FILE)
+    return replace(await _shown(name, data, input, ctx), seen=(SeenFile(name, reference(data)),))
+
+
+async def _shown(name: str, data: bytes, input: Input, ctx: ToolContext) -> ToolOutput:
     if kind := _document(name, data):
         return _windowed(await _document_text(kind, name, data, ctx), input, ctx, f" of the text in {name}")
     try:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
-from halocline.surfaces.cli.screen import Screen, growth
+from halocline.surfaces.cli.screen import Screen, growth, step
 
 HUNK = "@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n"
 DIFF = ev.Diff("calc.py", f"--- a/calc.py\n+++ b/calc.py\n{HUNK}", 1, 1)
@@ -270,6 +270,9 @@ def test_the_plan_shows_what_is_done_and_what_is_next() -> None:
         ev.Todo("Fix", ev.TodoStatus.IN_PROGRESS),
         ev.Todo("Rest"),
     )
+    assert step(todos) == " · 1/3 Fix"
+    assert step(todos[:1]) == ""
+    assert shown([ev.TodosChanged(todos, by="person")]).startswith("≡ Plan  1/3, edited by you\n")
     assert shown([ev.TodosChanged(todos)]) == "≡ Plan  1/3\n  ✓ Run\n  ▸ Fix\n  ○ Rest\n"
 
 

@@ -26,6 +26,8 @@ COMMANDS = {
     "login": "store the key for a provider, after trying it",
     "logout": "forget a stored key",
     "policy": "say what would be decided about a command, and why",
+    "todos": "the to-do list of a task, and the file to change it in",
+    "memory": "notes that tasks in a folder begin with",
     "doctor": "check what Halocline needs on this machine",
 }
 
@@ -289,6 +291,27 @@ def _trust() -> Parser:
     return parser
 
 
+def _todos() -> Parser:
+    parser = Parser(prog="halo todos", description="The to-do list of a task, and the file to change it in.")
+    parser.add_argument("task", nargs="?", default="", help="its id, or the end of it; the newest here without one")
+    parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
+    return parser
+
+
+def _memory() -> Parser:
+    parser = Parser(prog="halo memory", description="Notes that tasks in a folder begin with.")
+    parser.set_defaults(action="show", cwd=".")
+    actions = parser.add_subparsers(dest="action", metavar="show|edit|forget")
+    show = actions.add_parser("show", help="your own and the project's, numbered")
+    edit = actions.add_parser("edit", help="open your own in your editor")
+    edit.add_argument("--project", action="store_true", help="the project's, which everybody has")
+    forget = actions.add_parser("forget", help="remove one")
+    forget.add_argument("number", type=_positive_int, metavar="N", help="as show numbers it")
+    for action in (show, edit, forget):
+        action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
+    return parser
+
+
 def _login() -> Parser:
     parser = Parser(
         prog="halo login",
@@ -327,6 +350,8 @@ PARSERS = {
     "login": _login,
     "logout": _logout,
     "policy": _policy,
+    "todos": _todos,
+    "memory": _memory,
     "doctor": _doctor,
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from halocline.protocol.checklist import done
 from halocline.protocol.events import CallStatus, Choice, CommandPart, Diff, Grant, Scope, TodoStatus, ToolKind
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import StopReason
@@ -188,8 +189,8 @@ def answer_line(row: r.QuestionRow) -> RenderableType:
 
 
 def todos_card(row: r.TodosRow) -> RenderableType:
-    done = sum(todo.status is TodoStatus.COMPLETED for todo in row.todos)
-    head = Text.assemble(("Plan", "title"), (f"  {done}/{len(row.todos)}", "quiet"))
+    edited = ", edited by you" if row.by == "person" else ""
+    head = Text.assemble(("Plan", "title"), (f"  {done(row.todos)}/{len(row.todos)}{edited}", "quiet"))
     items = [_todo(todo.text, todo.status) for todo in row.todos]
     return marked(Group(head, *items), "≡", "accent")
 

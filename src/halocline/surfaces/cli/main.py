@@ -26,6 +26,8 @@ MODULES = {
     "login": "login",
     "logout": "login",
     "policy": "policy",
+    "memory": "memory",
+    "todos": "todos",
     "doctor": "doctor",
 }
 """Which module serves which command; it is imported when chosen."""

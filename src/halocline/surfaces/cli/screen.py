@@ -13,6 +13,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from halocline.protocol import events as ev
+from halocline.protocol.checklist import at_work, done
 from halocline.protocol.state import State
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli import cards
@@ -29,6 +30,9 @@ TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_ta
 """Tools whose success is seen in the row of the to-do list or of the question."""
 SAID = {"plan_mode_respond": "response"}
 """Tools with words for the person, and the argument that holds them."""
+
+LONGEST_STEP = 40
+"""Characters of the current step in the moving line."""
 
 _ADDRESS = re.compile(r"\s*https?://\S+\s*")
 _MARGIN = Text("  ", end="")
@@ -312,7 +316,7 @@ class Screen:
     def _do(self, what: str) -> None:
         """Name the activity, behind the reads that are finished and not printed yet."""
         looks = f"{cards.looks(self._looks, limit=3)} · " if self._looks else ""
-        self._out.status.set(Activity(looks + what))
+        self._out.status.set(Activity(looks + what + step(self._transcript.todos)))
 
     def _preview(self, event: ev.EditPreviewed) -> None:
         """Show an edit grow, until what became of it is printed."""
@@ -322,6 +326,15 @@ class Screen:
 
     def _last_output(self) -> str:
         return self._progress.rstrip().rsplit("\n", 1)[-1]
+
+
+def step(todos: Sequence[ev.Todo]) -> str:
+    """` · 2/5 Fix the parser`: how far the plan is, and its current step; empty when nothing is open."""
+    current = at_work(todos)
+    if current is None:
+        return ""
+    text = " ".join(current.text.split())
+    return f" · {done(todos)}/{len(todos)} {text if len(text) <= LONGEST_STEP else text[:LONGEST_STEP] + '…'}"
 
 
 def growth(event: ev.EditPreviewed) -> str:

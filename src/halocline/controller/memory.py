@@ -1,0 +1,105 @@
+"""The notes for tasks in one folder, as a person handles them: shown, numbered across both files, removed."""
+
+from pathlib import Path
+
+from halocline.context.memory import (
+    LONGEST,
+    PROJECT,
+    Memo,
+    leads_out,
+    memos,
+    personal_file,
+    remembered,
+    replaced,
+    text_of,
+    words_beside,
+)
+from halocline.hosts.files import LocalFiles
+from halocline.ports.host import FileChangedOutside
+from halocline.protocol.errors import UsageError
+from halocline.protocol.values import Value
+
+LARGEST = 1_000_000
+
+
+class Remembered(Value, frozen=True):
+    """One note; `file` is where it stands. `date` and `task` are empty for one that a person wrote."""
+
+    number: int
+    text: str
+    date: str
+    task: str
+    file: Path
+
+
+class Source(Value, frozen=True):
+    """One file: its notes, how many other lines it has, and whether it is longer than what tasks are given."""
+
+    file: Path
+    notes: tuple[Remembered, ...]
+    beside: int
+    is_cut: bool
+
+
+class Memory:
+    """`on` says whether new tasks are given the notes; a person may look at them in any case."""
+
+    def __init__(self, workspace: Path, folder: Path, *, on: bool) -> None:
+        self.on = on
+        self._place = workspace, folder
+        self.personal = personal_file(folder, workspace)
+        self.project = workspace / PROJECT
+        self.leads_out = leads_out(workspace)
+
+    @property
+    def given(self) -> str:
+        """What a task that begins now is told."""
+        return remembered(*self._place)
+
+    def sources(self) -> list[Source]:
+        """The person's own file first, then the project's; those that are not empty. Raises UsageError."""
+        notes = [_numbered(number, memo, file) for number, (memo, file) in enumerate(self._found(), 1)]
+        sources = []
+        for file in self._files:
+            text = _read(file)
+            own = tuple(note for note in notes if note.file == file)
+            sources.append(Source(file, own, words_beside(text), len(text) > LONGEST))
+        return [source for source in sources if source.notes or source.beside]
+
+    async def forget(self, number: int) -> Remembered:
+        """Remove a note, and give it. Raises UsageError."""
+        found = self._found()
+        if not 0 < number <= len(found):
+            raise UsageError(f"There is no note {number}.", "See: halo memory show")
+        memo, file = found[number - 1]
+        try:
+            before = await LocalFiles().read(file, LARGEST)
+            after = replaced(before.decode("utf-8", "surrogateescape"), memo)
+            await LocalFiles().write(file, after.encode("utf-8", "surrogateescape"), before)
+        except FileChangedOutside:
+            raise UsageError(f"{file} was changed just now.", "Look again: halo memory show") from None
+        except OSError as error:
+            raise _refused(file, error) from error
+        return _numbered(number, memo, file)
+
+    @property
+    def _files(self) -> tuple[Path, ...]:
+        return (self.personal,) if self.leads_out else (self.personal, self.project)
+
+    def _found(self) -> list[tuple[Memo, Path]]:
+        return [(memo, file) for file in self._files for memo in memos(_read(file))]
+
+
+def _numbered(number: int, memo: Memo, file: Path) -> Remembered:
+    return Remembered(number, memo.text, memo.date, memo.task, file)
+
+
+def _read(file: Path) -> str:
+    try:
+        return text_of(file)
+    except OSError as error:
+        raise _refused(file, error) from error
+
+
+def _refused(file: Path, error: OSError) -> UsageError:
+    return UsageError(f"Cannot use {file}: {error.strerror or error}.", "Look at it, or move it away.")

@@ -1,0 +1,31 @@
+"""The to-do list of a task, open or not, for `halo todos` and `/todos`: the items and the file to edit."""
+
+from pathlib import Path
+
+from halocline.controller.client import Client
+from halocline.protocol.checklist import done, to_markdown
+from halocline.protocol.events import Todo, TodosChanged
+from halocline.protocol.focus import TODO_FILE
+from halocline.protocol.values import Value
+
+
+class Todos(Value, frozen=True):
+    """A task's list and the Markdown file that a person may edit."""
+
+    todos: tuple[Todo, ...]
+    file: Path
+
+
+def todos_of(client: Client, task: str) -> Todos:
+    """The list as the task's log has it. Raises TaskNotFound and UsageError."""
+    name = client.find(task)
+    lists = [event.todos for event in client.past(name) if isinstance(event, TodosChanged)]
+    return Todos(lists[-1] if lists else (), client.home.task(name) / TODO_FILE)
+
+
+def told(found: Todos) -> str:
+    """The list for a person: how far it is, the items as Markdown, and where to change them."""
+    if not found.todos:
+        return "No to-do list."
+    head = f"{done(found.todos)} of {len(found.todos)} done."
+    return f"{head}\n{to_markdown(found.todos)}To change it: {found.file}"

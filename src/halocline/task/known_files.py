@@ -1,0 +1,71 @@
+"""Which of the files that the model has seen are no longer as it saw them, and whether the task itself did that.
+
+A look is one `stat` for each known file; only one that looks different, or was written too lately to tell, is hashed.
+What must stay true: what the model knew is in the state, a fold of events; here is only what spares the hashing.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from halocline.ports.blobs import reference
+from halocline.ports.host import Files, Mark
+from halocline.protocol.focus import ChangedFile
+from halocline.protocol.state import State
+
+LARGEST = 20_000_000
+SETTLED = 2_000_000_000
+"""Nanoseconds after which a time of change is believed: file systems count in steps of up to two seconds."""
+
+
+class KnownFiles:
+    """Looks at a task's known files. `ran` remembers what a command or hook changed until the model is told."""
+
+    def __init__(self, files: Files, clock: Callable[[], int] = time.time_ns) -> None:
+        self._files = files
+        self._clock = clock
+        self._marks: dict[str, tuple[Mark | None, str | None]] = {}
+        self._by: dict[str, str] = {}
+
+    async def changed(self, state: State) -> list[ChangedFile]:
+        """The files to tell the model of; hidden ones are passed over."""
+        found = await self.differing(state)
+        by, self._by = self._by, {}
+        if found and state.rules.ignored:
+            from halocline.task.hiding import Hidden
+
+            hidden = Hidden(Path(state.workspace), state.rules.ignored)
+            found = {path: now for path, now in found.items() if not hidden(Path(state.workspace, path))}
+        return [ChangedFile(path, now, by.get(path, "")) for path, now in found.items()]
+
+    async def differing(self, state: State) -> dict[str, str | None]:
+        """Each known file that is another one now, with what it holds."""
+        names = list(state.known)
+        marks = await self._files.marks(Path(state.workspace), names)
+        now: dict[str, str | None] = {}
+        for name, mark in zip(names, marks, strict=True):
+            settled = self._marks.get(name)
+            content = settled[1] if settled and settled[0] == mark else await self._content(state, name, mark)
+            if content != state.known[name].content:
+                now[name] = content
+        return now
+
+    def ran(self, what: str, before: dict[str, str | None], after: dict[str, str | None]) -> None:
+        """What is different after a command, and was not before it, is the command's."""
+        self._by |= {path: what for path, now in after.items() if path not in before or before[path] != now}
+
+    async def _content(self, state: State, name: str, mark: Mark | None) -> str | None:
+        """The hash of a file; of one that cannot be read, the one that is known."""
+        content = None if mark is None else state.known[name].content
+        if mark is not None:
+            with suppress(OSError):
+                content = reference(await self._files.read(Path(state.workspace, name), LARGEST + 1))
+        if mark is None or max(mark.modified, mark.altered) < self._clock() - SETTLED:
+            self._marks[name] = mark, content
+        return content
+
+
+def jobs_of(state: State) -> Sequence[str]:
+    """The commands that still run."""
+    return [job.job for job in state.jobs]

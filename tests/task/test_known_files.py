@@ -1,0 +1,76 @@
+import os
+import time
+from pathlib import Path
+
+from halocline.hosts.files import LocalFiles
+from halocline.ports.blobs import reference
+from halocline.protocol.focus import ChangedFile, KnownFile
+from halocline.protocol.state import State
+from halocline.task.known_files import KnownFiles
+
+LONG_AGO = (1_000_000_000, 1_000_000_000)
+
+
+class Counting(LocalFiles):
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads: list[str] = []
+
+    async def read(self, path: Path, limit: int) -> bytes:
+        self.reads.append(path.name)
+        return await super().read(path, limit)
+
+
+def known(folder: Path, **contents: str | None) -> State:
+    """A state that knows files in the folder by these contents; `a_txt` stands for `a.txt`."""
+    files = {
+        name.replace("_", "."): KnownFile(None if text is None else reference(text.encode()))
+        for name, text in contents.items()
+    }
+    return State(workspace=str(folder), known=files)
+
+
+def aged(path: Path, text: str) -> Path:
+    path.write_text(text)
+    os.utime(path, LONG_AGO)
+    return path
+
+
+async def test_what_looks_the_same_is_hashed_only_until_its_last_change_is_some_seconds_old(tmp_path):
+    files = Counting()
+    later = [0]
+    looks = KnownFiles(files, clock=lambda: time.time_ns() + later[0])
+    state = known(tmp_path, a_txt="one")
+    aged(tmp_path / "a.txt", "one")
+    await looks.changed(state)
+    await looks.changed(state)
+    assert files.reads == ["a.txt", "a.txt"]  # its inode was altered just now, so a clock in steps might hide a change
+    later[0] = 3_000_000_000
+    await looks.changed(state)
+    await looks.changed(state)
+    assert files.reads == ["a.txt"] * 3
+
+
+async def test_a_folder_or_nothing_in_the_place_of_a_file_is_a_file_that_is_gone(tmp_path):
+    (tmp_path / "a.txt").mkdir()
+    looks = KnownFiles(LocalFiles())
+    found = await looks.changed(known(tmp_path, a_txt="one", b_txt="two", c_txt=None))
+    assert found == [ChangedFile("a.txt", None), ChangedFile("b.txt", None)]
+
+
+async def test_a_file_that_cannot_be_read_is_not_called_changed(tmp_path):
+    class Closed(LocalFiles):
+        async def read(self, path: Path, limit: int) -> bytes:
+            raise PermissionError(13, "Permission denied", str(path))
+
+    (tmp_path / "a.txt").write_text("two")
+    assert await KnownFiles(Closed()).changed(known(tmp_path, a_txt="one")) == []
+
+
+async def test_a_file_outside_the_workspace_is_known_by_its_whole_path(tmp_path):
+    place = tmp_path / "project"
+    place.mkdir()
+    other = tmp_path / "other.txt"
+    other.write_text("two")
+    state = State(workspace=str(place), known={str(other): KnownFile(reference(b"one"))})
+    assert await KnownFiles(LocalFiles()).changed(state) == [ChangedFile(str(other), reference(b"two"))]
