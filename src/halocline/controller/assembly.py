@@ -13,13 +13,14 @@ from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
+from halocline.context.system_prompt import SMALL_WINDOW, Wishes
 from halocline.controller.grounds import diagnostics
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
 from halocline.controller.model_choice import open_model, thinking, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
 from halocline.controller.revisions import WorkspaceRevisions
-from halocline.controller.vendor_choice import remark, takes_images
+from halocline.controller.vendor_choice import find_vendor, known, remark, takes_images
 from halocline.hosts.code import TreeSitter
 from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
@@ -32,13 +33,16 @@ from halocline.policy.grid import rules_of
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
+from halocline.protocol.errors import UsageError
 from halocline.protocol.events import DurableEvent, Mode, Noticed
 from halocline.protocol.messages import Effort
 from halocline.protocol.secret import Secret
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
+from halocline.providers.catalog import UNKNOWN, ModelInfo
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.correcting import Correcting
+from halocline.providers.endpoint import Endpoint
 from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
@@ -103,6 +107,9 @@ class Choices(Value, frozen=True):
     stall_timeout: float | None = None
     proxy: str | None = None
     ca_file: str | None = None
+    context_window: int | None = None
+    system_prompt_file: str | None = None
+    append_system_prompt: str | None = None
     hook_folders: tuple[str, ...] | None = None
 
     def over(self, settings: Settings) -> Settings:
@@ -175,12 +182,42 @@ class Assembly:
     async def _beside(self, named: str, main: Model) -> Model:
         """Another model than the main one. A base URL and a key that were given are for the main one's provider."""
         if named.partition("/")[0] == main.name.partition("/")[0]:
-            return await self._open(named, self.settings, self._keys)
-        return await self._open(named, over(self.settings, {"base_url": ""}), self._other_keys)
+            return await self._open(named, over(self.settings, {"context_window": None}), self._keys)
+        elsewhere = over(self.settings, {"base_url": "", "context_window": None})
+        return await self._open(named, elsewhere, self._other_keys)
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
         model = await open_model(named, settings, self._env, keys, self.blobs, self.catalogue)
         return Retrying(Correcting(with_text_tools(model, settings)))
+
+    def known(self, named: str) -> ModelInfo:
+        """What is known of a model without asking its server."""
+        provider, _, model = named.partition("/")
+        try:
+            vendor = find_vendor(provider, self.settings, self.catalogue)
+        except UsageError:
+            return UNKNOWN
+        return known(Endpoint(vendor, model), self.settings, self.catalogue).info
+
+    def is_compact(self, models: Iterable[str]) -> bool:
+        """Whether a task with these models gets the compact prompt."""
+        if self.settings.prompt != "auto":
+            return self.settings.prompt == "compact"
+        return any((self.known(name).window or SMALL_WINDOW + 1) <= SMALL_WINDOW for name in models)
+
+    def wishes(self) -> Wishes:
+        """What the person wants of the system prompt. Raises SettingsError."""
+        settings = self.settings
+        if not (settings.system_prompt_file or settings.append_system_prompt or self.home.prompts.is_dir()):
+            return Wishes(language=settings.language)
+        from halocline.store.prompt_files import wishes
+
+        return wishes(
+            self.home.root,
+            whole=settings.system_prompt_file,
+            added=settings.append_system_prompt,
+            language=settings.language,
+        )
 
     async def models(self) -> list[OfferedModel]:
         """The models that could be used, with what is known of them."""

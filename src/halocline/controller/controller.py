@@ -16,7 +16,7 @@ from halocline._version import __version__
 from halocline.checkpoints.restore import Restored
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.environment import environment
-from halocline.context.skills import found_skills, listed
+from halocline.context.skills import Found, found_skills, listed
 from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
 from halocline.controller.model_list import OfferedModel
@@ -111,15 +111,7 @@ class Controller:
         recorder = self._assembly.recorder(options.record) if options.record else None
         name = name or history.new_task_id()
         skills = found_skills(workspace)
-        mode = options.mode or Mode.ACT
-        started = TaskStarted(
-            workspace=str(workspace),
-            model=names[mode],
-            mode=mode,
-            approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
-            system_prompt=system_prompt(workspace, listed(skills.skills)),
-            version=__version__,
-        )
+        started = self._beginning(workspace, options, names, skills)
         with _given_back_on_failure(Log(self.home.task(name), name)) as log:
             if recorder:
                 model = self._assembly.recorded(model, recorder, log, ())
@@ -129,6 +121,28 @@ class Controller:
             task.emit(started)
             _offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
         return self._serve(name, task, names, skills.skipped)
+
+    def _beginning(
+        self, workspace: Path, options: TaskOptions, names: Mapping[Mode, str], skills: Found
+    ) -> TaskStarted:
+        """How a task begins; `names` are its models. Raises SettingsError."""
+        mode = options.mode or Mode.ACT
+        compact = self._assembly.is_compact(names.values())
+        return TaskStarted(
+            workspace=str(workspace),
+            model=names[mode],
+            mode=mode,
+            approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
+            system_prompt=system_prompt(
+                workspace,
+                listed(skills.skills),
+                models=names.values(),
+                compact=compact,
+                wishes=self._assembly.wishes(),
+            ),
+            version=__version__,
+            compact=compact,
+        )
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Open a task again. What a crash left open is closed first; nothing is run again by itself.

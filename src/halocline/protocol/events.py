@@ -29,7 +29,10 @@ from halocline.protocol.values import JsonObject
 
 
 class TaskStarted(Durable, frozen=True):
-    """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte."""
+    """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte.
+
+    When it is `compact`, so are the tools: for models with a small window.
+    """
 
     workspace: str
     model: str
@@ -38,6 +41,7 @@ class TaskStarted(Durable, frozen=True):
     system_prompt: str
     version: str
     format: int = 1
+    compact: bool = False
 
 
 class LogRepaired(Durable, frozen=True):

@@ -69,6 +69,7 @@ class State(Value, frozen=True):
     mode: ev.Mode = ev.Mode.ACT
     approval_mode: ev.ApprovalMode = ev.ApprovalMode.ASK
     system_prompt: str = ""
+    compact: bool = False
     messages: tuple[Message, ...] = ()
     draft: Any = None
     open_calls: tuple[OpenCall, ...] = ()
@@ -220,6 +221,7 @@ def _task_started(state: State, e: ev.TaskStarted) -> State:
         mode=e.mode,
         approval_mode=e.approval_mode,
         system_prompt=e.system_prompt,
+        compact=e.compact,
         has_planned=e.mode is ev.Mode.PLAN,
     )
 

@@ -1,6 +1,7 @@
 """The words `halo` understands. The reference page of the docs is generated from these parsers."""
 
 import argparse
+from pathlib import Path
 from typing import Any, NoReturn
 
 from halocline._version import __version__
@@ -108,6 +109,9 @@ def _prompt_options(parser: Parser) -> Parser:
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--max-steps", type=_positive_int, metavar="N", help="steps one turn may take")
     add("--max-cost", type=_positive, metavar="USD", help="US dollars the task may cost")
+    add("--context-window", type=_positive_int, metavar="TOKENS", help="the model's window, if it is not known")
+    add("--system-prompt-file", type=_path, metavar="FILE", help="this in the place of the system prompt")
+    add("--append-system-prompt", type=_words, metavar="TEXT", help="words for its end; @FILE takes them from a file")
     add("--trust", action="store_true", help="let the folder's own hooks run this time")
     add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="a folder of hooks; may be repeated")
     add("--record", metavar="FILE", help="write events and requests to a new file, for halo replay")
@@ -313,6 +317,14 @@ def _effort(text: str) -> Effort:
     if text not in tuple(Effort):
         raise argparse.ArgumentTypeError(f"{text!r} is not one of: {EFFORTS}")
     return Effort(text)
+
+
+def _path(text: str) -> str:
+    return str(Path(text).expanduser().absolute())
+
+
+def _words(text: str) -> str:
+    return f"@{_path(text[1:])}" if text.startswith("@") else text
 
 
 def _tokens(text: str) -> int:
