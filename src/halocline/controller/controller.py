@@ -173,10 +173,11 @@ class Controller:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
         task = self._task(command.task)
         match command:
-            case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool):
+            case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool, editor=editor):
                 now = datetime.now().astimezone()
-                note = environment(task.state, Path(task.state.workspace), now)
-                task.inbox.prompt(Prompt((*content, note, *_wanted(task, tool), *_form(schema)), schema))
+                note = environment(task.state, Path(task.state.workspace), now, editor)
+                notes = (*filter(None, (note,)), *_wanted(task, tool), *_form(schema))
+                task.inbox.prompt(Prompt((*content, *notes), schema))
             case cmd.Steer(content=content):
                 task.inbox.steer(content)
             case cmd.Interrupt():

@@ -403,6 +403,12 @@ class DiagnosticsReported(Durable, frozen=True):
     content: tuple[UserPart, ...]
 
 
+class EnvironmentReported(Durable, frozen=True):
+    """The model is told in the middle of a turn what has changed around it: the mode, how full its window is."""
+
+    content: tuple[UserPart, ...]
+
+
 class HookRan(Durable, frozen=True):
     """A hook ran. `said` is its reason, or what went wrong; a decision to block may be its failure's.
 
@@ -482,6 +488,7 @@ DurableEvent = (
     | JobEnded
     | JobsReported
     | DiagnosticsReported
+    | EnvironmentReported
     | HookRan
     | ErrorRaised
     | Unrecognised

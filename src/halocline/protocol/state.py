@@ -421,6 +421,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.JobEnded: _job_ended,
     ev.JobsReported: _jobs_reported,
     ev.DiagnosticsReported: lambda state, e: replace(state, messages=(*state.messages, UserMessage(e.content))),
+    ev.EnvironmentReported: lambda state, e: replace(state, messages=(*state.messages, UserMessage(e.content))),
     ev.HookRan: _hook_ran,
     ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=(*state.checkpoints, e)),
 }

@@ -2,17 +2,22 @@
 
 from pathlib import Path
 
+from halocline.context.environment import environment_news
 from halocline.context.mentions import mentions_problems
-from halocline.protocol.events import DiagnosticsReported, JobsReported
+from halocline.protocol.events import DiagnosticsReported, EnvironmentReported, JobsReported
 from halocline.protocol.messages import UserMessage
 from halocline.protocol.state import State
 from halocline.task.jobs import news_of as news_of_jobs
 from halocline.task.machine import Machine
 
+News = JobsReported | DiagnosticsReported | EnvironmentReported
 
-async def news_of(state: State, machine: Machine) -> list[JobsReported | DiagnosticsReported]:
+
+async def news_of(state: State, machine: Machine) -> list[News]:
     """Nothing most of the time."""
-    news: list[JobsReported | DiagnosticsReported] = [*news_of_jobs(machine.shell.jobs)]
+    news: list[News] = [*news_of_jobs(machine.shell.jobs)]
+    if changed_around := environment_news(state):
+        news.append(EnvironmentReported(content=(changed_around,)))
     workspace = Path(state.workspace)
     if late := machine.diagnostics.late():
         from halocline.context.diagnostic_notes import LATE, introduced
