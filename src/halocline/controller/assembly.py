@@ -16,7 +16,7 @@ from halocline.context.manager import Context
 from halocline.context.system_prompt import SMALL_WINDOW, Wishes
 from halocline.controller.grounds import diagnostics
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
-from halocline.controller.model_choice import open_model, thinking, with_text_tools
+from halocline.controller.model_choice import choose, open_model, thinking, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
 from halocline.controller.revisions import WorkspaceRevisions
@@ -189,6 +189,21 @@ class Assembly:
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
         model = await open_model(named, settings, self._env, keys, self.blobs, self.catalogue)
         return Retrying(Correcting(with_text_tools(model, settings)))
+
+    async def names(self, named: str) -> dict[Mode, str]:
+        """The names of the models that a task would have, without opening them; empty where there is none to choose.
+
+        Raises:
+            UsageError: the name is wrong.
+        """
+        try:
+            vendor, model = await choose(named, self.settings, self._keys, self.catalogue)
+        except UsageError:
+            if named or self.settings.model:
+                raise
+            return dict.fromkeys(Mode, "")
+        act = f"{vendor.name}/{model or vendor.default_model}"
+        return {Mode.ACT: act, Mode.PLAN: act if named else self.settings.plan.model or act}
 
     def known(self, named: str) -> ModelInfo:
         """What is known of a model without asking its server."""

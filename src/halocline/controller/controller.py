@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
+    from halocline.protocol.usage_report import CacheReport, ContextReport
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
 
@@ -231,6 +232,28 @@ class Controller:
     def job_tail(self, name: str, job: str) -> str:
         """The end of what a job printed. Raises ToolFailure when there is no such job."""
         return self._task(name).machine.shell.jobs.tail(job)
+
+    async def fresh(self, workspace: Path, options: TaskOptions) -> State:
+        """What a task would know that began here now, just before its first prompt. Raises as `start` does."""
+        from halocline.controller.context_query import begun
+
+        skills = found_skills(workspace)
+        started = self._beginning(workspace, options, await self._assembly.names(options.model or ""), skills)
+        return begun(self._assembly, started, options.attended, {"use_skill"} if skills.skills else ())
+
+    def context(self, task: str | State) -> "ContextReport":
+        """What the next request of a task would hold: one that is open here, one of the history, or its state."""
+        from halocline.controller.context_query import context_of
+
+        if isinstance(task, str):
+            task = self._open[task].task.state if task in self._open else fold(self.past(task))
+        return context_of(self._assembly, task)
+
+    def cache(self, name: str) -> "CacheReport":
+        """How a task's requests used the provider's cache, and why they did not."""
+        from halocline.controller.context_query import cache_of
+
+        return cache_of(self._assembly, self.past(name))
 
     def history(self) -> list[history.TaskInfo]:
         """All tasks of this home, the newest first."""

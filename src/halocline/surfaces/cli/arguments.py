@@ -21,6 +21,7 @@ COMMANDS = {
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
     "models": "which models can be named, and what they cost",
+    "context": "what fills a task's context window, and what it costs",
     "hooks": "which hooks are set up, and which of them run",
     "trust": "let a folder run its own hooks, or not",
     "login": "store the key for a provider, after trying it",
@@ -109,9 +110,7 @@ def _prompt_options(parser: Parser) -> Parser:
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--max-steps", type=_positive_int, metavar="N", help="steps one turn may take")
     add("--max-cost", type=_positive, metavar="USD", help="US dollars the task may cost")
-    add("--context-window", type=_positive_int, metavar="TOKENS", help="the model's window, if it is not known")
-    add("--system-prompt-file", type=_path, metavar="FILE", help="this in the place of the system prompt")
-    add("--append-system-prompt", type=_words, metavar="TEXT", help="words for its end; @FILE takes them from a file")
+    _prompt_words(parser)
     add("--trust", action="store_true", help="let the folder's own hooks run this time")
     add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="a folder of hooks; may be repeated")
     add("--record", metavar="FILE", help="write events and requests to a new file, for halo replay")
@@ -131,6 +130,13 @@ def _model_options(parser: Parser) -> None:
     parser.add_argument(
         "--text-tools", action="store_const", const=("*",), help="let the model write tool calls as text"
     )
+
+
+def _prompt_words(parser: Parser) -> None:
+    add = parser.add_argument
+    add("--context-window", type=_positive_int, metavar="TOKENS", help="the model's window, if it is not known")
+    add("--system-prompt-file", type=_path, metavar="FILE", help="this in the place of the system prompt")
+    add("--append-system-prompt", type=_words, metavar="TEXT", help="words for its end; @FILE takes them from a file")
 
 
 def _server_options(parser: Parser) -> None:
@@ -211,6 +217,20 @@ def _models() -> Parser:
     parser.add_argument("-a", "--all", action="store_true", help="also those for which no key is set")
     parser.add_argument("--refresh", action="store_true", help="fetch the catalogue anew before anything is listed")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
+def _context() -> Parser:
+    parser = Parser(prog="halo context", description="What a task's next request holds, part by part, and its price.")
+    add = parser.add_argument
+    add("task", nargs="?", default="", help="the task, or the beginning or end of its name; without it, a new one here")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--prompt", action="store_true", help="print the system prompt exactly")
+    instead.add_argument("--cache", action="store_true", help="how a task used the provider's cache, and why it missed")
+    add("--json", action="store_true", help="say it as one JSON object")
+    add("-C", "--cwd", metavar="DIR", default=".", help="the folder of the new task")
+    _model_options(parser)
+    _prompt_words(parser)
     return parser
 
 
@@ -304,6 +324,7 @@ PARSERS = {
     "export": _export,
     "checkpoints": _checkpoints,
     "models": _models,
+    "context": _context,
     "hooks": _hooks,
     "trust": _trust,
     "login": _login,

@@ -20,6 +20,7 @@ MODULES = {
     "export": "tasks",
     "checkpoints": "checkpoints",
     "models": "models",
+    "context": "context",
     "hooks": "trust",
     "trust": "trust",
     "login": "login",

@@ -60,6 +60,9 @@ def _show(client: Client, arguments: argparse.Namespace) -> None:
         from halocline.surfaces.costs import table, turns_of
 
         print("\n".join(map(clean, table(turns_of(past)))))
+        from halocline.surfaces.cli.context import cache_lines
+
+        print("\nCache · " + "\n  ".join(map(clean, cache_lines(client.cache(task)))))
         return
     view = LineMode(attended=False)
     for event in past:
