@@ -3,6 +3,7 @@ from msgspec.structs import replace
 
 from halocline.context.cache_report import SMALLEST, cache_report, first_change
 from halocline.context.manager import Context, Thinking
+from halocline.context.stale import LEFT_OUT
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import events as ev
@@ -66,6 +67,24 @@ def test_small_requests_and_reports_without_tokens_do_not_count():
 )
 def test_the_first_thing_that_changed_is_named(change: list[ev.DurableEvent], why: str):
     assert report(*FIRST, *change, *MISSED).misses[0].why.startswith(why)
+
+
+COMPACTED = ev.Compacted(
+    cause=ev.CompactionCause.CROWDED, content=(Note("so far", "summary"),), kept_from=2, until=2, before=9, after=1
+)
+
+
+def test_a_compaction_is_a_reason_and_its_summary_is_no_request_of_the_task():
+    summary = ev.UsageReported(usage=Usage(input=50, cache_read=BIG))
+    begun = (*FIRST, *step(10, input=40, cache_read=BIG), summary, COMPACTED)
+    found = report(*begun, *step(20, input=BIG))
+    assert [(miss.step, miss.why) for miss in found.misses] == [(3, "the conversation was compacted, or that was undone")]
+    assert (found.requests, found.cached) == (3, 2 * BIG)
+
+
+def test_copies_of_files_that_went_out_together_are_a_reason():
+    old, new = (ToolResult("c", (Text(text),)) for text in ("x = 1", LEFT_OUT.format(path="a.py")))
+    assert first_change(replace(ASKED, messages=(old,)), replace(ASKED, messages=(new,))).startswith("outdated copies")
 
 
 def test_after_a_while_it_expired():

@@ -60,6 +60,15 @@ def test_a_switched_mode_is_told_with_who_did_it_and_plan_mode_is_called_to_mind
     assert told(replace(planned, mode=ev.Mode.ACT), tmp_path) == [ACT + SWITCHED]
 
 
+def test_what_a_compaction_took_out_of_sight_is_told_again(tmp_path):
+    switched = UserMessage((Note(PLAN + SWITCHED, "environment"),))
+    state = after(environment(State(), tmp_path, NOW))
+    state = replace(state, mode=ev.Mode.PLAN, messages=(*state.messages, switched, UserMessage((Text("b"),))))
+    compacted = ev.Compacted(cause=ev.CompactionCause.ASKED, content=(), kept_from=2, until=3, before=9, after=1)
+    assert environment_news(state) is None
+    assert environment_news(replace(state, compactions=(compacted,))).text == PLAN + SWITCHED
+
+
 def test_a_mode_that_changes_within_a_turn_is_news(tmp_path):
     state = after(environment(State(), tmp_path, NOW))
     assert environment_news(state) is None

@@ -12,10 +12,10 @@ from halocline.context.usage_report import (
     RESULTS,
     RULES,
     SKILLS,
+    SUMMARY,
     SYSTEM,
     THINKING,
     TOOLS,
-    reserve,
     usage_report,
 )
 from halocline.ports.model import Request
@@ -59,6 +59,9 @@ def test_each_thing_has_a_part_of_its_own():
         UserMessage(
             (Text("fix it\nnow"), Note("x", "environment"), Note("Be kind.", "rules"), Image("image/png", "b"))
         ),
+        UserMessage(
+            (Note("It was so.", "summary"), Note("- a.py", "ledger"))
+        ),
         AssistantMessage((Thinking("hm"), Text("Well."), ToolCall("1", "read_file", {"path": "/w/./a.py"}))),
         ToolResult("1", (Text("text"), PICTURE)),
         *called("execute_command", command="make\n"),
@@ -70,6 +73,7 @@ def test_each_thing_has_a_part_of_its_own():
         *((RULES, name) for name in ("project rules", "Be kind.")),
         *((SKILLS, name) for name in ("sing", "how to use them", "dance")),
         (PROMPTS, "fix it"),
+        *((SUMMARY, name) for name in ("summary", "ledger")),
         (NOTES, "environment"),
         (REPLIES, "words"),
         (THINKING, "thinking"),
@@ -139,10 +143,3 @@ def test_a_file_that_was_read_again_is_stale_unless_only_a_part_was():
     assert (twice.times, twice.stale * 2) == (2, twice.tokens)
     assert stale(*READ, *called("read_file", path="a.py", start_line=2))["a.py"] == 0
     assert stale(*READ, *called("read_file", "[unchanged: read_file gave you this]", path="a.py"))["a.py"] == 0
-
-
-def test_the_room_for_a_reply_is_at_most_a_quarter_of_the_window():
-    assert reserve(200_000, 8_000) == 8_000
-    assert reserve(200_000, 128_000) == 50_000
-    assert reserve(200_000, None) == 50_000
-    assert reserve(None, 8_000) == 0

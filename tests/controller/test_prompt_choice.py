@@ -1,19 +1,14 @@
 """Which system prompt a task gets: by its models' windows, and by what the person set."""
 
-from pathlib import Path
-
 import pytest
 
-from halocline.controller.assembly import Assembly
+from halocline.controller.prompt_choice import facts, is_compact, wishes
 from halocline.protocol.errors import SettingsError
+from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.store.paths import Home
 from halocline.store.settings import Price, Settings
 
-
-def assembly(tmp_path: Path, **settings: object) -> Assembly:
-    return Assembly(Home.of({"HALOCLINE_HOME": str(tmp_path / "home")}), Settings(**settings), {})
-
-
+CATALOGUE = Catalogue(BUNDLED, BUNDLED)
 SMALL = {"openai/small": Price(window=32_768), "openai/large": Price(window=32_769)}
 
 
@@ -32,20 +27,20 @@ SMALL = {"openai/small": Price(window=32_768), "openai/large": Price(window=32_7
         (["no-such-provider/x"], {}, False),
     ],
 )
-def test_the_prompt_is_compact_for_a_small_window_or_when_it_is_wanted(tmp_path, models, settings, compact):
-    assert assembly(tmp_path, prices=SMALL, **settings).is_compact(models) is compact
+def test_the_prompt_is_compact_for_a_small_window_or_when_it_is_wanted(models, settings, compact):
+    assert is_compact(models, Settings(prices=SMALL, **settings), CATALOGUE) is compact
 
 
-def test_the_catalogue_knows_the_window(tmp_path):
-    assert assembly(tmp_path).known("openai/gpt-4").window == 8_192
+def test_the_catalogue_knows_the_window():
+    assert facts("openai/gpt-4", Settings(), CATALOGUE).window == 8_192
 
 
 def test_what_a_person_wants_comes_from_settings_and_files(tmp_path):
-    made = assembly(tmp_path, append_system_prompt="Loud.", language="Welsh")
-    assert (made.wishes().added, made.wishes().language, made.wishes().sections) == ("Loud.", "Welsh", {})
-    made.home.prompts.mkdir()
-    (made.home.prompts / "role.md").write_text("A pirate.")
-    assert made.wishes().sections == {"role": "A pirate."}
-    (made.home.prompts / "mood.md").write_text("Grim.")
+    settings, home = Settings(append_system_prompt="Loud.", language="Welsh"), Home(tmp_path)
+    assert (wishes(settings, home).added, wishes(settings, home).language) == ("Loud.", "Welsh")
+    home.prompts.mkdir()
+    (home.prompts / "role.md").write_text("A pirate.")
+    assert wishes(settings, home).sections == {"role": "A pirate."}
+    (home.prompts / "mood.md").write_text("Grim.")
     with pytest.raises(SettingsError, match="no section 'mood'"):
-        made.wishes()
+        wishes(settings, home)

@@ -6,9 +6,17 @@ less was, either something changed before that point, which is named, or nothing
 
 from collections.abc import Callable, Iterable, Sequence
 
+from halocline.context.stale import LEFT_OUT
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
-from halocline.protocol.events import DurableEvent, StepStarted, UsageReported
+from halocline.protocol.events import (
+    AssistantMessageCompleted,
+    Compacted,
+    CompactionUndone,
+    DurableEvent,
+    StepStarted,
+    UsageReported,
+)
 from halocline.protocol.messages import AssistantMessage, Message, Note, ToolResult, Usage
 from halocline.protocol.state import State, reduce
 from halocline.protocol.usage_report import CacheMiss, CacheReport, Rates
@@ -20,6 +28,8 @@ SHARE = 0.5
 """Less than this of the earlier request from the cache is a miss."""
 LIFETIME = 300
 """Seconds for which most vendors keep what nobody asks for again."""
+OUTDATED = LEFT_OUT.partition("{")[0]
+"""How a result begins that was left out, as there is a newer copy."""
 
 
 class _Made(Value, frozen=True):
@@ -36,17 +46,25 @@ def cache_report(
     rates_of: Callable[[str], Rates | None],
 ) -> CacheReport:
     """How the requests of a log used the cache. `request_of` builds the one that is made in a state."""
-    state, step, now, last = State(), 0, None, None
+    state, step, now, last, shortened = State(), 0, None, None, False
     read = cached = 0
     misses: list[CacheMiss] = []
     for event in events:
-        if isinstance(event, StepStarted):
-            now, step = request_of(state), step + 1
-        elif isinstance(event, UsageReported) and now is not None and (size := _read(event.usage)):
-            read, cached = read + size, cached + event.usage.cache_read
-            if last is not None and _is_miss(last, event.usage):
-                misses.append(_miss(last, now, event, step, rates_of(now.model)))
-            last = _Made(now, size, event.at)
+        match event:
+            case StepStarted():
+                now, step = request_of(state), step + 1
+            case AssistantMessageCompleted():
+                now = None  # until the next step, requests are for summaries
+            case Compacted() | CompactionUndone():
+                shortened = True
+            case UsageReported(usage=usage) if size := _read(usage):
+                read, cached = read + size, cached + usage.cache_read
+                if now is not None:
+                    if last is not None and _is_miss(last, usage):
+                        misses.append(_miss(last, now, event, step, rates_of(now.model), shortened=shortened))
+                    last, shortened = _Made(now, size, event.at), False
+            case _:
+                pass
         state = reduce(state, event)
     return CacheReport(requests=step, read=read, cached=cached, misses=tuple(misses))
 
@@ -59,11 +77,15 @@ def _is_miss(last: _Made, usage: Usage) -> bool:
     return last.read >= SMALLEST and usage.cache_read < SHARE * last.read
 
 
-def _miss(last: _Made, now: Request, event: UsageReported, step: int, rates: Rates | None) -> CacheMiss:
+def _miss(
+    last: _Made, now: Request, event: UsageReported, step: int, rates: Rates | None, *, shortened: bool
+) -> CacheMiss:
     cached = event.usage.cache_read
     lost = max(0, min(last.read, _read(event.usage)) - cached)
     extra = None if rates is None else lost * (rates.input - rates.cached) / 1_000_000
     why = first_change(last.request, now) or _unchanged(event.at - last.at)
+    if shortened and why.startswith("message "):
+        why = "the conversation was compacted, or that was undone"
     return CacheMiss(step, event.at, now.model, last.read, cached, why, extra)
 
 
@@ -106,6 +128,8 @@ def _other_tool(last: Sequence[ToolSpec], now: Sequence[ToolSpec]) -> str:
 def _other_message(last: Sequence[Message], now: Sequence[Message]) -> str:
     for at, (old, new) in enumerate(zip(last, now, strict=False)):
         if old is not new and old != new:
+            if isinstance(new, ToolResult) and new.text.startswith(OUTDATED):
+                return "outdated copies of files were left out, many at once"
             return f"message {at + 1} of {len(last)} changed ({_kind(old)})"
     if len(now) < len(last):
         return f"message {len(now) + 1} of {len(last)} was taken away ({_kind(last[len(now)])})"

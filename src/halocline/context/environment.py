@@ -5,14 +5,14 @@ the same; what was said before is looked up in the conversation, so that what th
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from halocline.protocol.commands import EditorState
 from halocline.protocol.events import Mode
-from halocline.protocol.messages import Message, Note, StopReason, UserMessage
+from halocline.protocol.messages import Note, StopReason, UserMessage
 from halocline.protocol.state import State
 
 SOURCE = "environment"
@@ -47,7 +47,7 @@ def environment(state: State, workspace: Path, now: datetime, editor: EditorStat
     if not state.messages:
         lines = [f"{_TIME}: {now:{TIME}}", PLAN if state.mode is Mode.PLAN else ACT]
         return _note([*lines, *_edited(editor, {}), *_project(workspace, compact=state.compact)])
-    told = _told(state.messages)
+    told = _told(state)
     lines = [f"{_TIME}: {now:{TIME}}"] if _is_stale(told.get(_TIME, ""), now) else []
     if state.last_end and (said := CUT_SHORT.get(state.last_end.reason)):
         lines.append(said)
@@ -58,7 +58,7 @@ def environment(state: State, workspace: Path, now: datetime, editor: EditorStat
 
 def environment_news(state: State) -> Note | None:
     """What changed in the middle of a turn; mostly nothing. A function of the log alone."""
-    told = _told(state.messages)
+    told = _told(state)
     return _note([*_mode(state, told), *_fullness(state, told)]) if told else None
 
 
@@ -66,10 +66,11 @@ def _note(lines: list[str]) -> Note | None:
     return Note("\n".join(lines), source=SOURCE) if lines else None
 
 
-def _told(messages: Iterable[Message]) -> dict[str, str]:
-    """What the model was told last, by its name."""
+def _told(state: State) -> dict[str, str]:
+    """What the model was told last, by its name, of what it still reads: after a compaction that is less."""
     facts: dict[str, str] = {}
-    for message in messages:
+    kept_from = state.compaction.kept_from if state.compaction else 1
+    for message in (*state.messages[:1], *state.messages[kept_from:]):
         if isinstance(message, UserMessage):
             for part in message.content:
                 if isinstance(part, Note) and part.source == SOURCE:

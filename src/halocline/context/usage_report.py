@@ -31,16 +31,19 @@ from halocline.protocol.messages import (
 from halocline.protocol.usage_report import ContextPart, ContextReport
 
 SYSTEM, TOOLS, RULES, SKILLS = "system prompt", "tools", "rules", "skills"
-PROMPTS, NOTES, REPLIES, THINKING, CALLS = "prompts", "notes", "replies", "thinking", "calls"
+PROMPTS, SUMMARY, NOTES = "prompts", "summary", "notes"
+REPLIES, THINKING, CALLS = "replies", "thinking", "calls"
 FILES, COMMANDS, RESULTS, IMAGES = "files read", "command output", "other results", "images"
-KINDS = (SYSTEM, TOOLS, RULES, SKILLS, PROMPTS, NOTES, REPLIES, THINKING, CALLS, FILES, COMMANDS, RESULTS, IMAGES)
+_FIRST = (SYSTEM, TOOLS, RULES, SKILLS)
+_TALK = (PROMPTS, SUMMARY, NOTES, REPLIES, THINKING, CALLS)
+KINDS = (*_FIRST, *_TALK, FILES, COMMANDS, RESULTS, IMAGES)
 """Every kind of part, in the order in which they are shown."""
 OURS = {*SECTIONS, "language", "from the person"}
 """Sections of the system prompt; those of other names are rules."""
 RULE_SOURCES = re.compile(r"rule|instruction|agents")
 """Sources of notes that hold rules."""
-RESERVE_SHARE = 4
-"""At most this part of the window is kept for the reply."""
+SHORTENED = ("shortened", "summary", "ledger", "earlier")
+"""Sources of what stands for a part of the conversation that is not sent any more."""
 LONGEST_NAME = 200
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
 
@@ -65,12 +68,6 @@ def usage_report(request: Request, usage: Usage, workspace: str) -> ContextRepor
         counted=counted,
         scale=round(scale, 3),
     )
-
-
-def reserve(window: int | None, most: int | None) -> int:
-    """The room for a reply of at most so many tokens; it is never more than a quarter of the window."""
-    share = (window or 0) // RESERVE_SHARE
-    return min(most or share, share)
 
 
 def _counted_messages(messages: Sequence[Message]) -> int:
@@ -167,7 +164,7 @@ def _said(part: Text | Note | Image) -> ContextPart:
             return ContextPart(IMAGES, "from the person", IMAGE)
     if RULE_SOURCES.search(part.source):
         return ContextPart(RULES, _line(part.text) or part.source, tokens(part.words))
-    return ContextPart(NOTES, part.source, tokens(part.words))
+    return ContextPart(SUMMARY if part.source in SHORTENED else NOTES, part.source, tokens(part.words))
 
 
 def _replied(part: Text | Thinking | ToolCall) -> ContextPart:

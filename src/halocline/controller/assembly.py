@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import structs
-from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
-from halocline.context.system_prompt import SMALL_WINDOW, Wishes
+from halocline.controller.choices import Choices as Choices
 from halocline.controller.grounds import diagnostics
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
-from halocline.controller.model_choice import choose, open_model, thinking, with_text_tools
+from halocline.controller.model_choice import open_model, thinking, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
+from halocline.controller.prompt_choice import names
 from halocline.controller.revisions import WorkspaceRevisions
-from halocline.controller.vendor_choice import find_vendor, known, remark, takes_images
+from halocline.controller.vendor_choice import remark, takes_images
 from halocline.hosts.code import TreeSitter
 from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
@@ -33,16 +33,11 @@ from halocline.policy.grid import rules_of
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
-from halocline.protocol.errors import UsageError
 from halocline.protocol.events import DurableEvent, Mode, Noticed
-from halocline.protocol.messages import Effort
 from halocline.protocol.secret import Secret
 from halocline.protocol.state import State
-from halocline.protocol.values import Value
-from halocline.providers.catalog import UNKNOWN, ModelInfo
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.correcting import Correcting
-from halocline.providers.endpoint import Endpoint
 from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
@@ -88,36 +83,6 @@ RECORDED_SETTINGS = (
 """The settings that the course of a task depends on."""
 PATIENCE = 30.0
 """Seconds for which a server of catalogues may be silent."""
-
-
-class Choices(Value, frozen=True):
-    """What was chosen for this run over the settings. None: as the settings say."""
-
-    profile: str | None = None
-    base_url: str | None = None
-    api_key: Secret | None = None
-    text_tools: tuple[str, ...] | None = None
-    effort: Effort | None = None
-    thinking_budget: int | None = None
-    max_steps: int | None = None
-    max_cost: float | None = None
-    time_limit: float | None = None
-    connect_timeout: float | None = None
-    first_byte_timeout: float | None = None
-    stall_timeout: float | None = None
-    proxy: str | None = None
-    ca_file: str | None = None
-    context_window: int | None = None
-    system_prompt_file: str | None = None
-    append_system_prompt: str | None = None
-    hook_folders: tuple[str, ...] | None = None
-
-    def over(self, settings: Settings) -> Settings:
-        """The settings with these choices applied."""
-        chosen = {name: value for name, value in asdict(self).items() if value is not None}
-        chosen.pop("api_key", None)
-        chosen.pop("profile", None)
-        return over(settings, chosen)
 
 
 class Assembly:
@@ -191,48 +156,8 @@ class Assembly:
         return Retrying(Correcting(with_text_tools(model, settings)))
 
     async def names(self, named: str) -> dict[Mode, str]:
-        """The names of the models that a task would have, without opening them; empty where there is none to choose.
-
-        Raises:
-            UsageError: the name is wrong.
-        """
-        try:
-            vendor, model = await choose(named, self.settings, self._keys, self.catalogue)
-        except UsageError:
-            if named or self.settings.model:
-                raise
-            return dict.fromkeys(Mode, "")
-        act = f"{vendor.name}/{model or vendor.default_model}"
-        return {Mode.ACT: act, Mode.PLAN: act if named else self.settings.plan.model or act}
-
-    def known(self, named: str) -> ModelInfo:
-        """What is known of a model without asking its server."""
-        provider, _, model = named.partition("/")
-        try:
-            vendor = find_vendor(provider, self.settings, self.catalogue)
-        except UsageError:
-            return UNKNOWN
-        return known(Endpoint(vendor, model), self.settings, self.catalogue).info
-
-    def is_compact(self, models: Iterable[str]) -> bool:
-        """Whether a task with these models gets the compact prompt."""
-        if self.settings.prompt != "auto":
-            return self.settings.prompt == "compact"
-        return any((self.known(name).window or SMALL_WINDOW + 1) <= SMALL_WINDOW for name in models)
-
-    def wishes(self) -> Wishes:
-        """What the person wants of the system prompt. Raises SettingsError."""
-        settings = self.settings
-        if not (settings.system_prompt_file or settings.append_system_prompt or self.home.prompts.is_dir()):
-            return Wishes(language=settings.language)
-        from halocline.store.prompt_files import wishes
-
-        return wishes(
-            self.home.root,
-            whole=settings.system_prompt_file,
-            added=settings.append_system_prompt,
-            language=settings.language,
-        )
+        """The names of the models that a task would have, without opening them. Raises UsageError."""
+        return await names(named, self.settings, self._keys, self.catalogue)
 
     async def models(self) -> list[OfferedModel]:
         """The models that could be used, with what is known of them."""
@@ -266,6 +191,10 @@ class Assembly:
         from halocline.controller.accounts import Accounts
 
         return Accounts(self.home, self.settings, self._env, self.blobs, self.catalogue)
+
+    def context(self) -> Context:
+        """What builds a task's requests."""
+        return Context(self.settings.max_tokens, thinking(self.settings), self.settings.compaction.at)
 
     def tools(self) -> Toolset:
         """The tools there are; which of them the model is offered is the state's matter."""
@@ -384,7 +313,7 @@ class Assembly:
         return {
             "log": log,
             "state": state,
-            "context": Context(self.settings.max_tokens, thinking(self.settings), self.settings.compaction.at),
+            "context": self.context(),
             "automatic_compaction": self.settings.compaction.automatic,
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from halocline.context.cache_report import cache_report
 from halocline.context.environment import environment
-from halocline.context.manager import Context
-from halocline.context.usage_report import reserve, usage_report
-from halocline.controller.model_choice import thinking
+from halocline.context.usage_report import usage_report
+from halocline.controller.prompt_choice import facts
 from halocline.ports.model import Request
 from halocline.protocol.events import DurableEvent, TaskStarted, ToolsOffered
 from halocline.protocol.messages import UserMessage
@@ -34,27 +33,33 @@ def begun(assembly: "Assembly", started: TaskStarted, attended: bool, tools: Ite
 
 def context_of(assembly: "Assembly", state: State) -> ContextReport:
     """What the next request would hold."""
-    info = assembly.known(state.model)
-    window = state.window or info.window
-    report = usage_report(_request(assembly, state), state.last_usage, state.workspace)
+    info = facts(state.model, assembly.settings, assembly.catalogue)
+    context = assembly.context()
+    state = replace(state, window=state.window or info.window)
+    report = usage_report(context.request(state, assembly.tools()), state.last_usage, state.workspace)
+    room = context.room(state)
     return replace(
         report,
         task=state.task,
         title=state.title,
-        window=window,
-        reserve=reserve(window, assembly.settings.max_tokens or info.max_output),
+        window=room.window,
+        window_known=bool(state.window or state.limit),
+        reserve=room.window - room.allowed,
         rates=rates(info, report.used),
     )
 
 
 def cache_of(assembly: "Assembly", events: Sequence[DurableEvent]) -> CacheReport:
     """How the requests of a log used the provider's cache."""
-    context, tools = Context(assembly.settings.max_tokens, thinking(assembly.settings)), assembly.tools()
+    context, tools = assembly.context(), assembly.tools()
 
     def request_of(state: State) -> Request:
         return context.request(state, tools)
 
-    return cache_report(events, request_of, lambda model: rates(assembly.known(model), 0))
+    def rates_of(model: str) -> Rates | None:
+        return rates(facts(model, assembly.settings, assembly.catalogue), 0)
+
+    return cache_report(events, request_of, rates_of)
 
 
 def rates(info: ModelInfo, read: int) -> Rates | None:
@@ -63,7 +68,3 @@ def rates(info: ModelInfo, read: int) -> Rates | None:
     if prices is None:
         return None
     return Rates(prices.input, prices.input if prices.cache_read is None else prices.cache_read)
-
-
-def _request(assembly: "Assembly", state: State) -> Request:
-    return Context(assembly.settings.max_tokens, thinking(assembly.settings)).request(state, assembly.tools())

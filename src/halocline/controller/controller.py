@@ -21,6 +21,7 @@ from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
+from halocline.controller.prompt_choice import is_compact, wishes
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
@@ -128,18 +129,19 @@ class Controller:
     ) -> TaskStarted:
         """How a task begins; `names` are its models. Raises SettingsError."""
         mode = options.mode or Mode.ACT
-        compact = self._assembly.is_compact(names.values())
+        settings = self._assembly.settings
+        compact = is_compact(names.values(), settings, self._assembly.catalogue)
         return TaskStarted(
             workspace=str(workspace),
             model=names[mode],
             mode=mode,
-            approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
+            approval_mode=options.approval_mode or settings.approval_mode,
             system_prompt=system_prompt(
                 workspace,
                 listed(skills.skills),
                 models=names.values(),
                 compact=compact,
-                wishes=self._assembly.wishes(),
+                wishes=wishes(settings, self.home),
             ),
             version=__version__,
             compact=compact,

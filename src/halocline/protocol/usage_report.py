@@ -24,10 +24,11 @@ class ContextPart(Value, frozen=True, omit_defaults=False):
 
 
 class ContextReport(Value, frozen=True, omit_defaults=False):
-    """What the next request of a task would hold. None is unknown.
+    """What the next request of a task would hold.
 
     The parts are estimates; `used` is their sum. Of it the provider counted `counted`, to which the parts were scaled
-    by `scale`; without a count from it (0) nothing was. `reserve` is the room that is left for the reply.
+    by `scale`; without a count from it (0) nothing was. `reserve` is kept free of the window: for the reply, and for
+    making the conversation shorter. A window that is not known is a guess. `rates` that are not known are None.
     """
 
     task: str
@@ -37,14 +38,15 @@ class ContextReport(Value, frozen=True, omit_defaults=False):
     used: int
     counted: int = 0
     scale: float = 1.0
-    window: int | None = None
+    window: int = 0
+    window_known: bool = False
     reserve: int = 0
     rates: Rates | None = None
 
     @property
-    def free(self) -> int | None:
-        """Room for more, beside the reply."""
-        return None if self.window is None else max(0, self.window - self.reserve - self.used)
+    def free(self) -> int:
+        """Tokens until the conversation is shortened."""
+        return max(0, self.window - self.reserve - self.used)
 
     def kinds(self) -> dict[str, tuple[ContextPart, ...]]:
         """The parts by kind, in their order."""

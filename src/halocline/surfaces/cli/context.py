@@ -53,8 +53,7 @@ def _state(client: Client, arguments: argparse.Namespace) -> State:
 def lines(report: ContextReport, width: int) -> Iterator[str]:
     """The report for a terminal that is so wide."""
     yield _cut(f"{report.task} · {report.title}" if report.task else "A new task in this folder", width)
-    window = f"window of {report.window:,} tokens" if report.window else "window unknown: --context-window TOKENS"
-    yield _cut(f"{model_name(report.model) or 'no model'} · {window}", width)
+    yield _cut(f"{model_name(report.model) or 'no model'} · {_window(report)}", width)
     yield ""
     yield from _gauge(report, width)
     yield ""
@@ -66,17 +65,19 @@ def lines(report: ContextReport, width: int) -> Iterator[str]:
     yield from _wrapped(_explained(report), width)
 
 
+def _window(report: ContextReport) -> str:
+    if report.window_known:
+        return f"window of {report.window:,} tokens"
+    return f"window unknown, taken for {report.window:,} tokens (--context-window)"
+
+
 def _gauge(report: ContextReport, width: int) -> Iterator[str]:
-    if not report.window:
-        yield f"{count(report.used)} tokens used"
-        return
     used, kept = (_cells(part, report.window, width) for part in (report.used, report.reserve))
     kept = max(0, min(kept, width - used))
     yield FULL * used + FREE * (width - used - kept) + KEPT * kept
     share = _percent(report.used, report.window)
     yield from _wrapped(
-        f"{count(report.used)} used ({share}) · {count(report.free or 0)} free · "
-        f"{count(report.reserve)} kept for the reply",
+        f"{count(report.used)} used ({share}) · {count(report.free)} free · {count(report.reserve)} kept in reserve",
         width,
     )
 
@@ -104,7 +105,7 @@ def _name(part: ContextPart) -> str:
 
 
 def _figures(tokens: int, report: ContextReport) -> tuple[str, str, str, str]:
-    return (count(tokens), _percent(tokens, report.window or report.used), *_prices(tokens, report.rates))
+    return (count(tokens), _percent(tokens, report.window), *_prices(tokens, report.rates))
 
 
 def _prices(tokens: int, rates: Rates | None) -> tuple[str, str]:
@@ -144,7 +145,7 @@ def _explained(report: ContextReport) -> str:
             f"estimated (scaled by {report.scale:.2f}), and so is what came after."
         )
     else:
-        about = "All sizes are estimates: the provider has not counted yet."
+        about = "All sizes are estimates: the provider has not counted this yet."
     price = "Dollars: what each request costs that carries it, when it is new to the cache and when it is read from it."
     return f"{about} {price if report.rates else 'The price of the model is not known.'}"
 
