@@ -78,7 +78,8 @@ def test_a_compaction_is_a_reason_and_its_summary_is_no_request_of_the_task():
     summary = ev.UsageReported(usage=Usage(input=50, cache_read=BIG))
     begun = (*FIRST, *step(10, input=40, cache_read=BIG), summary, COMPACTED)
     found = report(*begun, *step(20, input=BIG))
-    assert [(miss.step, miss.why) for miss in found.misses] == [(3, "the conversation was compacted, or that was undone")]
+    (miss,) = found.misses
+    assert (miss.step, miss.why) == (3, "the conversation was compacted, or that was undone")
     assert (found.requests, found.cached) == (3, 2 * BIG)
 
 

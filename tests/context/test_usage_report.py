@@ -59,9 +59,7 @@ def test_each_thing_has_a_part_of_its_own():
         UserMessage(
             (Text("fix it\nnow"), Note("x", "environment"), Note("Be kind.", "rules"), Image("image/png", "b"))
         ),
-        UserMessage(
-            (Note("It was so.", "summary"), Note("- a.py", "ledger"))
-        ),
+        UserMessage((Note("It was so.", "summary"), Note("- a.py", "ledger"))),
         AssistantMessage((Thinking("hm"), Text("Well."), ToolCall("1", "read_file", {"path": "/w/./a.py"}))),
         ToolResult("1", (Text("text"), PICTURE)),
         *called("execute_command", command="make\n"),

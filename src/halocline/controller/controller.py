@@ -130,18 +130,14 @@ class Controller:
         """How a task begins; `names` are its models. Raises SettingsError."""
         mode = options.mode or Mode.ACT
         settings = self._assembly.settings
-        compact = is_compact(names.values(), settings, self._assembly.catalogue)
+        wished, compact = wishes(settings, self.home), is_compact(names.values(), settings, self._assembly.catalogue)
         return TaskStarted(
             workspace=str(workspace),
             model=names[mode],
             mode=mode,
             approval_mode=options.approval_mode or settings.approval_mode,
             system_prompt=system_prompt(
-                workspace,
-                listed(skills.skills),
-                models=names.values(),
-                compact=compact,
-                wishes=wishes(settings, self.home),
+                workspace, listed(skills.skills), models=names.values(), compact=compact, wishes=wished
             ),
             version=__version__,
             compact=compact,

@@ -100,7 +100,7 @@ def _group(kind: str, parts: tuple[ContextPart, ...], report: ContextReport, wid
 
 def _name(part: ContextPart) -> str:
     times = f" ×{part.times}" if part.times > 1 else ""
-    stale = "" if not part.stale else " (out of date)" if part.stale == part.tokens else f" ({count(part.stale)} stale)"
+    stale = "" if not part.stale else " (stale)" if part.stale == part.tokens else f" ({count(part.stale)} stale)"
     return f"{' '.join(part.name.split())}{times}{stale}"
 
 
@@ -120,8 +120,9 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _dollars(amount: float) -> str:
-    places = 2 if amount >= 0.1 else 4 if amount >= 0.001 else 6
-    return f"${amount:.{places}f}" if amount else "$0"
+    if 0 < amount < 0.0001:
+        return "<$0.0001"
+    return f"${amount:.{2 if amount >= 0.1 else 4}f}" if amount else "$0"
 
 
 def _row(cells: tuple[str, str, str, str, str], bar: str, width: int) -> str:
@@ -146,8 +147,9 @@ def _explained(report: ContextReport) -> str:
         )
     else:
         about = "All sizes are estimates: the provider has not counted this yet."
-    price = "Dollars: what each request costs that carries it, when it is new to the cache and when it is read from it."
-    return f"{about} {price if report.rates else 'The price of the model is not known.'}"
+    stale = " Stale: the file was edited or read again since." if any(part.stale for part in report.parts) else ""
+    price = "Dollars: what a part costs in one request, new to the cache and read from it."
+    return f"{about}{stale} {price if report.rates else 'The price of the model is not known.'}"
 
 
 def _cut(text: str, width: int) -> str:
