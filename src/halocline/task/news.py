@@ -15,7 +15,7 @@ News = JobsReported | DiagnosticsReported | EnvironmentReported
 
 async def news_of(state: State, machine: Machine) -> list[News]:
     """Nothing most of the time."""
-    news: list[News] = [*news_of_jobs(machine.shell.jobs)]
+    news: list[News] = [*await news_of_jobs(state, machine.shell.jobs)]
     if changed_around := environment_news(state):
         news.append(EnvironmentReported(content=(changed_around,)))
     workspace = Path(state.workspace)
