@@ -1,3 +1,4 @@
+import subprocess
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -148,3 +149,12 @@ def test_a_listing_is_cut_at_its_limit(tmp_path):
 
 def test_a_folder_that_cannot_be_read_is_an_empty_one(tmp_path):
     assert listing(tmp_path / "gone") == ([], False)
+
+
+def test_the_branch_of_a_further_work_tree_is_known(tmp_path):
+    main, beside = tmp_path / "main", tmp_path / "beside"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", main]
+    subprocess.run(["git", "init", "-q", "-b", "trunk", main], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "a"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", "-b", "feature", beside], check=True)
+    assert "Git branch: feature" in environment(State(), beside, NOW).text

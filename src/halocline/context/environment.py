@@ -141,8 +141,11 @@ def _project(workspace: Path, *, compact: bool) -> Iterator[str]:
 
 
 def _branch(workspace: Path) -> str:
+    folder = workspace / ".git"
     try:
-        head = (workspace / ".git" / "HEAD").read_text(encoding="utf-8").strip()
+        if folder.is_file():  # a work tree beside the first one
+            folder = workspace / folder.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        head = (folder / "HEAD").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
     return _one_line(head.removeprefix("ref: refs/heads/"))[:80]
