@@ -141,3 +141,14 @@ def test_a_file_that_was_read_again_is_stale_unless_only_a_part_was():
     assert (twice.times, twice.stale * 2) == (2, twice.tokens)
     assert stale(*READ, *called("read_file", path="a.py", start_line=2))["a.py"] == 0
     assert stale(*READ, *called("read_file", "[unchanged: read_file gave you this]", path="a.py"))["a.py"] == 0
+
+
+def test_each_file_of_rules_has_a_part_whatever_its_headings_are():
+    rule = "## {path} (the project's)\n<rule>\n# Commands\nUse make.\n</rule>"
+    texts = "\n\n".join(rule.format(path=path) for path in ("AGENTS.md", ".clinerules/a b.md"))
+    system = f"You.\n\n# Rules\nFollow them.\n\n{texts}\n"
+    later = UserMessage((Note(f"It joins.\n{rule.format(path='src/AGENTS.md')}", "rules"),))
+    report = usage_report(request(later, system=system), Usage(), WORKSPACE)
+    names = {part.name for part in report.parts if part.kind == RULES}
+    assert names == {"rules", "AGENTS.md", ".clinerules/a b.md", "src/AGENTS.md"}
+    assert [part.name for part in report.parts if part.kind == SYSTEM] == ["role"]

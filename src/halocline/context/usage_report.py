@@ -40,6 +40,8 @@ KINDS = (*_FIRST, *_TALK, FILES, COMMANDS, RESULTS, IMAGES)
 """Every kind of part, in the order in which they are shown."""
 OURS = {*SECTIONS, "language", "from the person"}
 """Sections of the system prompt; those of other names are rules."""
+RULE = re.compile(r"^## ([^\n]+) \([^()\n]*\)\n<rule>\n.*?\n</rule>$", re.MULTILINE | re.DOTALL)
+"""The text of one file of rules, under its path."""
 RULE_SOURCES = re.compile(r"rule|instruction|agents")
 """Sources of notes that hold rules."""
 SHORTENED = ("shortened", "summary", "ledger", "earlier")
@@ -111,7 +113,9 @@ def _sum(one: ContextPart, other: ContextPart) -> ContextPart:
 
 
 def _system(text: str) -> Iterator[ContextPart]:
-    for name, section in sections_of(text).items():
+    for found in RULE.finditer(text):
+        yield ContextPart(RULES, found[1], tokens(found[0]))
+    for name, section in sections_of(RULE.sub("", text)).items():
         if name == SKILLS:
             yield from _skills(section)
         else:
@@ -163,7 +167,9 @@ def _said(part: Text | Note | Image) -> ContextPart:
         case Image():
             return ContextPart(IMAGES, "from the person", IMAGE)
     if RULE_SOURCES.search(part.source):
-        return ContextPart(RULES, _line(part.text) or part.source, tokens(part.words))
+        found = RULE.search(part.text)
+        name = found[1] if found else _line(part.text)
+        return ContextPart(RULES, name or part.source, tokens(part.words))
     return ContextPart(SUMMARY if part.source in SHORTENED else NOTES, part.source, tokens(part.words))
 
 
