@@ -58,6 +58,8 @@ async def test_the_prompt_that_is_shown_is_the_one_that_is_sent(halo: Halo) -> N
     assert shown.out.endswith("# From the person\nBe terse.\n")
     task = await halo.run("context", halo.tasks[0], "--prompt")
     assert task.out == shown.out
+    program = await halo.run("context", halo.tasks[0], "--prompt", "--json")
+    assert json.loads(program.out) == {"prompt": shown.out}
 
 
 async def test_a_file_can_be_the_whole_prompt_but_the_machine_stays(halo: Halo) -> None:

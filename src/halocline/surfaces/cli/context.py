@@ -31,6 +31,9 @@ def command(arguments: argparse.Namespace) -> int:
         _show_cache(client, arguments)
         return 0
     state = _state(client, arguments)
+    if arguments.prompt and arguments.json:
+        print(msgspec.json.encode({"prompt": state.system_prompt}).decode())
+        return 0
     if arguments.prompt:
         sys.stdout.write(reveal(state.system_prompt) if sys.stdout.isatty() else state.system_prompt)
         return 0
