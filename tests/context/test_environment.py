@@ -1,11 +1,23 @@
-from datetime import UTC, datetime
+import subprocess
+from datetime import UTC, datetime, timedelta, timezone
 
+import pytest
 from msgspec.structs import replace
 
-from halocline.context.environment import ACT, CUT_SHORT, PLAN, environment, listing
-from halocline.context.system_prompt import system_prompt
+from halocline.context.environment import (
+    ACT,
+    CUT_SHORT,
+    PLAN,
+    STILL_PLAN,
+    SWITCHED,
+    TIME,
+    environment,
+    environment_news,
+    listing,
+)
 from halocline.protocol import events as ev
-from halocline.protocol.messages import Note, StopReason, Text, UserMessage
+from halocline.protocol.commands import EditorState
+from halocline.protocol.messages import Note, StopReason, Text, Usage, UserMessage
 from halocline.protocol.state import State
 
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
@@ -19,13 +31,96 @@ def test_the_first_note_lists_the_project(tmp_path):
     assert note.text.split("\n") == ["Time: 2026-05-04 12:30 (UTC+0000)", ACT, "Files:", "src/", "src/a.py"]
 
 
-def test_later_notes_say_only_what_changed(tmp_path):
-    state = State(messages=(UserMessage((Text("a"), environment(State(), tmp_path, NOW))),))
-    assert environment(state, tmp_path, NOW).text == "Time: 2026-05-04 12:30 (UTC+0000)"
-    planned = replace(state, mode=ev.Mode.PLAN)
-    assert PLAN in environment(planned, tmp_path, NOW).text
-    back = replace(state, messages=(*state.messages, UserMessage((Note(f"x\n{PLAN}", "environment"),))))
-    assert ACT in environment(back, tmp_path, NOW).text
+def after(note: Note | None, **known) -> State:
+    return State(workspace="/w", messages=(UserMessage((Text("a"), note or Note("x", "y"))),), **known)
+
+
+def told(state: State, where, **more) -> list[str]:
+    note = environment(state, where, more.pop("now", NOW), **more)
+    return note.text.split("\n") if note else []
+
+
+def test_with_nothing_new_nothing_is_said(tmp_path):
+    assert environment(after(environment(State(), tmp_path, NOW)), tmp_path, NOW) is None
+
+
+def test_the_time_is_told_again_once_it_is_stale(tmp_path):
+    state = after(environment(State(), tmp_path, NOW))
+    assert told(state, tmp_path, now=NOW + timedelta(minutes=9)) == []
+    assert told(state, tmp_path, now=NOW + timedelta(minutes=10)) == ["Time: 2026-05-04 12:40 (UTC+0000)"]
+    assert told(state, tmp_path, now=NOW.astimezone(timezone(timedelta(hours=2)))) == [
+        "Time: 2026-05-04 14:30 (UTC+0200)"
+    ]
+
+
+def test_a_switched_mode_is_told_with_who_did_it_and_plan_mode_is_called_to_mind(tmp_path):
+    state = replace(after(environment(State(), tmp_path, NOW)), mode=ev.Mode.PLAN)
+    assert told(state, tmp_path) == [PLAN + SWITCHED]
+    planned = after(Note(f"Time: {NOW:{TIME}}\n{PLAN}", "environment"), mode=ev.Mode.PLAN)
+    assert told(planned, tmp_path) == [STILL_PLAN]
+    assert told(replace(planned, mode=ev.Mode.ACT), tmp_path) == [ACT + SWITCHED]
+
+
+def test_what_a_compaction_took_out_of_sight_is_told_again(tmp_path):
+    switched = UserMessage((Note(PLAN + SWITCHED, "environment"),))
+    state = after(environment(State(), tmp_path, NOW))
+    state = replace(state, mode=ev.Mode.PLAN, messages=(*state.messages, switched, UserMessage((Text("b"),))))
+    compacted = ev.Compacted(cause=ev.CompactionCause.ASKED, content=(), kept_from=2, until=3, before=9, after=1)
+    assert environment_news(state) is None
+    assert environment_news(replace(state, compactions=(compacted,))).text == PLAN + SWITCHED
+
+
+def test_a_mode_that_changes_within_a_turn_is_news(tmp_path):
+    state = after(environment(State(), tmp_path, NOW))
+    assert environment_news(state) is None
+    assert environment_news(replace(state, mode=ev.Mode.PLAN)).text == PLAN + SWITCHED
+    assert environment_news(State(mode=ev.Mode.PLAN)) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ("", 49, ""),
+        ("", 50, "Context: 50 % of 1,000 tokens used"),
+        ("Context: 52 % of 1,000 tokens used", 59, ""),
+        ("Context: 52 % of 1,000 tokens used", 60, "Context: 60 % of 1,000 tokens used"),
+        ("Context: 81 % of 1,000 tokens used", 12, "Context: 12 % of 1,000 tokens used"),
+        ("Context: 12 % of 1,000 tokens used", 33, ""),
+    ],
+)
+def test_how_full_the_window_is_is_told_from_half_on_at_each_further_ten(before, now, said):
+    note = Note(f"{ACT}\n{before}", "environment")
+    state = after(note, window=1_000, last_usage=Usage(input=10 * now - 3, output=3))
+    news = environment_news(state)
+    assert (news.text if news else "") == said
+
+
+def test_where_the_shell_is_and_another_branch_are_told_once(tmp_path):
+    first = environment(State(), tmp_path, NOW)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/topic\n")
+    state = after(first, shell=ev.ShellMoved(cwd="/w/sub"))
+    note = environment(state, tmp_path, NOW)
+    assert note.text.split("\n") == ["Git branch: topic", "Shell folder: /w/sub"]
+    later = replace(state, messages=(*state.messages, UserMessage((note,))))
+    assert told(later, tmp_path) == []
+    assert told(replace(later, shell=ev.ShellMoved()), tmp_path) == ["Shell folder: /w"]
+
+
+def test_what_the_editor_shows_is_told_when_it_is_something_else(tmp_path):
+    editor = EditorState(visible=("a.py",), open=("a.py", "b\n.py"))
+    note = environment(State(), tmp_path, NOW, editor)
+    assert note.text.split("\n")[2:4] == ["Visible in the editor: a.py", "Open in the editor: a.py, b .py"]
+    state = after(note)
+    assert told(state, tmp_path, editor=editor) == []
+    assert told(state, tmp_path, editor=EditorState(open=editor.open)) == ["Visible in the editor: nothing"]
+    assert told(state, tmp_path) == []
+
+
+def test_names_of_files_are_not_taken_for_what_was_told(tmp_path):
+    (tmp_path / "Mode: plan").touch()
+    state = after(environment(State(), tmp_path, NOW))
+    assert environment_news(state) is None
 
 
 def test_a_turn_that_was_cut_short_is_told(tmp_path):
@@ -56,7 +151,10 @@ def test_a_folder_that_cannot_be_read_is_an_empty_one(tmp_path):
     assert listing(tmp_path / "gone") == ([], False)
 
 
-def test_the_system_prompt_names_the_workspace_and_stays_small(tmp_path):
-    text = system_prompt(tmp_path)
-    assert str(tmp_path) in text
-    assert len(text) / 4 < 1000
+def test_the_branch_of_a_further_work_tree_is_known(tmp_path):
+    main, beside = tmp_path / "main", tmp_path / "beside"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", main]
+    subprocess.run(["git", "init", "-q", "-b", "trunk", main], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "a"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", "-b", "feature", beside], check=True)
+    assert "Git branch: feature" in environment(State(), beside, NOW).text

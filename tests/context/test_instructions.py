@@ -10,9 +10,10 @@ from halocline.context.instruction_files import MOST_FILES, Reader
 from halocline.context.instruction_places import MARKDOWN, ROWS, Owner, Root, Roots
 from halocline.context.instructions import FolderInstructions, active_instructions
 from halocline.controller.instructions import LiveInstructions, roots_of
+from halocline.protocol.fold import reduce
 from halocline.protocol.instructions import InstructionsLoaded
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
-from halocline.protocol.state import State, TurnState, reduce
+from halocline.protocol.state import State, TurnState
 from halocline.store.paths import Home
 
 

@@ -209,3 +209,26 @@ async def test_states_tell_a_talking_job_from_a_quiet_one(run: Runner):
     async with asyncio.timeout(20):
         while run.shell.jobs.list()[0].state is not JobState.IDLE:
             await asyncio.sleep(0.05)
+
+
+WATCH = """
+echo serving
+while [ ! -e edited ]; do sleep 0.05; done
+echo compiling
+sleep 1
+echo error in a.py
+sleep 60
+"""
+
+
+async def test_after_an_edit_a_job_that_builds_anew_is_waited_for(run: Runner):
+    await run(WATCH, background=True)
+    (run.folder / "edited").touch()
+    await run.shell.jobs.settle()
+    (news,) = run.shell.jobs.news()
+    assert "error in a.py" in news.text
+
+
+async def test_nothing_is_waited_for_where_no_job_runs(run: Runner):
+    async with asyncio.timeout(0.2):
+        await run.shell.jobs.settle()

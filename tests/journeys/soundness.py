@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from halocline.protocol import events as ev
-from halocline.protocol.state import fold, loose_ends
+from halocline.protocol.fold import fold
+from halocline.protocol.state import loose_ends
 
 
 def assert_sound(events: Sequence[ev.DurableEvent]) -> None:

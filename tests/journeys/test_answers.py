@@ -6,8 +6,8 @@ from halocline.controller.assembly import Assembly
 from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.fold import fold
 from halocline.protocol.messages import Note, StopReason
-from halocline.protocol.state import fold
 from halocline.providers.scripted import Call, Turn
 from halocline.store.settings import Settings
 from halocline.surfaces.rows import rows_of

@@ -13,8 +13,9 @@ import pytest
 from tests.journeys.soundness import assert_sound
 
 from halocline.protocol import codec, events as ev
+from halocline.protocol.fold import fold
 from halocline.protocol.messages import StopReason
-from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME, fold
+from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME
 from halocline.providers.script import load_turns
 from halocline.store.blobs import DiskBlobs
 

@@ -8,7 +8,8 @@ import pytest
 from tests.journeys.repair import PROJECT, PROMPT, TURNS
 
 from halocline.protocol import codec, events as ev
-from halocline.protocol.state import fold, loose_ends, reduce
+from halocline.protocol.fold import fold, reduce
+from halocline.protocol.state import loose_ends
 from halocline.surfaces.export import to_markdown
 from halocline.surfaces.rows import rows_of
 from halocline.task.log import Log

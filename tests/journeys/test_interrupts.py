@@ -10,8 +10,9 @@ from halocline.controller.assembly import Assembly
 from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.fold import fold
 from halocline.protocol.messages import StopReason, Text
-from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME, fold
+from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME
 from halocline.providers.scripted import Call, Fault, Turn
 from halocline.store.settings import Settings
 from halocline.testing.model_server import ModelServer

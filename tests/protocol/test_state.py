@@ -3,6 +3,7 @@ from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.fold import fold, reduce
 from halocline.protocol.messages import (
     AssistantMessage,
     StopReason,
@@ -12,7 +13,7 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME, State, fold, loose_ends, reduce
+from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME, State, loose_ends
 
 STARTED = ev.TaskStarted(
     workspace="/w",

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import structs
-from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
+from halocline.controller.choices import Choices as Choices
 from halocline.controller.grounds import diagnostics
-from halocline.controller.instructions import instructions_of
+from halocline.controller.instructions import LiveInstructions, instructions_of
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
 from halocline.controller.model_choice import open_model, thinking, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
+from halocline.controller.prompt_choice import names
 from halocline.controller.revisions import WorkspaceRevisions
 from halocline.controller.tool_choice import toolset
 from halocline.controller.vendor_choice import remark, takes_images
@@ -35,10 +36,8 @@ from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
 from halocline.protocol.events import ApprovalMode, DurableEvent, Mode, Noticed
-from halocline.protocol.messages import Effort
 from halocline.protocol.secret import Secret
 from halocline.protocol.state import State
-from halocline.protocol.values import Value
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.correcting import Correcting
 from halocline.providers.retry import Retrying
@@ -86,33 +85,6 @@ RECORDED_SETTINGS = (
 """The settings that the course of a task depends on."""
 PATIENCE = 30.0
 """Seconds for which a server of catalogues may be silent."""
-
-
-class Choices(Value, frozen=True):
-    """What was chosen for this run over the settings. None: as the settings say."""
-
-    profile: str | None = None
-    base_url: str | None = None
-    api_key: Secret | None = None
-    text_tools: tuple[str, ...] | None = None
-    effort: Effort | None = None
-    thinking_budget: int | None = None
-    max_steps: int | None = None
-    max_cost: float | None = None
-    time_limit: float | None = None
-    connect_timeout: float | None = None
-    first_byte_timeout: float | None = None
-    stall_timeout: float | None = None
-    proxy: str | None = None
-    ca_file: str | None = None
-    hook_folders: tuple[str, ...] | None = None
-
-    def over(self, settings: Settings) -> Settings:
-        """The settings with these choices applied."""
-        chosen = {name: value for name, value in asdict(self).items() if value is not None}
-        chosen.pop("api_key", None)
-        chosen.pop("profile", None)
-        return over(settings, chosen)
 
 
 class Assembly:
@@ -177,12 +149,17 @@ class Assembly:
     async def _beside(self, named: str, main: Model) -> Model:
         """Another model than the main one. A base URL and a key that were given are for the main one's provider."""
         if named.partition("/")[0] == main.name.partition("/")[0]:
-            return await self._open(named, self.settings, self._keys)
-        return await self._open(named, over(self.settings, {"base_url": ""}), self._other_keys)
+            return await self._open(named, over(self.settings, {"context_window": None}), self._keys)
+        elsewhere = over(self.settings, {"base_url": "", "context_window": None})
+        return await self._open(named, elsewhere, self._other_keys)
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
         model = await open_model(named, settings, self._env, keys, self.blobs, self.catalogue)
         return Retrying(Correcting(with_text_tools(model, settings)))
+
+    async def names(self, named: str) -> dict[Mode, str]:
+        """The names of the models that a task would have, without opening them. Raises UsageError."""
+        return await names(named, self.settings, self._keys, self.catalogue)
 
     async def models(self) -> list[OfferedModel]:
         """The models that could be used, with what is known of them."""
@@ -216,6 +193,10 @@ class Assembly:
         from halocline.controller.accounts import Accounts
 
         return Accounts(self.home, self.settings, self._env, self.blobs, self.catalogue)
+
+    def context(self) -> Context:
+        """What builds a task's requests."""
+        return Context(self.settings.max_tokens, thinking(self.settings), self.settings.compaction.at)
 
     def tools(self) -> Toolset:
         """The tools there are; which of them the model is offered is the state's matter."""
@@ -331,7 +312,7 @@ class Assembly:
         return {
             "log": log,
             "state": state,
-            "context": Context(self.settings.max_tokens, thinking(self.settings), self.settings.compaction.at),
+            "context": self.context(),
             "automatic_compaction": self.settings.compaction.automatic,
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, log.task),
@@ -387,9 +368,13 @@ class Assembly:
             formatters=self.settings.formatters,
             facts=self.shell_facts(),
             hooks=hooks,
-            instructions=instructions_of(workspace, self.home, self.settings, self._env, self.leave),
+            instructions=self.instructions(workspace),
             attention=attention,
         )
+
+    def instructions(self, workspace: Path) -> LiveInstructions | None:
+        """The files of rules that hold in a folder; None where they are switched off."""
+        return instructions_of(workspace, self.home, self.settings, self._env, self.leave)
 
     def shell_facts(self) -> LocalShellFacts:
         """What the judge of commands must know of this machine."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
+    from halocline.protocol.usage_report import CacheReport, ContextReport
 
 
 def open_client(choices: Choices, name: str = "cli") -> "Client":
@@ -75,6 +76,18 @@ class Client:
     def jobs(self, task: str) -> tuple[JobInfo, ...]:
         """The commands that an open task let go on, and those of them that ended lately."""
         return self._controller.jobs(task)
+
+    async def fresh(self, workspace: Path, options: TaskOptions) -> State:
+        """What a task would know that began here now, just before its first prompt. Raises as `start` does."""
+        return await self._controller.fresh(workspace, options)
+
+    def context(self, task: str | State) -> "ContextReport":
+        """What the next request of a task would hold, and what it costs; a task by name, open or not, or its state."""
+        return self._controller.context(task)
+
+    def cache(self, task: str) -> "CacheReport":
+        """How a task's requests used the provider's cache, and why they did not."""
+        return self._controller.cache(task)
 
     def history(self) -> list[TaskInfo]:
         return self._controller.history()

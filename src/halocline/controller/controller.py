@@ -5,51 +5,47 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import AsyncIterator, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halocline._version import __version__
 from halocline.checkpoints.restore import Restored
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.context.environment import environment
-from halocline.context.skills import found_skills, listed
-from halocline.context.system_prompt import system_prompt
+from halocline.context.skills import found_skills
 from halocline.controller.assembly import Assembly
 from halocline.controller.model_list import OfferedModel
+from halocline.controller.opening import (
+    OpenTask,
+    TaskOptions as TaskOptions,
+    begin_anew,
+    begun,
+    given_back_on_failure,
+    mended_then_run,
+    offer,
+    switch,
+)
 from halocline.controller.program_log import ProgramLog
+from halocline.controller.prompting import prompt
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.events import (
-    ApprovalMode,
     CheckpointRestored,
     DurableEvent,
     Event,
-    JobEnded,
-    JobsReported,
     Mode,
-    ModeChanged,
-    ModelChanged,
-    Noticed,
-    PageShown,
     PolicyChanged,
-    ShellMoved,
-    TaskStarted,
-    ToolsOffered,
     TurnEnded,
 )
+from halocline.protocol.fold import fold
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
-from halocline.protocol.messages import Note, StopReason
-from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
-from halocline.protocol.values import JsonObject, Value
+from halocline.protocol.messages import StopReason
+from halocline.protocol.state import PROCESS_ENDED, State, loose_ends
 from halocline.providers.switching import name_in
 from halocline.store import history
-from halocline.task.inbox import Prompt, Wish
+from halocline.task.inbox import Wish
 from halocline.task.judging import posture
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
@@ -60,41 +56,12 @@ if TYPE_CHECKING:
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
+    from halocline.protocol.usage_report import CacheReport, ContextReport
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
 
-GONE = "its process was killed"
-"""Why a job ended that a task had when it was opened again."""
 BY_HAND = "by-hand"
 """Whose a checkpoint is when no task took it."""
-
-
-class TaskOptions(Value, frozen=True):
-    """What a person chose for a task. None takes the settings' value, or leaves a resumed task as it was.
-
-    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time.
-    """
-
-    model: str | None = None
-    mode: Mode | None = None
-    approval_mode: ApprovalMode | None = None
-    attended: bool = False
-    trusted: bool = False
-    record: Path | None = None
-
-
-@dataclass(slots=True)
-class OpenTask:
-    """A task, the coroutine that serves it, the model's name in each mode, and what was odd when it began.
-
-    `left_at` is when another process last had it; 0 once a prompt was sent.
-    """
-
-    task: Task
-    serving: asyncio.Task[None]
-    models: Mapping[Mode, str]
-    remarks: tuple[str, ...] = ()
-    left_at: float = 0.0
 
 
 class Controller:
@@ -117,25 +84,16 @@ class Controller:
         recorder = self._assembly.recorder(options.record) if options.record else None
         name = name or history.new_task_id()
         skills = found_skills(workspace)
-        mode = options.mode or Mode.ACT
-        with _given_back_on_failure(Log(self.home.task(name), name)) as log:
+        with given_back_on_failure(Log(self.home.task(name), name)) as log:
             if recorder:
                 model = self._assembly.recorded(model, recorder, log, ())
             task = self._assembly.task(
                 log, State(), workspace, model, attended=options.attended, trusted=options.trusted
             )
             rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
-            told = listed(skills.skills) + self._remembered(workspace)
-            started = TaskStarted(
-                workspace=str(workspace),
-                model=names[mode],
-                mode=mode,
-                approval_mode=options.approval_mode or self._assembly.settings.approval_mode,
-                system_prompt=system_prompt(workspace, told + rules.section),
-                version=__version__,
-            )
+            started = begun(self._assembly, workspace, options, names, skills, rules)
             task.emit(started, *([rules.event] if rules.event else []))
-            _offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
+            offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
         return self._serve(name, task, names, (*skills.skipped, *rules.remarks))
 
     async def resume(self, name: str, options: TaskOptions) -> str:
@@ -145,7 +103,7 @@ class Controller:
             TaskBusy, TaskNotFound, LogDamaged
         """
         name = history.find(self.home.tasks, name)
-        with _given_back_on_failure(Log(self.home.task(name), name)) as log:
+        with given_back_on_failure(Log(self.home.task(name), name)) as log:
             past = log.load()
             state = fold(past)
             if not state.workspace:
@@ -159,9 +117,9 @@ class Controller:
             task.emit(*loose_ends(state))
             if state.turn is not None:
                 task.emit(TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
-            _begin_anew(task)
+            begin_anew(task)
             self._adjust(task, options, names)
-            _offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
+            offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
         served = self._serve(name, task, names)
         self._open[name].left_at = state.last_at
         return served
@@ -170,12 +128,8 @@ class Controller:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
         task = self._task(command.task)
         match command:
-            case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool):
-                now = datetime.now().astimezone()
-                note = environment(task.state, Path(task.state.workspace), now)
-                rested = _rested(self._open[command.task], now.timestamp())
-                notes = (note, *rested, *_wanted(task, tool), *_form(schema))
-                task.inbox.prompt(Prompt((*content, *notes), schema))
+            case cmd.SubmitPrompt():
+                task.inbox.prompt(prompt(self._open[command.task], command))
             case cmd.Steer(content=content):
                 task.inbox.steer(content)
             case cmd.Interrupt():
@@ -185,7 +139,7 @@ class Controller:
             case cmd.AnswerQuestion():
                 return task.inbox.reply(command)
             case cmd.SetMode(mode=mode):
-                _switch(task, mode, self._open[command.task].models)
+                switch(task, mode, self._open[command.task].models)
             case cmd.SetPolicy(approval_mode=approval_mode):
                 task.emit(PolicyChanged(approval_mode=approval_mode))
             case cmd.Compact(focus=focus, undo=undo):
@@ -229,6 +183,31 @@ class Controller:
     def job_tail(self, name: str, job: str) -> str:
         """The end of what a job printed. Raises ToolFailure when there is no such job."""
         return self._task(name).machine.shell.jobs.tail(job)
+
+    async def fresh(self, workspace: Path, options: TaskOptions) -> State:
+        """What a task would know that began here now, just before its first prompt. Raises as `start` does."""
+        from halocline.controller.context_query import at_start
+
+        skills = found_skills(workspace)
+        names = await self._assembly.names(options.model or "")
+        followed = self._assembly.instructions(workspace)
+        rules = followed.begins() if followed else Beginning()
+        started = begun(self._assembly, workspace, options, names, skills, rules)
+        return at_start(self._assembly, started, options.attended, {"use_skill"} if skills.skills else ())
+
+    def context(self, task: str | State) -> "ContextReport":
+        """What the next request of a task would hold: one that is open here, one of the history, or its state."""
+        from halocline.controller.context_query import context_of
+
+        if isinstance(task, str):
+            task = self._open[task].task.state if task in self._open else fold(self.past(task))
+        return context_of(self._assembly, task)
+
+    def cache(self, name: str) -> "CacheReport":
+        """How a task's requests used the provider's cache, and why they did not."""
+        from halocline.controller.context_query import cache_of
+
+        return cache_of(self._assembly, self.past(name))
 
     def history(self) -> list[history.TaskInfo]:
         """All tasks of this home, the newest first."""
@@ -319,10 +298,6 @@ class Controller:
 
         return Memory(workspace, self.home.memory, on=self._assembly.settings.memory)
 
-    def _remembered(self, workspace: Path) -> str:
-        """What the system prompt says of notes; unless memory is on, nothing is looked at."""
-        return self.memory_of(workspace).given if self._assembly.settings.memory else ""
-
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""
         for opened in self._open.values():
@@ -358,13 +333,13 @@ class Controller:
 
     def _serve(self, name: str, task: Task, models: Mapping[Mode, str], remarks: tuple[str, ...] = ()) -> str:
         self._program_log.attach()
-        serving = asyncio.create_task(_mended_then_run(task), name=f"task {name}")
+        serving = asyncio.create_task(mended_then_run(task), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
         self._open[name] = OpenTask(task, serving, models, remarks)
         return name
 
     def _adjust(self, task: Task, options: TaskOptions, models: Mapping[Mode, str]) -> None:
-        _switch(task, options.mode or task.state.mode, models)
+        switch(task, options.mode or task.state.mode, models)
         if options.approval_mode not in (None, task.state.approval_mode):
             task.emit(PolicyChanged(approval_mode=options.approval_mode))
 
@@ -372,75 +347,3 @@ class Controller:
         if name not in self._open:
             raise TaskNotFound(f"Task {name} is not open here.", "Resume it first.")
         return self._open[name].task
-
-
-async def _mended_then_run(task: Task) -> None:
-    """Nothing of the task runs before what a killed process left half done was put back."""
-    for said in await task.machine.files.mend():
-        task.emit(Noticed(said))
-    await task.run()
-
-
-def _switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:
-    """Go on in a mode, with its model."""
-    if models[mode] != task.state.model:
-        task.emit(ModelChanged(model=models[mode]))
-    if mode is not task.state.mode:
-        task.emit(ModeChanged(mode=mode))
-
-
-def _offer(task: Task, tools: Iterable[str]) -> None:
-    """Let the model have these tools from now on, beside those of every task."""
-    if (names := frozenset(tools)) != task.state.offered:
-        task.emit(ToolsOffered(tools=tuple(sorted(names))))
-
-
-def _wanted(task: Task, tool: str) -> tuple[Note, ...]:
-    """Offer the tool that a person asks for, and say so to the model."""
-    if not tool:
-        return ()
-    from halocline.context.tool_requests import tool_request
-
-    _offer(task, task.state.offered | {tool})
-    return (tool_request(tool),)
-
-
-def _rested(opened: OpenTask, now: float) -> tuple[Note, ...]:
-    """What is said of a long pause before a prompt."""
-    left_at, opened.left_at = opened.left_at, 0.0
-    if not opened.task.state.messages:
-        return ()
-    from halocline.context.pause import pause
-
-    return pause(opened.task.state, left_at, now)
-
-
-def _begin_anew(task: Task) -> None:
-    """The process that ran the task is gone, and with it its jobs and what its shell had changed."""
-    from halocline.context.job_notes import begun_anew
-
-    if note := begun_anew(task.state):
-        gone = (JobEnded(job=job.job, command=job.command, stopped=GONE) for job in task.state.jobs)
-        moved = task.state.shell.cwd or task.state.shell.exported
-        if task.state.page:
-            task.emit(PageShown())
-        task.emit(*gone, *([ShellMoved()] if moved else []), JobsReported(content=(note,)))
-
-
-def _form(schema: JsonObject | None) -> tuple[Note, ...]:
-    """What is said of the form of an answer, when it has to have one."""
-    if schema is None:
-        return ()
-    from halocline.context.answer_form import answer_form
-
-    return (answer_form(schema),)
-
-
-@contextmanager
-def _given_back_on_failure(log: Log) -> Iterator[Log]:
-    """A log that nobody serves yet: its lock does not outlive a failure."""
-    try:
-        yield log
-    except BaseException:
-        log.close()
-        raise

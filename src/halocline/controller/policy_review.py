@@ -10,9 +10,10 @@ from halocline.policy.gate import decide
 from halocline.ports.tool import Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.fold import reduce
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.rules import RuleBook, Verdict
-from halocline.protocol.state import State, reduce
+from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.task.judging import posture, summary_of
 

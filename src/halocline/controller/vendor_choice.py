@@ -57,6 +57,8 @@ def vendors(settings: Settings, catalogue: Catalogue) -> dict[str, Vendor]:
 def known(at: Endpoint, settings: Settings, catalogue: Catalogue) -> Endpoint:
     """The endpoint with what is known of its model."""
     own = settings.prices.get(at.name)
+    if settings.context_window:
+        own = changed(own or Price(), window=settings.context_window)
     if own is not None and None not in asdict(own).values():
         return replace(at, known=_over(UNKNOWN, own), own_prices=True)
     info = model_info(at.vendor, at.model, catalogue)

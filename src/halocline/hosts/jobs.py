@@ -18,6 +18,8 @@ GRACE = 2.0
 _LAST_WORDS = 1.0
 _HOT, _HOT_BUILD = 2.0, 15.0
 _LOOK_EVERY = 0.25
+_NOTICES, _AFTER_EDIT = 0.3, 5.0
+"""Within how many seconds a job that watches files notices an edit, and for how many it is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,19 @@ async def settles(job: Job, patience: Patience, leave: "asyncio.Future[None] | N
         if left <= 0:
             return
         await job.speaks(min(left, _LOOK_EVERY))
+
+
+async def _notices(job: Job) -> None:
+    """Wait a moment for what a job says of an edit; longer while it prints, or builds and is not done."""
+    now, said = asyncio.get_running_loop().time, job.capture.total
+    began = now()
+    while job.exit_code is None and now() - began < _AFTER_EDIT:
+        new = job.newest[said - job.capture.total :] if job.capture.total > said else b""
+        is_busy = is_building(new) and not is_ready(new)
+        left = _NOTICES - (now() - max(began, job.spoke))
+        if left <= 0 and not is_busy:
+            return
+        await job.speaks(_LOOK_EVERY if is_busy else left)
 
 
 def _limit(job: Job, patience: Patience, *, spoke: bool, ready: bool) -> float:
@@ -166,6 +181,10 @@ class LocalJobs:
             entry.stopped = entry.stopped or "on request"
             await entry.job.stop(GRACE)
             await self._wait_for_last_words(entry)
+
+    async def settle(self) -> None:
+        running = [entry.job for entry in self._entries.values() if entry.ended_at is None]
+        await asyncio.gather(*(_notices(job) for job in running))
 
     def news(self) -> tuple[JobOutput, ...]:
         return tuple(news for entry in self._entries.values() if (news := entry.news()))

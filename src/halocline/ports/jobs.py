@@ -35,5 +35,8 @@ class Jobs(Protocol):
     async def stop(self, name: str) -> None:
         """End it with all its processes."""
 
+    async def settle(self) -> None:
+        """After an edit: wait until jobs that watch the files have said what they think of it; for a few seconds."""
+
     def news(self) -> tuple[JobOutput, ...]:
         """Jobs that ended or printed and whose news was not told yet, each with the end of what it printed."""

@@ -2,7 +2,7 @@
 
 from halocline.protocol.events import ApprovalMode, Choice, Mode, Scope
 from halocline.protocol.messages import UserPart
-from halocline.protocol.values import JsonObject, Tagged
+from halocline.protocol.values import JsonObject, Tagged, Value
 
 
 class Command(Tagged, frozen=True, kw_only=True):
@@ -12,12 +12,23 @@ class Command(Tagged, frozen=True, kw_only=True):
     client: str = ""
 
 
+class EditorState(Value, frozen=True):
+    """What an editor shows: paths, relative to the workspace where they are inside; the one in front first."""
+
+    visible: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+
+
 class SubmitPrompt(Command, frozen=True):
-    """Begin a turn. Its answer has to fit `output_schema`, when there is one; `tool` is one that the person wants."""
+    """Begin a turn. Its answer has to fit `output_schema`, when there is one; `tool` is one that the person wants.
+
+    `editor` is what the person has before them, where a surface knows.
+    """
 
     content: tuple[UserPart, ...]
     output_schema: JsonObject | None = None
     tool: str = ""
+    editor: EditorState | None = None
 
 
 class Steer(Command, frozen=True):

@@ -33,6 +33,7 @@ from halocline.protocol.kinds import (
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
 from halocline.protocol.news_events import (
     DiagnosticsReported as DiagnosticsReported,
+    EnvironmentReported as EnvironmentReported,
     FilesChangedOutside as FilesChangedOutside,
     JobsReported as JobsReported,
     TodosChanged as TodosChanged,
@@ -49,7 +50,10 @@ from halocline.protocol.values import JsonObject
 
 
 class TaskStarted(Durable, frozen=True):
-    """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte."""
+    """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte.
+
+    When it is `compact`, so are the tools: for models with a small window.
+    """
 
     workspace: str
     model: str
@@ -58,6 +62,7 @@ class TaskStarted(Durable, frozen=True):
     system_prompt: str
     version: str
     format: int = 1
+    compact: bool = False
 
 
 class LogRepaired(Durable, frozen=True):
@@ -424,6 +429,7 @@ DurableEvent = (
     | DiagnosticsReported
     | InstructionsLoaded
     | FilesChangedOutside
+    | EnvironmentReported
     | HookRan
     | ErrorRaised
     | Unrecognised

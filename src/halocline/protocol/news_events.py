@@ -40,3 +40,9 @@ class DiagnosticsReported(Durable, frozen=True):
     """The model is told of errors in code, found too late for an edit's result or asked for by `@problems`."""
 
     content: tuple[UserPart, ...]
+
+
+class EnvironmentReported(Durable, frozen=True):
+    """The model is told in the middle of a turn what has changed around it: the mode, how full its window is."""
+
+    content: tuple[UserPart, ...]

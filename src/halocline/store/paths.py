@@ -91,6 +91,11 @@ class Home(Value, frozen=True):
         return self.root / "prompt_history"
 
     @property
+    def prompts(self) -> Path:
+        """Sections of the system prompt that the person wrote."""
+        return self.root / "prompts"
+
+    @property
     def trust(self) -> Path:
         """Which folders may run code of their own."""
         return self.root / "trust.json"

@@ -148,6 +148,22 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     thinking_budget: Annotated[
         Tokens | None, Says(description="Tokens that a model may think for one reply; 0 for none. Wins over `effort`.")
     ] = None
+    context_window: Annotated[
+        Count | None,
+        Says(description="The model's window in tokens, where nobody knows it, or a smaller one that it shall have."),
+    ] = None
+    prompt: Annotated[
+        Literal["auto", "full", "compact"],
+        Says(description="The system prompt: full, compact (with fewer tools), or auto: compact up to 32K of window."),
+    ] = "auto"
+    system_prompt_file: Annotated[
+        str,
+        Says(description="A file in the place of the system prompt; a relative path is seen from Halocline's home."),
+    ] = ""
+    append_system_prompt: Annotated[
+        str, Says(description="Words for the end of the system prompt, or `@` and a file.")
+    ] = ""
+    language: Annotated[str, Says(description="The language to answer in, such as `German`.")] = ""
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
     sandbox: Annotated[
         Literal["off", "auto", "require"],
@@ -288,6 +304,8 @@ VARIABLES = {
     "HALOCLINE_MAX_STEPS": "max_steps",
     "HALOCLINE_MAX_COST": "max_cost",
     "HALOCLINE_TIME_LIMIT": "time_limit",
+    "HALOCLINE_CONTEXT_WINDOW": "context_window",
+    "HALOCLINE_LANGUAGE": "language",
     "HALOCLINE_CHECKPOINTS": "checkpoints",
     "HALOCLINE_SANDBOX": "sandbox",
     "HALOCLINE_CONNECT_TIMEOUT": "connect_timeout",

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+from halocline.context.compaction import EDITS
 from halocline.ports.jobs import Jobs
 from halocline.protocol.events import Event, JobEnded, JobsReported
 from halocline.protocol.jobs import JobInfo
+from halocline.protocol.messages import AssistantMessage
+from halocline.protocol.state import State
 
 
 def tell_of_ends(jobs: Jobs, emit: Callable[[Event], None]) -> None:
@@ -16,11 +19,19 @@ def tell_of_ends(jobs: Jobs, emit: Callable[[Event], None]) -> None:
     jobs.begin(ended)
 
 
-def news_of(jobs: Jobs) -> tuple[JobsReported, ...]:
+async def news_of(state: State, jobs: Jobs) -> tuple[JobsReported, ...]:
     """What to tell the model now; nothing most of the time."""
+    if _has_just_edited(state):
+        await jobs.settle()
     news = jobs.news()
     if not news:
         return ()
     from halocline.context.job_notes import job_news
 
     return (JobsReported(content=(job_news(news),)),)
+
+
+def _has_just_edited(state: State) -> bool:
+    """Whether the newest reply called for an edit."""
+    newest = next((said for said in reversed(state.messages) if isinstance(said, AssistantMessage)), None)
+    return newest is not None and any(call.name in EDITS for call in newest.tool_calls)

@@ -1,11 +1,12 @@
-"""What the model is told before a request: rules, jobs, files that changed, the to-do list, errors found late,
-the `@problems` of a prompt.
+"""What the model is told before a request: rules, jobs, files that changed, the to-do list, its surroundings, errors
+found late, the `@problems` of a prompt.
 """
 
 from pathlib import Path
 
+from halocline.context.environment import environment_news
 from halocline.context.mentions import mentions_problems
-from halocline.protocol.events import DiagnosticsReported, DurableEvent
+from halocline.protocol.events import DiagnosticsReported, DurableEvent, EnvironmentReported
 from halocline.protocol.messages import UserMessage
 from halocline.protocol.state import State
 from halocline.task.jobs import news_of as news_of_jobs
@@ -14,11 +15,13 @@ from halocline.task.machine import Machine
 
 async def news_of(state: State, machine: Machine) -> list[DurableEvent]:
     """Nothing most of the time."""
-    news: list[DurableEvent] = [*news_of_jobs(machine.shell.jobs)]
+    news: list[DurableEvent] = [*await news_of_jobs(state, machine.shell.jobs)]
     if machine.instructions and (rules := machine.instructions.news(state)):
         news.append(rules)
     if machine.attention:
         news += await machine.attention.news(state)
+    if changed_around := environment_news(state):
+        news.append(EnvironmentReported(content=(changed_around,)))
     workspace = Path(state.workspace)
     if late := machine.diagnostics.late():
         from halocline.context.diagnostic_notes import LATE, introduced

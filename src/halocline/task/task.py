@@ -23,8 +23,9 @@ from halocline.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
+from halocline.protocol.fold import reduce
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall
-from halocline.protocol.state import TIME_IS_UP, State, loose_ends, reduce
+from halocline.protocol.state import TIME_IS_UP, State, loose_ends
 from halocline.task.answer import judged
 from halocline.task.compactor import Compactor
 from halocline.task.governor import GO_ON, STOP, Governor, Verdict

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 
+from halocline.context.families import PATCHES
 from halocline.ports.tool import AnyTool, ToolSpec
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state import State
@@ -39,8 +40,6 @@ ALL: tuple[AnyTool, ...] = (
     attempt_completion.TOOL,
 )
 
-PATCHES = r"(.*/)?(gpt-(4\.1|[5-9]|\d\d)|o[34](?!\w)|codex)"
-"""Models that were trained on the format of apply_patch; OpenAI's, whoever serves them."""
 OFFERED = {"apply_patch": PATCHES, "replace_in_file": rf"(?!{PATCHES})"}
 """Which models are offered a tool that not every model is: each has one way to edit a part of a file."""
 ON_REQUEST = ("new_task", "new_rule", "report_bug", "generate_explanation")
@@ -50,6 +49,8 @@ SET_UP = ("web_search", "use_skill", "remember")
 PLANNING = "plan_mode_respond"
 BROWSER = "browser_action"
 """Offered where a browser is set up; it is made for the size of its pictures."""
+SPARED = ("list_code_definition_names", "web_fetch", "update_todos")
+"""Not offered where the prompt is compact: bash and the other tools reach as far."""
 RARE = (*SET_UP, PLANNING, *ON_REQUEST)
 """Tools of few tasks; each is imported by the first one that has it."""
 
@@ -104,4 +105,6 @@ def _is_offered(name: str, state: State) -> bool:
         return state.has_planned
     if name in RARE:
         return name in state.offered
+    if state.compact and name in SPARED:
+        return False
     return re.match(OFFERED.get(name, ""), state.model) is not None

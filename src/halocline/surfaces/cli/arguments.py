@@ -1,6 +1,7 @@
 """The words `halo` understands. The reference page of the docs is generated from these parsers."""
 
 import argparse
+from pathlib import Path
 from typing import Any, NoReturn
 
 from halocline._version import __version__
@@ -21,6 +22,7 @@ COMMANDS = {
     "checkpoints": "list, compare or restore saved states of a workspace",
     "models": "which models can be named, and what they cost",
     "rules": "which files of rules are followed, and why; new ones, on, off",
+    "context": "what fills a task's context window, and what it costs",
     "hooks": "which hooks are set up, and which of them run",
     "trust": "let a folder run its own hooks, or not",
     "login": "store the key for a provider, after trying it",
@@ -111,6 +113,7 @@ def _prompt_options(parser: Parser) -> Parser:
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--max-steps", type=_positive_int, metavar="N", help="steps one turn may take")
     add("--max-cost", type=_positive, metavar="USD", help="US dollars the task may cost")
+    _prompt_words(parser)
     add("--trust", action="store_true", help="let the folder's own hooks run this time")
     add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="a folder of hooks; may be repeated")
     add("--record", metavar="FILE", help="write events and requests to a new file, for halo replay")
@@ -130,6 +133,13 @@ def _model_options(parser: Parser) -> None:
     parser.add_argument(
         "--text-tools", action="store_const", const=("*",), help="let the model write tool calls as text"
     )
+
+
+def _prompt_words(parser: Parser) -> None:
+    add = parser.add_argument
+    add("--context-window", type=_positive_int, metavar="TOKENS", help="the model's window, if it is not known")
+    add("--system-prompt-file", type=_path, metavar="FILE", help="this in the place of the system prompt")
+    add("--append-system-prompt", type=_words, metavar="TEXT", help="words for its end; @FILE takes them from a file")
 
 
 def _server_options(parser: Parser) -> None:
@@ -210,6 +220,20 @@ def _models() -> Parser:
     parser.add_argument("-a", "--all", action="store_true", help="also those for which no key is set")
     parser.add_argument("--refresh", action="store_true", help="fetch the catalogue anew before anything is listed")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
+def _context() -> Parser:
+    parser = Parser(prog="halo context", description="What a task's next request holds, part by part, and its price.")
+    add = parser.add_argument
+    add("task", nargs="?", default="", help="the task, or the beginning or end of its name; without it, a new one here")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--prompt", action="store_true", help="print the system prompt exactly")
+    instead.add_argument("--cache", action="store_true", help="how a task used the provider's cache, and why it missed")
+    add("--json", action="store_true", help="say it as one JSON object")
+    add("-C", "--cwd", metavar="DIR", default=".", help="the folder of the new task")
+    _model_options(parser)
+    _prompt_words(parser)
     return parser
 
 
@@ -345,6 +369,7 @@ PARSERS = {
     "checkpoints": _checkpoints,
     "models": _models,
     "rules": _rules,
+    "context": _context,
     "hooks": _hooks,
     "trust": _trust,
     "login": _login,
@@ -360,6 +385,14 @@ def _effort(text: str) -> Effort:
     if text not in tuple(Effort):
         raise argparse.ArgumentTypeError(f"{text!r} is not one of: {EFFORTS}")
     return Effort(text)
+
+
+def _path(text: str) -> str:
+    return str(Path(text).expanduser().absolute())
+
+
+def _words(text: str) -> str:
+    return f"@{_path(text[1:])}" if text.startswith("@") else text
 
 
 def _tokens(text: str) -> int:

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.state import State, fold
+from halocline.protocol.fold import fold
+from halocline.protocol.state import State
 from halocline.surfaces.cli.asking import Asker
 from halocline.surfaces.cli.decision import Decision
 from halocline.surfaces.cli.line_input import Prompt, composer

@@ -21,6 +21,7 @@ MODULES = {
     "checkpoints": "checkpoints",
     "models": "models",
     "rules": "rules",
+    "context": "context",
     "hooks": "trust",
     "trust": "trust",
     "login": "login",

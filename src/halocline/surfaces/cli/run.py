@@ -35,6 +35,8 @@ def command(arguments: argparse.Namespace) -> int:
         schema = _schema_of(arguments)
         stays = view.asks and arguments.command == ""
         resumes = arguments.continue_ or bool(arguments.resume)
+        if resumes:
+            _refuse_another_prompt(arguments)
         prompt = prompt_text(arguments.prompt, needed=not resumes)
         if not (prompt or stays or resumes):
             raise UsageError("There is no prompt.", 'Give one: halo "what to do", or pipe it in. See: halo --help')
@@ -93,6 +95,14 @@ def _schema_of(arguments: argparse.Namespace) -> JsonObject | None:
     from halocline.controller.output_schema import read_schema
 
     return read_schema(arguments.output_schema)
+
+
+def _refuse_another_prompt(arguments: argparse.Namespace) -> None:
+    """Raises UsageError."""
+    if arguments.system_prompt_file or arguments.append_system_prompt:
+        raise UsageError(
+            "The system prompt of a task is fixed when it begins.", "Begin a new task, or say it with the prompt."
+        )
 
 
 def _settle_trust(client: Client, resume: str | None, workspace: Path, *, attended: bool) -> None:

@@ -11,7 +11,7 @@ from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.protocol import codec
 from halocline.protocol.errors import UsageError
-from halocline.protocol.state import fold
+from halocline.protocol.fold import fold
 from halocline.surfaces import figures
 from halocline.surfaces.cli.line_mode import LineMode
 from halocline.surfaces.cli.listing import entry, moment
@@ -60,6 +60,9 @@ def _show(client: Client, arguments: argparse.Namespace) -> None:
         from halocline.surfaces.costs import table, turns_of
 
         print("\n".join(map(clean, table(turns_of(past)))))
+        from halocline.surfaces.cli.context import cache_lines
+
+        print("\nCache · " + "\n  ".join(map(clean, cache_lines(client.cache(task)))))
         return
     view = LineMode(attended=False)
     for event in past:

@@ -1,0 +1,71 @@
+"""What a task's next request is made of, what it costs, and how the cache was used. Nothing is written."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from halocline.context.cache_report import cache_report
+from halocline.context.environment import environment
+from halocline.context.usage_report import usage_report
+from halocline.controller.prompt_choice import facts
+from halocline.ports.model import Request
+from halocline.protocol.events import DurableEvent, TaskStarted, ToolsOffered
+from halocline.protocol.fold import reduce
+from halocline.protocol.messages import UserMessage
+from halocline.protocol.state import State
+from halocline.protocol.usage_report import CacheReport, ContextReport, Rates
+from halocline.providers.catalog import ModelInfo
+
+if TYPE_CHECKING:
+    from halocline.controller.assembly import Assembly
+
+
+def at_start(assembly: "Assembly", started: TaskStarted, attended: bool, tools: Iterable[str]) -> State:
+    """What a new task knows when its first prompt, still without words, is sent."""
+    state = reduce(State(), started)
+    offered = assembly.offered(state, attended, tools)
+    state = reduce(state, ToolsOffered(tools=tuple(sorted(offered))))
+    note = environment(state, Path(state.workspace), datetime.now().astimezone())
+    return replace(state, messages=(UserMessage((note,)),)) if note else state
+
+
+def context_of(assembly: "Assembly", state: State) -> ContextReport:
+    """What the next request would hold."""
+    info = facts(state.model, assembly.settings, assembly.catalogue)
+    context = assembly.context()
+    state = replace(state, window=state.window or info.window)
+    report = usage_report(context.request(state, assembly.tools()), state.last_usage, state.workspace)
+    room = context.room(state)
+    return replace(
+        report,
+        task=state.task,
+        title=state.title,
+        window=room.window,
+        window_known=bool(state.window or state.limit),
+        reserve=room.window - room.allowed,
+        rates=rates(info, report.used),
+    )
+
+
+def cache_of(assembly: "Assembly", events: Sequence[DurableEvent]) -> CacheReport:
+    """How the requests of a log used the provider's cache."""
+    context, tools = assembly.context(), assembly.tools()
+
+    def request_of(state: State) -> Request:
+        return context.request(state, tools)
+
+    def rates_of(model: str) -> Rates | None:
+        return rates(facts(model, assembly.settings, assembly.catalogue), 0)
+
+    return cache_report(events, request_of, rates_of)
+
+
+def rates(info: ModelInfo, read: int) -> Rates | None:
+    """What a token costs that is read, in a request of that length."""
+    prices = next((tier.prices for tier in reversed(info.tiers) if read > tier.above), info.prices)
+    if prices is None:
+        return None
+    return Rates(prices.input, prices.input if prices.cache_read is None else prices.cache_read)

@@ -1,0 +1,139 @@
+"""How a task begins here, or is taken up again: what is fixed for good, and what another process left."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from halocline._version import __version__
+from halocline.context.skills import Found, listed
+from halocline.context.system_prompt import system_prompt
+from halocline.controller.assembly import Assembly
+from halocline.controller.prompt_choice import is_compact, wishes
+from halocline.protocol.events import (
+    ApprovalMode,
+    JobEnded,
+    JobsReported,
+    Mode,
+    ModeChanged,
+    ModelChanged,
+    Noticed,
+    PageShown,
+    ShellMoved,
+    TaskStarted,
+    ToolsOffered,
+)
+from halocline.protocol.instructions import Beginning
+from halocline.protocol.values import Value
+from halocline.task.log import Log
+from halocline.task.task import Task
+
+GONE = "its process was killed"
+"""Why a job ended that a task had when it was opened again."""
+
+
+class TaskOptions(Value, frozen=True):
+    """What a person chose for a task. None takes the settings' value, or leaves a resumed task as it was.
+
+    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time.
+    """
+
+    model: str | None = None
+    mode: Mode | None = None
+    approval_mode: ApprovalMode | None = None
+    attended: bool = False
+    trusted: bool = False
+    record: Path | None = None
+
+
+@dataclass(slots=True)
+class OpenTask:
+    """A task, the coroutine that serves it, the model's name in each mode, and what was odd when it began.
+
+    `left_at` is when another process last had it; 0 once a prompt was sent.
+    """
+
+    task: Task
+    serving: asyncio.Task[None]
+    models: Mapping[Mode, str]
+    remarks: tuple[str, ...] = ()
+    left_at: float = 0.0
+
+
+def begun(
+    assembly: Assembly,
+    workspace: Path,
+    options: TaskOptions,
+    names: Mapping[Mode, str],
+    skills: Found,
+    rules: Beginning,
+) -> TaskStarted:
+    """How a task begins; `names` are its models. Raises SettingsError."""
+    settings = assembly.settings
+    mode = options.mode or Mode.ACT
+    told = listed(skills.skills) + _remembered(assembly, workspace) + rules.section
+    compact = is_compact(names.values(), settings, assembly.catalogue)
+    return TaskStarted(
+        workspace=str(workspace),
+        model=names[mode],
+        mode=mode,
+        approval_mode=options.approval_mode or settings.approval_mode,
+        system_prompt=system_prompt(
+            workspace, told, models=names.values(), compact=compact, wishes=wishes(settings, assembly.home)
+        ),
+        version=__version__,
+        compact=compact,
+    )
+
+
+def _remembered(assembly: Assembly, workspace: Path) -> str:
+    """What the system prompt says of notes; unless memory is on, nothing is looked at."""
+    if not assembly.settings.memory:
+        return ""
+    from halocline.controller.memory import Memory
+
+    return Memory(workspace, assembly.home.memory, on=True).given
+
+
+async def mended_then_run(task: Task) -> None:
+    """Nothing of the task runs before what a killed process left half done was put back."""
+    for said in await task.machine.files.mend():
+        task.emit(Noticed(said))
+    await task.run()
+
+
+def switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:
+    """Go on in a mode, with its model."""
+    if models[mode] != task.state.model:
+        task.emit(ModelChanged(model=models[mode]))
+    if mode is not task.state.mode:
+        task.emit(ModeChanged(mode=mode))
+
+
+def offer(task: Task, tools: Iterable[str]) -> None:
+    """Let the model have these tools from now on, beside those of every task."""
+    if (names := frozenset(tools)) != task.state.offered:
+        task.emit(ToolsOffered(tools=tuple(sorted(names))))
+
+
+def begin_anew(task: Task) -> None:
+    """The process that ran the task is gone, and with it its jobs and what its shell had changed."""
+    from halocline.context.job_notes import begun_anew
+
+    if note := begun_anew(task.state):
+        gone = (JobEnded(job=job.job, command=job.command, stopped=GONE) for job in task.state.jobs)
+        moved = task.state.shell.cwd or task.state.shell.exported
+        if task.state.page:
+            task.emit(PageShown())
+        task.emit(*gone, *([ShellMoved()] if moved else []), JobsReported(content=(note,)))
+
+
+@contextmanager
+def given_back_on_failure(log: Log) -> Iterator[Log]:
+    """A log that nobody serves yet: its lock does not outlive a failure."""
+    try:
+        yield log
+    except BaseException:
+        log.close()
+        raise

@@ -1,0 +1,94 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from halocline.context.families import FAMILIES, family
+from halocline.context.system_prompt import SECTIONS, Wishes, sections_of, system_prompt
+from halocline.protocol.state import State
+from halocline.tools.toolset import Tools
+
+WORKSPACE = Path("/work/{project}")
+MODELS = ["anthropic/claude-opus-5", "openai/gpt-5.6", "gemini/gemini-3-pro", "zai/glm-5", "ollama/qwen3"]
+
+
+@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_prompt_names_the_workspace_and_leaves_no_hole(model: str, compact: bool):
+    text = system_prompt(WORKSPACE, models=[model], compact=compact)
+    assert "Workspace: /work/{project}\n" in text
+    assert "{system}" not in text
+    assert "placeholder comment" in text
+    assert set(sections_of(text)) <= set(SECTIONS)
+
+
+@pytest.mark.parametrize(("compact", "most"), [(False, 2_300), (True, 1_550)])
+@pytest.mark.parametrize("model", MODELS)
+def test_prompt_and_tools_together_stay_small(model: str, compact: bool, most: int):
+    offered = Tools().specs(State(model=model, compact=compact))
+    specs = [{"name": s.name, "description": s.description, "input_schema": s.schema} for s in offered]
+    tools = json.dumps(specs, separators=(",", ":"), ensure_ascii=False)
+    assert len(system_prompt(WORKSPACE, models=[model], compact=compact) + tools) / 4 <= most
+
+
+def test_the_compact_prompt_speaks_of_no_tool_that_it_does_not_come_with():
+    full = {spec.name for spec in Tools().specs(State())}
+    spared = full - {spec.name for spec in Tools().specs(State(compact=True))}
+    assert spared
+    assert [name for name in spared if name in system_prompt(WORKSPACE, compact=True)] == []
+
+
+def test_a_family_is_told_what_it_needs_and_each_only_that():
+    texts = {name: system_prompt(WORKSPACE, models=[f"x/{name}-5"]) for name in FAMILIES}
+    assert "apply_patch" in texts["gpt"]
+    assert len(set(texts.values())) == len(FAMILIES)
+    assert "# Habits" not in system_prompt(WORKSPACE, models=["ollama/qwen3"])
+    both = sections_of(system_prompt(WORKSPACE, models=["x/gpt-5", "x/gemini-3", "x/gpt-5"]))["habits"]
+    assert both.count("apply_patch") == 1
+    assert "announcing" in both
+
+
+@pytest.mark.parametrize(
+    ("model", "known"),
+    [
+        ("openai/gpt-5.6", "gpt"),
+        ("openrouter/anthropic/claude-haiku", "claude"),
+        ("bedrock/eu.anthropic.claude-sonnet", "claude"),
+        ("vertex/gemini-3-pro", "gemini"),
+        ("zai/GLM-5", "glm"),
+        ("openai/gpt-4o", ""),
+        ("ollama/chatglm", ""),
+        ("", ""),
+    ],
+)
+def test_a_model_is_known_by_its_name(model: str, known: str):
+    assert family(model) == known
+
+
+def test_a_section_is_replaced_emptied_or_brings_its_own_heading():
+    wishes = Wishes(
+        sections={"role": "You are {system} {me}.", "safety": "", "editing": "Edit well.", "commands": "# Sh\nNo."}
+    )
+    text = system_prompt(WORKSPACE, wishes=wishes)
+    parts = sections_of(text)
+    assert parts["role"].endswith(" {me}.\n\n")
+    assert "{system}" not in text
+    assert "safety" not in parts
+    assert parts["editing"] == "# Editing\nEdit well.\n\n"
+    assert "commands" not in parts
+    assert parts["sh"] == "# Sh\nNo.\n\n"
+
+
+def test_a_prompt_of_ones_own_still_gets_what_the_machine_is_and_the_skills():
+    text = system_prompt(
+        WORKSPACE, "\n# Skills\n- a: b\n", wishes=Wishes(whole="Sing.\n", added="Loud.", language="Latin")
+    )
+    assert list(sections_of(text)) == ["role", "machine", "language", "skills", "from the person"]
+    assert text.startswith("Sing.\n\n# Machine\nWorkspace: ")
+    assert text.endswith("\n# Skills\n- a: b\n\n# From the person\nLoud.\n")
+    assert "Answer in Latin." in text
+
+
+def test_sections_put_together_are_the_prompt():
+    text = system_prompt(WORKSPACE, "\n# Skills\n- a: b\n", models=MODELS)
+    assert "".join(sections_of(text).values()) == text
