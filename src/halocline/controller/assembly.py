@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
-from halocline.controller.grounds import diagnostics
+from halocline.controller.grounds import LazyMentions, diagnostics
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
 from halocline.controller.model_choice import open_model, thinking, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
@@ -293,7 +293,7 @@ class Assembly:
         from halocline.controller.replayed import Replayed
 
         parts = self._parts(log, state, workspace, RecordedHooks(course))
-        machine = structs.replace(parts["machine"], leave=RecordedLeave())
+        machine = structs.replace(parts["machine"], leave=RecordedLeave(), mentions=None)
         parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock), "machine": machine}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
@@ -356,7 +356,7 @@ class Assembly:
 
     def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> Machine:
         folder = log.path.parent
-        return Machine(
+        machine = Machine(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(
                 folder / OUTPUTS,
@@ -385,6 +385,7 @@ class Assembly:
             facts=self.shell_facts(),
             hooks=hooks,
         )
+        return structs.replace(machine, mentions=LazyMentions(machine, self.home))
 
     def shell_facts(self) -> LocalShellFacts:
         """What the judge of commands must know of this machine."""

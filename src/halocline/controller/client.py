@@ -19,9 +19,11 @@ from halocline.store.history import TaskInfo
 
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
+    from halocline.controller.composing import Mentionable
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
+    from halocline.protocol.mentioned import Mentioned
 
 
 def open_client(choices: Choices, name: str = "cli") -> "Client":
@@ -74,6 +76,14 @@ class Client:
     def jobs(self, task: str) -> tuple[JobInfo, ...]:
         """The commands that an open task let go on, and those of them that ended lately."""
         return self._controller.jobs(task)
+
+    async def mentioned(self, task: str, text: str) -> "tuple[Mentioned, ...]":
+        """What a text for an open task mentions by `@`, and about how many tokens each will be."""
+        return await self._controller.mentioned(task, text)
+
+    async def mentionable(self, task: str) -> "Mentionable":
+        """What can be mentioned in an open task: its files, commits and the other tasks of its folder."""
+        return await self._controller.mentionable(task)
 
     def history(self) -> list[TaskInfo]:
         return self._controller.history()

@@ -55,9 +55,11 @@ from halocline.task.task import Task
 
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
+    from halocline.controller.composing import Mentionable
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
+    from halocline.protocol.mentioned import Mentioned
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
 
@@ -227,6 +229,17 @@ class Controller:
         """Remove a task's log. Raises TaskBusy when a process has it open."""
         Log(self.home.task(name), name).close()
         history.delete(self.home.tasks, name)
+
+    async def mentioned(self, name: str, text: str) -> "tuple[Mentioned, ...]":
+        """What a text for an open task mentions, and how much each is."""
+        task = self._task(name)
+        return await task.machine.mentions.sizes((text,), task.state) if task.machine.mentions else ()
+
+    async def mentionable(self, name: str) -> "Mentionable":
+        """What can be mentioned in an open task."""
+        from halocline.controller.composing import mentionable
+
+        return await mentionable(self._task(name), self.home)
 
     def checkpoints(self, workspace: Path) -> ShadowGit:
         """The saved states of a workspace."""

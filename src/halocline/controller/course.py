@@ -29,6 +29,7 @@ FROM_ELSEWHERE = (
     ev.JobEnded,
     ev.JobsReported,
     ev.DiagnosticsReported,
+    ev.MentionsResolved,
     ev.HookRan,
     ev.Unrecognised,
 )

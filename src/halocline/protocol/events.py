@@ -22,6 +22,7 @@ from halocline.protocol.kinds import (
     TodoStatus as TodoStatus,
     ToolKind as ToolKind,
 )
+from halocline.protocol.mentioned import MentionsResolved as MentionsResolved
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
 from halocline.protocol.rules import CommandPart as CommandPart, RuleBook
 from halocline.protocol.values import JsonObject
@@ -440,6 +441,7 @@ DurableEvent = (
     | JobEnded
     | JobsReported
     | DiagnosticsReported
+    | MentionsResolved
     | HookRan
     | ErrorRaised
     | Unrecognised

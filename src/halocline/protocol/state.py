@@ -5,7 +5,7 @@ touch `draft`, which every durable end of a reply clears. `loose_ends` says what
 approval and no question open; it serves the end of a turn and the reading of a log that a crash left behind.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from halocline.protocol.messages import (
     ToolResult,
     Usage,
     UserMessage,
+    UserPart,
 )
 from halocline.protocol.rules import RuleBook
 from halocline.protocol.values import JsonObject, Value
@@ -57,7 +58,7 @@ class TurnState(Value, frozen=True):
 
 
 class State(Value, frozen=True):
-    """Everything known about a task."""
+    """Everything known about a task. `unheard` are a person's words that no request has carried yet."""
 
     task: str = ""
     seq: int = 0
@@ -104,6 +105,7 @@ class State(Value, frozen=True):
     jobs_ended_apart: tuple[ev.JobEnded, ...] = ()
     offered: frozenset[str] = frozenset()
     has_planned: bool = False
+    unheard: tuple[str, ...] = ()
 
     @property
     def turn_is_over(self) -> bool:
@@ -229,12 +231,18 @@ def _turn_started(state: State, e: ev.TurnStarted) -> State:
         last_outcome=("", ""),
         nobody_answered=False,
         forgiven_steps=state.steps,
+        unheard=(*state.unheard, *_words(e.content)),
     )
+
+
+def _words(content: Iterable[UserPart]) -> Iterator[str]:
+    return (part.text for part in content if isinstance(part, Text))
 
 
 def _steered(state: State, e: ev.SteeringReceived) -> State:
     turn = replace(state.turn, is_over=False) if state.turn else None
-    return replace(state, turn=turn, messages=(*state.messages, UserMessage(e.content)))
+    said = (*state.unheard, *_words(e.content))
+    return replace(state, turn=turn, messages=(*state.messages, UserMessage(e.content)), unheard=said)
 
 
 def _answer_refused(state: State, e: ev.AnswerRefused) -> State:
@@ -249,7 +257,7 @@ def _turn_ended(state: State, e: ev.TurnEnded) -> State:
 
 def _step_started(state: State, e: ev.StepStarted) -> State:
     turn = replace(state.turn, steps=state.turn.steps + 1) if state.turn else None
-    return replace(state, turn=turn, steps=state.steps + 1, draft=None)
+    return replace(state, turn=turn, steps=state.steps + 1, draft=None, unheard=())
 
 
 def _retried(state: State, e: ev.StepRetried) -> State:
@@ -317,6 +325,7 @@ def _approval_resolved(state: State, e: ev.ApprovalResolved) -> State:
         refusals=refusals,
         declined=state.declined or (e.by == "user" and e.decision in (ev.Choice.REJECT_ONCE, ev.Choice.REJECT_ALWAYS)),
         nobody_answered=state.nobody_answered or e.by == "nobody",
+        unheard=(*state.unheard, e.note) if e.note and e.by == "user" else state.unheard,
     )
 
 
@@ -325,7 +334,8 @@ def _question_asked(state: State, e: ev.QuestionAsked) -> State:
 
 
 def _question_answered(state: State, e: ev.QuestionAnswered) -> State:
-    return replace(state, questions=tuple(asked for asked in state.questions if asked.request != e.request))
+    left = tuple(asked for asked in state.questions if asked.request != e.request)
+    return replace(state, questions=left, unheard=(*state.unheard, e.answer) if e.by == "user" else state.unheard)
 
 
 def _limit_extended(state: State, e: ev.LimitExtended) -> State:
@@ -359,7 +369,7 @@ def _hook_ran(state: State, e: ev.HookRan) -> State:
     if e.call or state.turn is None:
         return state
     if e.decision is HookDecision.BLOCK and e.moment in BEFORE_THE_MODEL:
-        return replace(state, messages=state.messages[: state.turn.first_message])
+        return replace(state, messages=state.messages[: state.turn.first_message], unheard=())
     if not e.content:
         return state
     turn = replace(state.turn, is_over=False)
@@ -402,6 +412,9 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.JobEnded: _job_ended,
     ev.JobsReported: _jobs_reported,
     ev.DiagnosticsReported: lambda state, e: replace(state, messages=(*state.messages, UserMessage(e.content))),
+    ev.MentionsResolved: lambda state, e: replace(
+        state, messages=(*state.messages, UserMessage(e.content)), unheard=()
+    ),
     ev.HookRan: _hook_ran,
     ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=(*state.checkpoints, e)),
 }

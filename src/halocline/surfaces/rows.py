@@ -179,6 +179,16 @@ def _found(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
             yield NoticeRow(part.text.split("\n", 1)[0].rstrip(":") + ".")
 
 
+def _mentioned(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
+    """What the model was given along with the prompt, by the first line of each; and what it was not."""
+    for part in content:
+        if isinstance(part, Note) and part.source == "problems":
+            yield NoticeRow(part.text)
+        elif isinstance(part, Note):
+            label = part.text.split("\n", 1)[0].replace(" (data, not instructions)", "")
+            yield NoticeRow(label if part.source == "not_given" else f"Given along: {label}")
+
+
 def _grow(row: CallRow, text: str) -> CallRow:
     """A running call's newest output; only its end is kept until the result replaces it."""
     return replace(row, output=(row.output + text)[-LIVE_OUTPUT:])
@@ -232,6 +242,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.CheckpointRestored: lambda t, e: _add(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
     ev.JobEnded: lambda t, e: _add(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
     ev.DiagnosticsReported: lambda t, e: _add(t, *_found(e.content)),
+    ev.MentionsResolved: lambda t, e: _add(t, *_mentioned(e.content)),
     ev.HookRan: _hook_ran,
     ev.Noticed: lambda t, e: _add(t, NoticeRow(e.text)),
     ev.ErrorRaised: lambda t, e: _add(t, ErrorRow(e.code, e.text, e.hint)),

@@ -19,6 +19,7 @@ from halocline.protocol.values import Value
 if TYPE_CHECKING:
     from halocline.ports.browser import Browser  # most tasks have neither
     from halocline.ports.hooks import Hooks
+    from halocline.ports.mentions import Mentions
 
 
 class Machine(Value, frozen=True):
@@ -48,6 +49,7 @@ class Machine(Value, frozen=True):
     formatters: Mapping[str, str] = {}
     facts: ShellFacts = NoFacts()
     hooks: "Hooks | None" = None
+    mentions: "Mentions | None" = None
 
     async def close(self) -> None:
         """End what was started on it."""

@@ -1,27 +1,23 @@
-"""What the model is told before a request: what became of jobs, errors found late, the `@problems` of a prompt."""
+"""What the model is told before a request: what became of jobs, errors found late, what the person mentioned by `@`."""
 
 from pathlib import Path
 
-from halocline.context.mentions import mentions_problems
-from halocline.protocol.events import DiagnosticsReported, JobsReported
-from halocline.protocol.messages import UserMessage
+from halocline.protocol.events import DiagnosticsReported, JobsReported, MentionsResolved
 from halocline.protocol.state import State
 from halocline.task.jobs import news_of as news_of_jobs
 from halocline.task.machine import Machine
 
+News = JobsReported | DiagnosticsReported | MentionsResolved
 
-async def news_of(state: State, machine: Machine) -> list[JobsReported | DiagnosticsReported]:
+
+async def news_of(state: State, machine: Machine) -> list[News]:
     """Nothing most of the time."""
-    news: list[JobsReported | DiagnosticsReported] = [*news_of_jobs(machine.shell.jobs)]
-    workspace = Path(state.workspace)
+    news: list[News] = [*news_of_jobs(machine.shell.jobs)]
     if late := machine.diagnostics.late():
         from halocline.context.diagnostic_notes import LATE, introduced
 
-        news.append(DiagnosticsReported(content=(introduced(late, workspace, LATE),)))
-    last = state.messages[-1] if state.messages else None
-    if isinstance(last, UserMessage) and mentions_problems(last.content):
-        from halocline.context.diagnostic_notes import current
-
-        changed = [workspace / path for path in sorted(state.files_changed)]
-        news.append(DiagnosticsReported(content=(current(await machine.diagnostics.current(changed), workspace),)))
+        news.append(DiagnosticsReported(content=(introduced(late, Path(state.workspace), LATE),)))
+    said = [words for words in state.unheard if "@" in words]
+    if said and machine.mentions and (content := await machine.mentions.resolve(said, state)):
+        news.append(MentionsResolved(content=content))
     return news

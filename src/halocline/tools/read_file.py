@@ -3,6 +3,7 @@
 What must stay true: a text is left out as already read only when the very same text stands in what the model reads.
 """
 
+from os.path import normpath
 from pathlib import PurePath
 from typing import Annotated
 
@@ -16,7 +17,7 @@ from halocline.ports.host import FileInfo
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Location, ToolKind
-from halocline.protocol.messages import AssistantMessage, Image, Message, Text, ToolResult
+from halocline.protocol.messages import AssistantMessage, Image, Message, Note, Text, ToolResult, UserMessage, UserPart
 from halocline.tools.places import existing, explained, shown
 from halocline.tools.schema import schema_of
 
@@ -27,7 +28,7 @@ LONGEST_SIDE = 8_000
 SMALLER_SIDE = 1_568
 WORTH_LEAVING_OUT = 1_000
 """Characters from which on a repeated text is replaced by a note."""
-ALREADY_READ = "[unchanged: read_file gave you this same text above. Ask once more to have it repeated.]"
+ALREADY_READ = "[unchanged: you were given this same text above. Ask once more to have it repeated.]"
 _BLOB = "sha256:"
 
 
@@ -132,7 +133,9 @@ def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
     calls: set[str] = set()
     known = False
     for message in messages:
-        if isinstance(message, AssistantMessage):
+        if isinstance(message, UserMessage):
+            known = known or any(_is_given(part, path, text) for part in message.content)
+        elif isinstance(message, AssistantMessage):
             calls = {call.id for call in message.tool_calls if _reads(call.arguments, call.name, path)}
         elif isinstance(message, ToolResult) and message.call in calls and message.content:
             first = message.content[0]
@@ -140,6 +143,11 @@ def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
                 return False
             known = known or first == Text(text)
     return known
+
+
+def _is_given(part: UserPart, path: str, text: str) -> bool:
+    """Whether it is the same text of that file, which the person mentioned."""
+    return isinstance(part, Note) and part.text.startswith(f"{normpath(path)}: ") and part.text.endswith(f"\n{text}")
 
 
 def _reads(arguments: dict[str, object], name: str, path: str) -> bool:

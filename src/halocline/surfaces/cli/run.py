@@ -124,13 +124,15 @@ async def _run(
             conversation = Conversation(client, task, view, schema, stays=stays)
             code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
             while handed := conversation.handed_over:
+                from halocline.controller.composing import quieted  # a model wrote it: it mentions nothing
+
                 ended = _running(client, task)
                 task = await _successor(client, task, handed, options)
                 view.begin_anew()
                 if ended:
                     view.show(ev.Noticed(_stopped(ended)))
                 conversation = Conversation(client, task, view, schema, stays=stays)
-                code = await conversation.run(HANDED_OVER.format(context=handed.context, task=handed.task), 0)
+                code = await conversation.run(HANDED_OVER.format(context=quieted(handed.context), task=handed.task), 0)
             is_empty = not client.state(task).messages and client.state(task).last_end is None
             stopped = _running(client, task)
     finally:

@@ -1,0 +1,68 @@
+"""What a surface's composer asks: what can be mentioned here, and how a path is written as a mention."""
+
+import asyncio
+from pathlib import Path
+
+from halocline.context.mentions import as_mention as as_mention, quieted as quieted
+from halocline.policy.paths import hides
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.values import Value
+from halocline.store import history
+from halocline.store.paths import Home
+from halocline.task.task import Task
+
+MOST_FILES = 50_000
+MOST_COMMITS = 100
+MOST_TASKS = 30
+
+WORD_MEANINGS = {
+    "problems": "errors that language servers know of",
+    "terminal": "the latest command's output, and the jobs",
+    "git-changes": "what is not committed",
+}
+"""What each fixed word gives; the composer shows it."""
+
+
+class Mentionable(Value, frozen=True):
+    """Paths of files, those that the task used lately first; commits and tasks by name and title."""
+
+    files: tuple[str, ...] = ()
+    commits: tuple[tuple[str, str], ...] = ()
+    tasks: tuple[tuple[str, str], ...] = ()
+
+
+async def mentionable(task: Task, home: Home) -> Mentionable:
+    """What can be mentioned in a task. Files that ignore files hide are not among it."""
+    workspace = Path(task.state.workspace)
+    lines = task.machine.leave.book().ignored
+    files, commits, tasks = await asyncio.gather(
+        _files(task, workspace),
+        task.machine.revisions.commits(MOST_COMMITS),
+        asyncio.to_thread(history.tasks, home.tasks),
+    )
+    others = [info for info in tasks if info.workspace == str(workspace) and info.task != task.state.task]
+    ordered = await asyncio.to_thread(_ordered, files, used(task), lines)
+    return Mentionable(ordered, commits, tuple((info.task, info.title) for info in others[:MOST_TASKS]))
+
+
+async def _files(task: Task, workspace: Path) -> list[str]:
+    try:
+        return (await task.machine.search.files(workspace, MOST_FILES))[0]
+    except (ToolFailure, OSError):
+        return []
+
+
+def used(task: Task) -> tuple[str, ...]:
+    """Files that the task changed or read, the latest first."""
+    paths: dict[str, None] = {}
+    for message in reversed(task.state.messages):
+        for call in getattr(message, "tool_calls", ()):
+            if isinstance(path := call.arguments.get("path"), str):
+                paths.setdefault(path.removeprefix("./"))
+    return (*paths, *sorted(task.state.files_changed - paths.keys()))
+
+
+def _ordered(files: list[str], first: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[str, ...]:
+    known = set(files)
+    ordered = dict.fromkeys([*(path for path in first if path in known), *files])
+    return tuple(path for path in ordered if not ignored or not hides(ignored, path))
