@@ -1,0 +1,87 @@
+"""What is pasted into the composer: long texts as chips that are sent whole, dropped files as mentions; pure but for
+the look whether a file is there.
+"""
+
+import os
+import shlex
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from halocline.controller.composing import as_mention
+from halocline.protocol.messages import Note
+
+LONG_LINES, LONG_TEXT = 10, 2_000
+"""Lines and characters above which a pasted text is shown as a chip."""
+SOURCE = "pasted"
+
+
+class Chips:
+    """Long pasted texts by the chip that stands for each in what is typed."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def chip(self, text: str) -> str:
+        """What is typed in the place of a text: the text itself, or the chip of a long one."""
+        lines = text.count("\n") + 1
+        if lines <= LONG_LINES and len(text) <= LONG_TEXT:
+            return text
+        size = f"{lines} lines" if lines > LONG_LINES else f"{len(text):,} characters"
+        chip, number = f"[pasted {size}]", 2
+        while self._texts.get(chip, text) != text:
+            chip, number = f"[pasted {size}, {number}]", number + 1
+        self._texts[chip] = text
+        return chip
+
+    def notes(self, typed: str) -> tuple[Note, ...]:
+        """The texts of the chips that are in what was typed, in order."""
+        places = sorted((typed.find(chip), chip) for chip in self._texts if chip in typed)
+        return tuple(Note(f"{chip}\n{self._texts[chip]}", SOURCE) for _, chip in places)
+
+    def whole(self, typed: str) -> str:
+        """What was typed, with the texts in the place of their chips."""
+        for chip, text in self._texts.items():
+            typed = typed.replace(chip, text)
+        return typed
+
+    def before(self, text: str) -> str:
+        """The chip with which a text ends; empty when it ends with none."""
+        return next((chip for chip in self._texts if text.endswith(chip)), "")
+
+
+def mentions_of(pasted: str, workspace: Path) -> str:
+    """A pasted text that is nothing but paths of files, as terminals paste what is dropped, as mentions; else empty."""
+    text = pasted.strip()
+    if not text.startswith(("/", "~/", "file://", "'", '"')) or len(text) > LONG_TEXT:
+        return ""
+    try:
+        words = [word for line in text.splitlines() for word in _words(line)]
+    except ValueError:
+        return ""
+    paths = [_path(word) for word in words]
+    if not paths or not all(paths):
+        return ""
+    return " ".join(as_mention(_shown(path, workspace)) for path in paths if path) + " "
+
+
+def _words(line: str) -> list[str]:
+    """The paths on a line: the whole line when it is one, as some terminals neither quote nor escape."""
+    return [line.strip()] if _path(line.strip()) else shlex.split(line)
+
+
+def _path(word: str) -> Path | None:
+    """The file that a word names, if it is absolute and there."""
+    if word.startswith("file://"):
+        parts = urlsplit(word)
+        word = unquote(parts.path) if parts.netloc in ("", "localhost") else ""
+    word = os.path.expanduser(word)
+    try:
+        return Path(word) if word.startswith("/") and word != "/" and os.path.exists(word) else None
+    except ValueError:
+        return None
+
+
+def _shown(path: Path, workspace: Path) -> str:
+    folder = "/" if path.is_dir() else ""
+    inside = path.is_relative_to(workspace) and path != workspace
+    return f"{path.relative_to(workspace) if inside else path}{folder}"
