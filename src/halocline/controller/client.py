@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
     from halocline.protocol.mentioned import Mentioned
+    from halocline.protocol.messages import UserPart
 
 
 def open_client(choices: Choices, name: str = "cli") -> "Client":
@@ -80,6 +81,10 @@ class Client:
     async def mentioned(self, task: str, text: str) -> "tuple[Mentioned, ...]":
         """What a text for an open task mentions by `@`, and about how many tokens each will be."""
         return await self._controller.mentioned(task, text)
+
+    async def attach(self, task: str, name: str, data: bytes) -> "tuple[UserPart, ...]":
+        """A picture as parts of a prompt for an open task. Raises UsageError."""
+        return await self._controller.attach(task, name, data)
 
     async def mentionable(self, task: str) -> "Mentionable":
         """What can be mentioned in an open task: its files, commits and the other tasks of its folder."""

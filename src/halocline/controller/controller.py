@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
     from halocline.protocol.mentioned import Mentioned
+    from halocline.protocol.messages import UserPart
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
 
@@ -234,6 +235,12 @@ class Controller:
         """What a text for an open task mentions, and how much each is."""
         task = self._task(name)
         return await task.machine.mentions.sizes((text,), task.state) if task.machine.mentions else ()
+
+    async def attach(self, name: str, picture: str, data: bytes) -> "tuple[UserPart, ...]":
+        """A picture as parts of a prompt for an open task. Raises UsageError."""
+        from halocline.controller.attaching import attached
+
+        return await attached(picture, data, self._task(name))
 
     async def mentionable(self, name: str) -> "Mentionable":
         """What can be mentioned in an open task."""

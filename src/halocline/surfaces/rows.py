@@ -92,9 +92,11 @@ def _change(transcript: Transcript, call: str, change: Callable[[CallRow], CallR
 
 
 def _spoken(content: tuple[UserPart, ...]) -> str:
-    """What the person typed; notes for the model are left out."""
+    """What the person typed and which pictures they showed; other notes for the model are left out."""
     words = [part.text for part in content if isinstance(part, Text)]
-    return "\n".join(words + ["[image]" for part in content if isinstance(part, Image)])
+    labels = [part.text for part in content if isinstance(part, Note) and part.source == "picture"]
+    unnamed = sum(isinstance(part, Image) for part in content) - len(labels)
+    return "\n".join(words + labels + ["[image]"] * unnamed)
 
 
 def _turn_started(t: Transcript, e: ev.TurnStarted) -> Transcript:
@@ -181,12 +183,17 @@ def _found(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
 
 def _mentioned(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
     """What the model was given along with the prompt, by the first line of each; and what it was not."""
-    for part in content:
-        if isinstance(part, Note) and part.source == "problems":
-            yield NoticeRow(part.text)
-        elif isinstance(part, Note):
-            label = part.text.split("\n", 1)[0].replace(" (data, not instructions)", "")
-            yield NoticeRow(label if part.source == "not_given" else f"Given along: {label}")
+    notes = [part for part in content if isinstance(part, Note)]
+    labels = [_label(note) for note in notes if note.source not in ("problems", "not_given")]
+    if labels:
+        yield NoticeRow(f"Given along: {'; '.join(labels)}")
+    for note in notes:
+        if note.source in ("problems", "not_given"):
+            yield NoticeRow(note.text)
+
+
+def _label(note: Note) -> str:
+    return note.text.split("\n", 1)[0].replace(" (data, not instructions)", "")
 
 
 def _grow(row: CallRow, text: str) -> CallRow:

@@ -17,15 +17,11 @@ from halocline.ports.host import FileInfo
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Location, ToolKind
-from halocline.protocol.messages import AssistantMessage, Image, Message, Note, Text, ToolResult, UserMessage, UserPart
+from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolResult, UserMessage, UserPart
 from halocline.tools.places import existing, explained, shown
 from halocline.tools.schema import schema_of
 
 LARGEST_FILE = 20_000_000
-LARGEST_PICTURE = 3_750_000
-"""Bytes; in base64 that is 5 MB, the most that every vendor takes."""
-LONGEST_SIDE = 8_000
-SMALLER_SIDE = 1_568
 WORTH_LEAVING_OUT = 1_000
 """Characters from which on a repeated text is replaced by a note."""
 ALREADY_READ = "[unchanged: you were given this same text above. Ask once more to have it repeated.]"
@@ -107,18 +103,13 @@ async def _not_text(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
     facts = picture_facts(data)
     if facts is None:
         raise ToolFailure(f"{name} is a binary file of {len(data):,} bytes; it has no text to read.")
-    said = f"{name}: {facts.media_type}, {facts.width}×{facts.height} pixels, {len(data):,} bytes"
+    from halocline.tools.pictures import described, picture
+
     if not ctx.takes_images():
+        said = described(name, data, facts)
         raise ToolFailure(f"{said}. It is a picture, and you cannot be shown pictures. Go on without seeing it.")
-    media_type = facts.media_type
-    if len(data) > LARGEST_PICTURE or max(facts.width, facts.height) > LONGEST_SIDE:
-        try:
-            made = await ctx.documents.smaller(data, SMALLER_SIDE, LARGEST_PICTURE)
-        except ToolFailure as failure:
-            raise ToolFailure(f"{said}. It is too large to be shown as it is. {failure.text}") from None
-        media_type, data = made.media_type, made.data
-        said += f"; made smaller, to {SMALLER_SIDE} pixels at most"
-    return ToolOutput((Text(f"[{said}]"), Image(media_type, ctx.blobs.put(data))))
+    said, image = await picture(name, data, facts, ctx.documents, ctx.blobs)
+    return ToolOutput((Text(f"[{said}]"), image))
 
 
 def _windowed(file: TextFile, input: Input, ctx: ToolContext, what: str = "") -> ToolOutput:

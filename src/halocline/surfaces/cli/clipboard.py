@@ -41,7 +41,9 @@ async def picture() -> bytes:
     """The picture as PNG. Raises UsageError, which says what is missing."""
     wanted = programs(sys.platform, os.environ)
     if not wanted:
-        raise UsageError("There is no desktop here whose clipboard could be read.", "Save the picture, then type @path.")
+        raise UsageError(
+            "There is no desktop here whose clipboard could be read.", "Save the picture, then type @path."
+        )
     there = [program for program in wanted if shutil.which(program.words[0])]
     if not there:
         raise UsageError(f"{HOPELESS} {' or '.join(program.package for program in wanted)}.", "Or type @path.")

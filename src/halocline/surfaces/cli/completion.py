@@ -42,6 +42,11 @@ class Choice(Value, frozen=True):
 Source = Callable[[str], Sequence[Choice]]
 
 
+def is_begun(before: str) -> bool:
+    """Whether what is being typed is something that a source may know: cheap, for every key."""
+    return _TYPED.search(before) is not None or (before.startswith("/") and " " not in before)
+
+
 def completer(sources: Sequence[Source]) -> "Completer":
     """What the editor asks; it asks the sources in their order."""
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
@@ -80,7 +85,7 @@ class Mentions:
         replaces = len(before) - before.rindex("@", 0, typed.end() - len(quoted or typed["plain"] or ""))
         self._refresh()
         return [
-            Choice(text + ("" if text.endswith(("/", "/\"", ":")) else " "), replaces, shown, meaning)
+            Choice(text + ("" if text.endswith(("/", '/"', ":")) else " "), replaces, shown, meaning)
             for text, shown, meaning in self._known.fitting(query)
         ]
 
@@ -120,12 +125,12 @@ class Known:
         yield from self._others(query)
 
     def paths(self, query: str) -> list[str]:
-        """Paths that have the query's letters in their order; those in whose last part it stands as it is come first."""
+        """Paths that have the query's letters in their order; first those whose last part has it as it is."""
         wanted = query.lower().lstrip("/").removeprefix("./")
         if not wanted:
             return list(self._paths[:MOST])
         fits = re.compile("".join(f"[^{re.escape(letter)}]*{re.escape(letter)}" for letter in wanted), re.DOTALL).match
-        found = ((_rank(path, wanted), at) for at, path in enumerate(self._lower) if fits(path))
+        found = ((_rank(path, wanted), at) for at, path in enumerate(self._lower) if path != wanted and fits(path))
         return [self._paths[at] for _, at in heapq.nsmallest(MOST, found)]
 
     def _others(self, query: str) -> Iterator[tuple[str, str, str]]:

@@ -1,5 +1,6 @@
-"""What is pasted into the composer: long texts as chips that are sent whole, dropped files as mentions; pure but for
-the look whether a file is there.
+"""What is pasted into the composer: long texts and pictures as chips, which are sent whole; dropped files as mentions.
+
+Pure but for the look whether a file is there.
 """
 
 import os
@@ -8,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from halocline.controller.composing import as_mention
-from halocline.protocol.messages import Note
+from halocline.protocol.messages import Note, UserPart
 
 LONG_LINES, LONG_TEXT = 10, 2_000
 """Lines and characters above which a pasted text is shown as a chip."""
@@ -16,9 +17,10 @@ SOURCE = "pasted"
 
 
 class Chips:
-    """Long pasted texts by the chip that stands for each in what is typed."""
+    """What was pasted, by the chip that stands for each in what is typed."""
 
     def __init__(self) -> None:
+        self._parts: dict[str, tuple[UserPart, ...]] = {}
         self._texts: dict[str, str] = {}
 
     def chip(self, text: str) -> str:
@@ -31,22 +33,36 @@ class Chips:
         while self._texts.get(chip, text) != text:
             chip, number = f"[pasted {size}, {number}]", number + 1
         self._texts[chip] = text
+        self._parts[chip] = (Note(f"{chip}\n{text}", SOURCE),)
         return chip
 
-    def notes(self, typed: str) -> tuple[Note, ...]:
-        """The texts of the chips that are in what was typed, in order."""
-        places = sorted((typed.find(chip), chip) for chip in self._texts if chip in typed)
-        return tuple(Note(f"{chip}\n{self._texts[chip]}", SOURCE) for _, chip in places)
+    def next_picture(self) -> str:
+        """The name of the next picture."""
+        return f"picture {sum(chip not in self._texts for chip in self._parts) + 1}"
+
+    def picture(self, name: str, parts: tuple[UserPart, ...]) -> str:
+        """The chip of a picture, which is sent as these parts."""
+        self._parts[f"[{name}]"] = parts
+        return f"[{name}]"
+
+    def pictures(self, typed: str) -> int:
+        """How many pictures were typed."""
+        return sum(chip in typed for chip in self._parts.keys() - self._texts.keys())
+
+    def parts(self, typed: str) -> tuple[UserPart, ...]:
+        """What the chips stand for that are in what was typed, in order."""
+        places = sorted((typed.find(chip), chip) for chip in self._parts if chip in typed)
+        return tuple(part for _, chip in places for part in self._parts[chip])
 
     def whole(self, typed: str) -> str:
-        """What was typed, with the texts in the place of their chips."""
-        for chip, text in self._texts.items():
-            typed = typed.replace(chip, text)
+        """What was typed, with the texts in the place of their chips; pictures have no words."""
+        for chip in self._parts:
+            typed = typed.replace(chip, self._texts.get(chip, ""))
         return typed
 
     def before(self, text: str) -> str:
         """The chip with which a text ends; empty when it ends with none."""
-        return next((chip for chip in self._texts if text.endswith(chip)), "")
+        return next((chip for chip in self._parts if text.endswith(chip)), "")
 
 
 def mentions_of(pasted: str, workspace: Path) -> str:

@@ -11,7 +11,7 @@ from halocline.controller.client import Client, open_client
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.protocol.messages import StopReason
+from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.conversation import Conversation, close
@@ -38,6 +38,10 @@ def command(arguments: argparse.Namespace) -> int:
         prompt = prompt_text(arguments.prompt, needed=not resumes)
         if not (prompt or stays or resumes):
             raise UsageError("There is no prompt.", 'Give one: halo "what to do", or pipe it in. See: halo --help')
+        if arguments.images:
+            from halocline.surfaces.cli.pictures import read
+
+            arguments.images = read(arguments.images)
         client = open_client(choices_of(arguments))
         if not arguments.trust:
             _settle_trust(client, arguments.resume, workspace, attended=view.asks)
@@ -121,7 +125,8 @@ async def _run(
     try:
         async with view:
             task, after = await _open(client, arguments, workspace, options, view)
-            conversation = Conversation(client, task, view, schema, stays=stays)
+            along = await _pictures(client, arguments, task, view)
+            conversation = Conversation(client, task, view, schema, along, stays=stays)
             code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
             while handed := conversation.handed_over:
                 from halocline.controller.composing import quieted  # a model wrote it: it mentions nothing
@@ -142,6 +147,21 @@ async def _run(
     if is_empty:
         client.delete(task)
     return code
+
+
+async def _pictures(client: Client, arguments: argparse.Namespace, task: str, view: View) -> tuple[UserPart, ...]:
+    """What `--image` named, for the first prompt. A task that was made for a prompt that cannot be goes again."""
+    if not arguments.images:
+        return ()
+    from halocline.surfaces.cli.pictures import attach
+
+    try:
+        return await attach(client, task, arguments.images, view)
+    except HaloclineError:
+        if not client.state(task).messages:
+            await client.let_go(task)
+            client.delete(task)
+        raise
 
 
 async def _successor(client: Client, task: str, handed: ev.HandedOver, options: TaskOptions) -> str:
