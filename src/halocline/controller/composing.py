@@ -24,9 +24,10 @@ WORD_MEANINGS = {
 
 
 class Mentionable(Value, frozen=True):
-    """Paths of files, those that the task used lately first; commits and tasks by name and title."""
+    """Paths of files; the first so many, `recent`, the task used lately. Commits and tasks by name and title."""
 
     files: tuple[str, ...] = ()
+    recent: int = 0
     commits: tuple[tuple[str, str], ...] = ()
     tasks: tuple[tuple[str, str], ...] = ()
 
@@ -41,8 +42,8 @@ async def mentionable(task: Task, home: Home) -> Mentionable:
         asyncio.to_thread(history.tasks, home.tasks),
     )
     others = [info for info in tasks if info.workspace == str(workspace) and info.task != task.state.task]
-    ordered = await asyncio.to_thread(_ordered, files, used(task), lines)
-    return Mentionable(ordered, commits, tuple((info.task, info.title) for info in others[:MOST_TASKS]))
+    ordered, recent = await asyncio.to_thread(_ordered, files, used(task), lines)
+    return Mentionable(ordered, recent, commits, tuple((info.task, info.title) for info in others[:MOST_TASKS]))
 
 
 async def _files(task: Task, workspace: Path) -> list[str]:
@@ -62,7 +63,9 @@ def used(task: Task) -> tuple[str, ...]:
     return (*paths, *sorted(task.state.files_changed - paths.keys()))
 
 
-def _ordered(files: list[str], first: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[str, ...]:
-    known = set(files)
-    ordered = dict.fromkeys([*(path for path in first if path in known), *files])
-    return tuple(path for path in ordered if not ignored or not hides(ignored, path))
+def _ordered(files: list[str], first: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
+    """The files that are not hidden, and how many of them, at the front, were used."""
+    shown = [path for path in files if not ignored or not hides(ignored, path)]
+    known = set(shown)
+    recent = [path for path in first if path in known]
+    return tuple(dict.fromkeys([*recent, *shown])), len(recent)

@@ -24,6 +24,7 @@ FRESH = 5.0
 """Seconds after which the list of files is made anew, behind what is shown."""
 PATIENCE = 20.0
 """Seconds that the first list may take."""
+NEVER = float("-inf")
 _TYPED = re.compile(
     r"(?:^|[^A-Za-z0-9_@./\\`-])@(?:\"(?P<quoted>[^\"\n]{0,300})|(?P<plain>(?:\\.|[^\s\"'`<>|\\]){0,300}))$"
 )
@@ -74,7 +75,7 @@ class Mentions:
         self._load = load
         self._loop = asyncio.get_running_loop()
         self._known = Known(Mentionable())
-        self._loaded = 0.0
+        self._loaded = NEVER
 
     def __call__(self, before: str) -> Sequence[Choice]:
         typed = _TYPED.search(before)
@@ -93,7 +94,7 @@ class Mentions:
         """Know what there is; only the first time is waited for."""
         if time.monotonic() - self._loaded < FRESH:
             return
-        first, self._loaded = not self._loaded, time.monotonic()
+        first, self._loaded = self._loaded == NEVER, time.monotonic()
         loading = asyncio.run_coroutine_threadsafe(self._renewed(), self._loop)
         if first:
             try:
@@ -112,6 +113,8 @@ class Known:
     def __init__(self, found: Mentionable) -> None:
         self._paths = (*found.files, *_folders(found.files))
         self._lower = [path.lower() for path in self._paths]
+        self._files = frozenset(self._lower[: len(found.files)])
+        self._recent = found.recent
         self._commits = found.commits
         self._tasks = found.tasks
 
@@ -125,12 +128,22 @@ class Known:
         yield from self._others(query)
 
     def paths(self, query: str) -> list[str]:
-        """Paths that have the query's letters in their order; first those whose last part has it as it is."""
+        """Paths that have the query's letters in their order; first those whose last part has it as it is.
+
+        None when the query is a whole path already: what else is like it would only be taken by mistake.
+        """
         wanted = query.lower().lstrip("/").removeprefix("./")
         if not wanted:
             return list(self._paths[:MOST])
+        if wanted in self._files:
+            return []
         fits = re.compile("".join(f"[^{re.escape(letter)}]*{re.escape(letter)}" for letter in wanted), re.DOTALL).match
-        found = ((_rank(path, wanted), at) for at, path in enumerate(self._lower) if path != wanted and fits(path))
+        known = enumerate(self._lower)
+        found = (
+            (_rank(path, wanted, known_well=at < self._recent), at)
+            for at, path in known
+            if path != wanted and fits(path)
+        )
         return [self._paths[at] for _, at in heapq.nsmallest(MOST, found)]
 
     def _others(self, query: str) -> Iterator[tuple[str, str, str]]:
@@ -155,12 +168,12 @@ def _folders(files: Iterable[str]) -> list[str]:
     return sorted(folders, key=lambda folder: (folder.count("/"), folder))
 
 
-def _rank(path: str, wanted: str) -> tuple[int, int]:
-    """The lower the better: where the words stand, then how long the path is."""
+def _rank(path: str, wanted: str, *, known_well: bool) -> tuple[int, bool, int]:
+    """The lower the better: where the words stand, whether the task used the file, how long the path is."""
     last = path.rfind("/", 0, len(path) - 1) + 1
     if path.startswith(wanted, last):
-        return 0, len(path)
+        return 0, not known_well, len(path)
     at = path.find(wanted)
     if at >= last:
-        return 1, len(path)
-    return (2 if at >= 0 else 3), len(path)
+        return 1, not known_well, len(path)
+    return (2 if at >= 0 else 3), not known_well, len(path)

@@ -90,9 +90,9 @@ def _path(word: str) -> Path | None:
     if word.startswith("file://"):
         parts = urlsplit(word)
         word = unquote(parts.path) if parts.netloc in ("", "localhost") else ""
-    word = os.path.expanduser(word)
+    word = os.path.normpath(os.path.expanduser(word))
     try:
-        return Path(word) if word.startswith("/") and word != "/" and os.path.exists(word) else None
+        return Path(word) if word.startswith("/") and word.strip("/") and os.path.exists(word) else None
     except ValueError:
         return None
 
