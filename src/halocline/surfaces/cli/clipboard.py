@@ -11,7 +11,7 @@ from halocline.protocol.errors import UsageError
 
 TIME_LIMIT = 10.0
 LARGEST = 50_000_000
-EMPTY = "There is no picture in the clipboard."
+EMPTY = "There is no picture in the clipboard. For its text, use the terminal's own key, mostly Ctrl+Shift+V."
 HOPELESS = "To paste pictures, install"
 
 
@@ -42,7 +42,7 @@ async def picture() -> bytes:
     wanted = programs(sys.platform, os.environ)
     if not wanted:
         raise UsageError(
-            "There is no desktop here whose clipboard could be read.", "Save the picture, then type @path."
+            "There is no desktop here whose clipboard could be read.", "Save the picture and type its @path."
         )
     there = [program for program in wanted if shutil.which(program.words[0])]
     if not there:

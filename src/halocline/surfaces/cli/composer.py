@@ -156,7 +156,11 @@ def _shown(chosen: Chosen, line: MentionedLine) -> FormattedText:
     """The line that stands empty above the text tells of the mentions, so that nothing moves when it does."""
     plan = [("ansiyellow", "plan ")] if chosen.mode is Mode.PLAN else []
     told = line.shown(get_app().output.get_size().columns - INDENT - 1)
-    above = [("", " " * INDENT), *told] if told else []
+    above = (
+        [(style, text.replace("\n", "\n" + " " * INDENT)) for style, text in [("", " " * INDENT), *told]]
+        if told
+        else []
+    )
     return FormattedText([*above, ("", "\n"), *plan, ("ansicyan bold", "❯ ")])
 
 

@@ -5,6 +5,7 @@ It is asked for once the typing rests, and an answer about an older text is drop
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from textwrap import wrap
 
 from rich.cells import cell_len, set_cell_size
 
@@ -52,9 +53,9 @@ class MentionedLine:
         self._timer = self._asking = None
 
     def shown(self, width: int) -> Fragments:
-        """The line, cut to the width; nothing when there is nothing to say."""
+        """The line, cut to the width, or as many lines as what else is told needs; empty when there is nothing."""
         if self._said:
-            return [(PROBLEM, _cut(clean(self._said).replace("\n", " "), width))]
+            return [(PROBLEM, "\n".join(wrap(clean(self._said), width)))]
         return told(self._mentions, width)
 
     def _look(self, text: str) -> None:
