@@ -54,7 +54,8 @@ def test_the_chip_before_the_cursor_is_known():
     chips = Chips()
     chips.chip(LONG)
     assert chips.before("see [pasted 11 lines]") == "[pasted 11 lines]"
-    assert chips.before("see [pasted 11 lines] ") == ""
+    assert chips.before("see [pasted 11 lines] ") == "[pasted 11 lines] "
+    assert chips.before("see [pasted 11 lines], ") == ""
 
 
 @pytest.fixture

@@ -102,7 +102,8 @@ class Composer:
         @keys.add(Keys.BracketedPaste)
         def paste(event: KeyPressEvent) -> None:
             text = event.data.replace("\r\n", "\n").replace("\r", "\n")
-            event.current_buffer.insert_text(mentions_of(text, workspace) or chips.chip(text))
+            typed = mentions_of(text, workspace) or chips.chip(text)
+            event.current_buffer.insert_text(f"{typed} " if chips.before(typed) else typed)
 
         @keys.add("backspace", filter=Condition(lambda: bool(chips.before(_before()))))
         def drop(event: KeyPressEvent) -> None:
@@ -116,7 +117,7 @@ class Composer:
             except HaloclineError as error:
                 line.say(f"{error.text} {error.hint}".strip())
                 return
-            event.current_buffer.insert_text(chip)
+            event.current_buffer.insert_text(f"{chip} ")
             line.say("" if any(isinstance(part, Image) for part in parts) else BLIND)
 
         return keys

@@ -61,8 +61,8 @@ class Chips:
         return typed
 
     def before(self, text: str) -> str:
-        """The chip with which a text ends; empty when it ends with none."""
-        return next((chip for chip in self._parts if text.endswith(chip)), "")
+        """The chip with which a text ends, and the blank after it; empty when it ends with none."""
+        return next((end for chip in self._parts for end in (chip, f"{chip} ") if text.endswith(end)), "")
 
 
 def mentions_of(pasted: str, workspace: Path) -> str:
