@@ -175,7 +175,7 @@ async def test_a_picture_that_is_too_large_and_too_many_pictures_are_refused(jou
     refused = [note.text for note in notes(journey) if note.source == "not_given"]
     assert sum(isinstance(part, Image) for part in event.content) == 20
     assert "7,501×1 pixels, more than 7,500" in refused[0]
-    assert "@p20.png: not given: more than 20 pictures" in refused[1]
+    assert "@p20.png: not given: more than 20 pictures at once" in refused[1]
 
 
 async def test_changes_and_commits_are_given_without_what_is_not_for_the_model(journey):
@@ -255,3 +255,13 @@ async def test_what_a_mention_will_cost_is_known_before_it_is_sent(journey, ment
     tokens = {"@a.txt": 1_400, "@src/": 1_400}.get(mention)
     assert found.tokens is None if tokens is None else abs(found.tokens - tokens) < 200
     assert found.problem == (mention in ("@nothing.py", "@shot.png"))
+
+
+async def test_pictures_that_a_prompt_brought_along_count_as_well(journey):
+    journey.write("shot.png", PIXEL)
+    client = journey.client([DONE], image_models=("scripted*",))
+    await journey.open(client)
+    parts = await client.attach(journey.task, "one.png", PIXEL)
+    await journey.prompt(client, "see @shot.png", along=parts * 20)
+    await client.close()
+    assert "more than 20 pictures at once" in notes(journey)[0].text

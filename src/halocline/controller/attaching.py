@@ -1,9 +1,9 @@
 """Pictures that a person puts into a prompt: pasted, or named by `--image`. What a mention finds is elsewhere."""
 
 from halocline.context.pictures import picture_facts
-from halocline.controller.mentioned_files import LONGEST_SIDE, PICTURE_NOTE
+from halocline.controller.mentioned_files import LONGEST_SIDE
 from halocline.protocol.errors import ToolFailure, UsageError
-from halocline.protocol.messages import Note, UserPart
+from halocline.protocol.messages import PICTURE, Note, UserPart
 from halocline.task.task import Task
 from halocline.tools.pictures import described, picture
 
@@ -24,9 +24,9 @@ async def attached(name: str, data: bytes, task: Task) -> tuple[UserPart, ...]:
         raise UsageError(f"{name} is too large: {size}.", "Make it smaller.")
     machine = task.machine
     if not machine.takes_images(task.state.model):
-        return (Note(f"[{described(name, data, facts)}; {BLIND}]", PICTURE_NOTE),)
+        return (Note(f"[{described(name, data, facts)}; {BLIND}]", PICTURE),)
     try:
         said, image = await picture(name, data, facts, machine.documents, machine.blobs)
     except ToolFailure as failure:
         raise UsageError(failure.text, "Make the picture smaller.") from failure
-    return (Note(f"[{said}]", PICTURE_NOTE), image)
+    return (Note(f"[{said}]", PICTURE), image)

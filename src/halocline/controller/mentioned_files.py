@@ -12,9 +12,9 @@ from halocline.ports.host import FileInfo
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.mentioned import Mentioned
-from halocline.protocol.messages import Image, Note, Text, UserPart
+from halocline.protocol.messages import PICTURE, Image, Note, Text, UserPart
 
-FILE_NOTE, PICTURE_NOTE, FOLDER_NOTE = "file", "picture", "folder"
+FILE_NOTE, FOLDER_NOTE = "file", "folder"
 LONGEST_SIDE = 7_500
 """Pixels on a side of a picture; more is an error that the person sees."""
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
@@ -144,7 +144,7 @@ async def _file(
     said = "\n".join(part.text for part in output.content if isinstance(part, Text))
     pictures = tuple(part for part in output.content if isinstance(part, Image))
     if pictures:
-        return (Note(said.strip("[]"), PICTURE_NOTE), *pictures)
+        return (Note(said.strip("[]"), PICTURE), *pictures)
     what = f"lines {lines[0]}-{lines[1]} of " if lines[0] else ""
     return given(FILE_NOTE, f"{name}: {what}{info.size:,} bytes ({DATA})", said)
 

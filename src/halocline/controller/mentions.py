@@ -7,6 +7,7 @@ what nothing may lift (ignore files, rules that deny, a *never*) nor for files t
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -26,7 +27,7 @@ from halocline.task.judging import posture
 from halocline.task.machine import Machine
 
 MOST_IMAGES = 20
-TOO_MANY = f"not given: more than {MOST_IMAGES} pictures were mentioned at once"
+TOO_MANY = f"not given: more than {MOST_IMAGES} pictures at once"
 FULL = "left out: what was mentioned before it fills the room for mentions; read it with a tool"
 LEAST = 2_000
 """Characters of a mention that are worth giving when the room is nearly full."""
@@ -43,10 +44,10 @@ class Resolver:
         self._past = past
 
     async def resolve(self, words: Sequence[str], state: State) -> Parts:
-        ground = self._ground(state)
+        ground, shown = self._ground(state), _pictures_sent(state)
         given: list[UserPart] = []
         for mention in mentions_in(words):
-            given += self._fitting(await self._looked_up(mention, ground), mention, given)
+            given += self._fitting(await self._looked_up(mention, ground), mention, given, shown)
         return tuple(given)
 
     async def sizes(self, words: Sequence[str], state: State) -> tuple[Mentioned, ...]:
@@ -97,12 +98,10 @@ class Resolver:
         except ToolFailure:
             return ()
 
-    def _fitting(self, parts: Parts, mention: Mention, before: Sequence[UserPart]) -> Parts:
-        """As much of the parts as there is room for behind what was given before."""
-        if any(isinstance(part, Image) for part in parts):
-            number = sum(isinstance(part, Image) for part in before)
-            if number >= MOST_IMAGES:
-                return (Note(f"{mention.text}: {TOO_MANY}", NOT_GIVEN),)
+    def _fitting(self, parts: Parts, mention: Mention, before: Sequence[UserPart], shown: int) -> Parts:
+        """As much of the parts as there is room for behind what was given before; `shown` pictures came earlier."""
+        if any(isinstance(part, Image) for part in parts) and shown + _pictures(before) >= MOST_IMAGES:
+            return (Note(f"{mention.text}: {TOO_MANY}", NOT_GIVEN),)
         left = MENTIONED - sum(len(part.text) for part in before if isinstance(part, Note))
         if left < LEAST and sum(len(part.text) for part in parts if isinstance(part, Note)) > LEAST:
             return (Note(f"{mention.text}: {FULL}", NOT_GIVEN),)
@@ -119,6 +118,16 @@ class Resolver:
         """With the rules of now: the log hears of changed ones when a call is judged."""
         known = replace(state, rules=self._machine.leave.book())
         return posture(known, self._home, self._machine.facts)
+
+
+def _pictures(parts: Sequence[UserPart]) -> int:
+    return sum(isinstance(part, Image) for part in parts)
+
+
+def _pictures_sent(state: State) -> int:
+    """How many pictures the person put into what no model has answered yet."""
+    messages = takewhile(lambda message: isinstance(message, UserMessage), reversed(state.messages))
+    return sum(_pictures(message.content) for message in messages if isinstance(message, UserMessage))
 
 
 def mentions_in(words: Sequence[str]) -> tuple[Mention, ...]:

@@ -11,7 +11,18 @@ from msgspec.structs import replace
 
 from halocline.protocol import events as ev
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
-from halocline.protocol.messages import Image, Note, Text, Thinking, ToolCall, ToolResult, Usage, UserPart
+from halocline.protocol.messages import (
+    PICTURE,
+    PIPED,
+    Image,
+    Note,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserPart,
+)
 from halocline.protocol.values import Value
 from halocline.surfaces.row_kinds import (
     Approval,
@@ -94,9 +105,16 @@ def _change(transcript: Transcript, call: str, change: Callable[[CallRow], CallR
 def _spoken(content: tuple[UserPart, ...]) -> str:
     """What the person typed and which pictures they showed; other notes for the model are left out."""
     words = [part.text for part in content if isinstance(part, Text)]
-    labels = [part.text for part in content if isinstance(part, Note) and part.source == "picture"]
-    unnamed = sum(isinstance(part, Image) for part in content) - len(labels)
-    return "\n".join(words + labels + ["[image]"] * unnamed)
+    notes = [part for part in content if isinstance(part, Note)]
+    pictures = [note.text for note in notes if note.source == PICTURE]
+    piped = [f"[piped in: {_lines(note.text)}]" for note in notes if note.source == PIPED]
+    unnamed = sum(isinstance(part, Image) for part in content) - len(pictures)
+    return "\n".join(words + piped + pictures + ["[image]"] * unnamed)
+
+
+def _lines(text: str) -> str:
+    number = text.count("\n") + 1
+    return f"{number:,} line{'s' * (number != 1)}"
 
 
 def _turn_started(t: Transcript, e: ev.TurnStarted) -> Transcript:

@@ -9,11 +9,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from halocline.controller.composing import as_mention
-from halocline.protocol.messages import Note, UserPart
+from halocline.protocol.messages import PASTED, Note, UserPart
 
 LONG_LINES, LONG_TEXT = 10, 2_000
 """Lines and characters above which a pasted text is shown as a chip."""
-SOURCE = "pasted"
 
 
 class Chips:
@@ -33,7 +32,7 @@ class Chips:
         while self._texts.get(chip, text) != text:
             chip, number = f"[pasted {size}, {number}]", number + 1
         self._texts[chip] = text
-        self._parts[chip] = (Note(f"{chip}\n{text}", SOURCE),)
+        self._parts[chip] = (Note(f"{chip}\n{text}", PASTED),)
         return chip
 
     def next_picture(self) -> str:

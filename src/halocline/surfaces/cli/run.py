@@ -35,7 +35,7 @@ def command(arguments: argparse.Namespace) -> int:
         schema = _schema_of(arguments)
         stays = view.asks and arguments.command == ""
         resumes = arguments.continue_ or bool(arguments.resume)
-        prompt = prompt_text(arguments.prompt, needed=not resumes)
+        prompt, piped = prompt_text(arguments.prompt, needed=not resumes)
         if not (prompt or stays or resumes):
             raise UsageError("There is no prompt.", 'Give one: halo "what to do", or pipe it in. See: halo --help')
         if arguments.images:
@@ -45,7 +45,7 @@ def command(arguments: argparse.Namespace) -> int:
         client = open_client(choices_of(arguments))
         if not arguments.trust:
             _settle_trust(client, arguments.resume, workspace, attended=view.asks)
-        return asyncio.run(_run(client, arguments, workspace, prompt, schema, view, stays=stays))
+        return asyncio.run(_run(client, arguments, workspace, prompt, piped, schema, view, stays=stays))
     except (HaloclineError, ExceptionGroup) as error:
         view.fail(explained(error))
         raise
@@ -115,6 +115,7 @@ async def _run(
     arguments: argparse.Namespace,
     workspace: Path,
     prompt: str,
+    piped: tuple[UserPart, ...],
     schema: JsonObject | None,
     view: View,
     *,
@@ -125,7 +126,7 @@ async def _run(
     try:
         async with view:
             task, after = await _open(client, arguments, workspace, options, view)
-            along = await _pictures(client, arguments, task, view)
+            along = (*piped, *await _pictures(client, arguments, task, view))
             conversation = Conversation(client, task, view, schema, along, stays=stays)
             code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
             while handed := conversation.handed_over:
