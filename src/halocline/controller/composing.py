@@ -1,6 +1,7 @@
 """What a surface's composer asks: what can be mentioned here, and how a path is written as a mention."""
 
 import asyncio
+import os
 from pathlib import Path
 
 from halocline.context.mentions import as_mention as as_mention, quieted as quieted
@@ -30,6 +31,8 @@ class Mentionable(Value, frozen=True):
     recent: int = 0
     commits: tuple[tuple[str, str], ...] = ()
     tasks: tuple[tuple[str, str], ...] = ()
+    workspace: str = "."
+    ignored: tuple[str, ...] = ()
 
 
 async def mentionable(task: Task, home: Home) -> Mentionable:
@@ -43,7 +46,28 @@ async def mentionable(task: Task, home: Home) -> Mentionable:
     )
     others = [info for info in tasks if info.workspace == str(workspace) and info.task != task.state.task]
     ordered, recent = await asyncio.to_thread(_ordered, files, used(task), lines)
-    return Mentionable(ordered, recent, commits, tuple((info.task, info.title) for info in others[:MOST_TASKS]))
+    named = tuple((info.task, info.title) for info in others[:MOST_TASKS])
+    return Mentionable(ordered, recent, commits, named, str(workspace), lines)
+
+
+def beside(begun: str, found: Mentionable, most: int) -> list[str]:
+    """Paths that the list of files has not: those with a dot before them, and those outside, as they are typed."""
+    if not begun.startswith((".", "/", "~/")) and "/." not in begun:
+        return []
+    folder, slash, name = begun.rpartition("/")
+    place = os.path.join(found.workspace, os.path.expanduser(folder + slash))
+    try:
+        entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+    except (OSError, ValueError):
+        return []
+    wanted = [entry for entry in entries if entry.name.startswith(name) and (name or not entry.name.startswith("."))]
+    paths = [f"{folder}{slash}{entry.name}{'/' * entry.is_dir()}" for entry in wanted if not _is_hidden(entry, found)]
+    return [path for path in paths if path != begun][:most]
+
+
+def _is_hidden(entry: "os.DirEntry[str]", found: Mentionable) -> bool:
+    path = os.path.relpath(entry.path, found.workspace)
+    return bool(found.ignored) and not path.startswith("..") and hides(found.ignored, path)
 
 
 async def _files(task: Task, workspace: Path) -> list[str]:

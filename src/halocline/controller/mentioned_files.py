@@ -145,8 +145,13 @@ async def _file(
     pictures = tuple(part for part in output.content if isinstance(part, Image))
     if pictures:
         return (Note(said.strip("[]"), PICTURE), *pictures)
-    what = f"lines {lines[0]}-{lines[1]} of " if lines[0] else ""
-    return given(FILE_NOTE, f"{name}: {what}{info.size:,} bytes ({DATA})", said)
+    return given(FILE_NOTE, f"{name}: {_part(*lines)}{info.size:,} bytes ({DATA})", said)
+
+
+def _part(first: int | None, last: int | None) -> str:
+    if not first:
+        return ""
+    return f"line {first} of " if first == last else f"lines {first}-{last} of "
 
 
 async def _require_fitting_picture(place: Path, info: FileInfo, ctx: ToolContext) -> None:

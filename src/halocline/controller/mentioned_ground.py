@@ -54,7 +54,9 @@ class Ground(Value, frozen=True):
         if decision.verdict is Verdict.DENY:
             raise ToolFailure(f"not given: {decision.reason} (rule {decision.rule})")
         if decision.verdict is Verdict.ASK and self._place_of(path, now) is Place.SECRET:
-            raise ToolFailure("not given: it may hold secrets, so it goes to no model by a mere mention")
+            raise ToolFailure(
+                "not given: it may hold secrets, so a mention is not enough; let the model read it, and allow that"
+            )
         return Path(decision.places[0])
 
     def admits(self, path: Path, within: Path | None = None) -> bool:

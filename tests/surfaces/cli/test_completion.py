@@ -109,3 +109,16 @@ async def test_every_path_that_is_offered_is_mentioned_by_what_is_typed_for_it()
         (choice,) = [one for one in await offered("@", Mentionable((name,))) if one.shown == name]
         (mention,) = found(f"see {choice.text}")
         assert name in (mention.target, mention.whole), choice.text
+
+
+async def test_what_no_list_of_files_has_is_offered_folder_by_folder(tmp_path):
+    for name in (".github/ci.yml", ".env.example", "secret/.x", "work/a.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    inside = Mentionable(workspace=str(tmp_path), ignored=("secret/",))
+    outside = Mentionable(workspace=str(tmp_path / "work"))
+    assert [choice.text for choice in await offered("@.", inside)] == ["@.env.example ", "@.github/"]
+    assert [choice.text for choice in await offered("@.github/", inside)] == ["@.github/ci.yml "]
+    assert await offered("@secret/.", inside) == []
+    assert [choice.text for choice in await offered("@../w", outside)] == ["@../work/"]
+    assert [choice.text for choice in await offered(f"@{tmp_path}/work/", outside)] == [f"@{tmp_path}/work/a.txt "]

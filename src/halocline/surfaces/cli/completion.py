@@ -9,10 +9,10 @@ import heapq
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from concurrent.futures import TimeoutError as TooLate
+from concurrent.futures import CancelledError, TimeoutError as TooLate
 from typing import TYPE_CHECKING
 
-from halocline.controller.composing import WORD_MEANINGS, Mentionable, as_mention
+from halocline.controller.composing import WORD_MEANINGS, Mentionable, as_mention, beside
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
@@ -99,7 +99,7 @@ class Mentions:
         if first:
             try:
                 loading.result(PATIENCE)
-            except (TooLate, HaloclineError):
+            except (TooLate, CancelledError, HaloclineError):
                 loading.cancel()
 
     async def _renewed(self) -> None:
@@ -111,19 +111,18 @@ class Known:
     """What can be mentioned, made ready for a quick look."""
 
     def __init__(self, found: Mentionable) -> None:
+        self._found = found
         self._paths = (*found.files, *_folders(found.files))
         self._lower = [path.lower() for path in self._paths]
         self._files = frozenset(self._lower[: len(found.files)])
         self._recent = found.recent
-        self._commits = found.commits
-        self._tasks = found.tasks
 
     def fitting(self, query: str) -> Iterator[tuple[str, str, str]]:
         """Mention, how it is shown, and what it means; the best first."""
         for word, meaning in WORD_MEANINGS.items():
             if word.startswith(query):
                 yield f"@{word}", f"@{word}", meaning
-        for path in self.paths(query):
+        for path in dict.fromkeys([*self.paths(query), *beside(query, self._found, MOST)]):
             yield as_mention(path), path, ""
         yield from self._others(query)
 
@@ -149,11 +148,11 @@ class Known:
     def _others(self, query: str) -> Iterator[tuple[str, str, str]]:
         if query and "symbol:".startswith(query):
             yield "@symbol:", "@symbol:", "a class or function, by its name"
-        for name, subject in self._commits:
+        for name, subject in self._found.commits:
             if len(query) > 1 and (name.startswith(query) or (len(query) > 2 and query.lower() in subject.lower())):
                 yield f"@{name}", name, subject
         name = query.removeprefix("task:") if query.startswith("task:") else query
-        for task, title in self._tasks:
+        for task, title in self._found.tasks:
             if query and ("task:".startswith(query) or (len(query) > 2 and name.lower() in f"{task} {title}".lower())):
                 yield f"@task:{task}", f"task:{task}", title
 
