@@ -134,15 +134,17 @@ async def test_a_file_that_was_mentioned_is_not_read_out_again(journey):
     assert ["unchanged" in result for result in journey.results] == [True, False]
 
 
-async def test_a_file_that_was_read_is_not_given_again(journey):
+async def test_a_file_that_was_read_is_given_again_only_when_the_model_has_lost_it(journey):
     journey.write("a.txt", LONG)
-    read = Turn(calls=(Call("read_file", {"path": "a.txt"}),))
-    client = journey.client([read, DONE, DONE])
+    client = journey.client([Turn(calls=(Call("read_file", {"path": "a.txt"}),)), DONE])
     await journey.open(client)
     await journey.prompt(client)
-    await journey.prompt(client, "see @a.txt")
+    task = client._controller._task(journey.task)
+    (known,) = await task.machine.mentions.resolve(["@a.txt"], task.state, task.state.messages)
+    (lost,) = await task.machine.mentions.resolve(["@a.txt"], task.state, ())
     await client.close()
-    assert "unchanged" in notes(journey)[0].text
+    assert "unchanged" in known.text
+    assert "line 7 of many" in lost.text
 
 
 async def test_lines_of_a_file_can_be_mentioned(journey):

@@ -10,7 +10,7 @@ from halocline.net.network import Network
 from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
 from halocline.protocol.events import DurableEvent
 from halocline.protocol.mentioned import Mentioned
-from halocline.protocol.messages import UserPart
+from halocline.protocol.messages import Message, UserPart
 from halocline.protocol.state import State
 from halocline.store import history
 from halocline.store.paths import Home
@@ -41,8 +41,10 @@ class LazyMentions:
         self._machine = machine
         self._home = home
 
-    async def resolve(self, words: Sequence[str], state: State) -> tuple[UserPart, ...]:
-        return await self._resolver.resolve(words, state)
+    async def resolve(
+        self, words: Sequence[str], state: State, visible: Sequence[Message] = ()
+    ) -> tuple[UserPart, ...]:
+        return await self._resolver.resolve(words, state, visible)
 
     async def sizes(self, words: Sequence[str], state: State) -> tuple[Mentioned, ...]:
         return await self._resolver.sizes(words, state)

@@ -11,7 +11,7 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.tool import Reach as ReachPort, Summary, ToolContext
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
-from halocline.protocol.messages import Note
+from halocline.protocol.messages import Message, Note
 from halocline.protocol.rules import Place, Verdict
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
@@ -29,12 +29,13 @@ class Hides(Exception):
 
 
 class Ground(Value, frozen=True):
-    """One resolution: the machine, what the task knows, and the gate's posture as it is now."""
+    """One resolution: the machine, what the task knows, the gate's posture as it is now, what the model still reads."""
 
     machine: Machine
     state: State
     posture: Callable[[], Posture]
     blobs: Blobs
+    visible: tuple[Message, ...] = ()
 
     @property
     def workspace(self) -> Path:
@@ -89,7 +90,7 @@ class Ground(Value, frozen=True):
             code=machine.code,
             documents=machine.documents,
             takes_images=partial(machine.takes_images, state.model),
-            messages=state.messages,
+            messages=self.visible,
             folder=machine.folder,
             revisions=machine.revisions,
             redact=machine.redact,

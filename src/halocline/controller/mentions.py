@@ -21,7 +21,7 @@ from halocline.policy.gate import Posture
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.events import DurableEvent
 from halocline.protocol.mentioned import Mentioned
-from halocline.protocol.messages import Image, Note, UserMessage, UserPart
+from halocline.protocol.messages import Image, Message, Note, UserMessage, UserPart
 from halocline.protocol.state import State
 from halocline.task.judging import posture
 from halocline.task.machine import Machine
@@ -43,8 +43,8 @@ class Resolver:
         self._home = home
         self._past = past
 
-    async def resolve(self, words: Sequence[str], state: State) -> Parts:
-        ground, shown = self._ground(state), _pictures_sent(state)
+    async def resolve(self, words: Sequence[str], state: State, visible: Sequence[Message] = ()) -> Parts:
+        ground, shown = self._ground(state, visible), _pictures_sent(state)
         given: list[UserPart] = []
         for mention in mentions_in(words):
             given += self._fitting(await self._looked_up(mention, ground), mention, given, shown)
@@ -111,8 +111,8 @@ class Resolver:
             for part in parts
         )
 
-    def _ground(self, state: State) -> Ground:
-        return Ground(self._machine, state, partial(self._posture, state), self._machine.blobs)
+    def _ground(self, state: State, visible: Sequence[Message] = ()) -> Ground:
+        return Ground(self._machine, state, partial(self._posture, state), self._machine.blobs, tuple(visible))
 
     def _posture(self, state: State) -> Posture:
         """With the rules of now: the log hears of changed ones when a call is judged."""
