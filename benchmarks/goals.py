@@ -45,5 +45,6 @@ GOALS = (
     Goal("search_one", Measure.RATIO, 1.3),
     Goal("search_some", Measure.RATIO, 1.3),
     Goal("search_all", Measure.RATIO, 1.3),
+    Goal("menu", Measure.VALUE, 50),
     Goal("edits", Measure.VALUE, 1000),
 )

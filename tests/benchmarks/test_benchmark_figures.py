@@ -9,7 +9,7 @@ from benchmarks.report import markdown, verdicts
 from benchmarks.server import Exchange
 from benchmarks.session import Run
 
-from benchmarks import commands, judging, search
+from benchmarks import commands, judging, menu, search
 
 MEASURED = {"first": 1.0, "short": 1.0, "flood": 1.0, "memory": 1.0}
 
@@ -85,7 +85,7 @@ def test_a_missed_goal_stands_out_in_the_table() -> None:
 def test_every_goal_bounds_a_figure_that_is_measured() -> None:
     of_commands = {figure.name for figure in commands.table(MEASURED, MEASURED)}
     measured = {name for name, _, _ in STATISTICS} | {f"parse_{race.name}" for race in races()}
-    of_judging = {figure.name for figure in judging.figures(1)}
+    of_judging = {figure.name for figure in (*judging.figures(1), *menu.figures(1))}
     assert {goal.figure for goal in GOALS} <= measured | of_commands | of_judging | search.SEARCHES.keys()
 
 

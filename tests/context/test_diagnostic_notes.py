@@ -1,11 +1,7 @@
 from pathlib import Path
 
-import pytest
-
 from halocline.context.diagnostic_notes import MOST_TOLD, current, introduced
-from halocline.context.mentions import mentions_problems
 from halocline.ports.diagnostics import Problem
-from halocline.protocol.messages import Note, Text
 
 HERE = Path("/work")
 
@@ -37,20 +33,3 @@ def test_no_errors_and_nothing_known_are_different():
     assert current((), HERE).text.startswith("No errors")
     assert current(None, HERE).text.startswith("Not known")
     assert current((problem(),), HERE).text.startswith("1 error:\na.py:1")
-
-
-@pytest.mark.parametrize(
-    ("text", "asks"),
-    [
-        ("mend the @problems.", True),
-        ("@problems", True),
-        ("(@problems)", True),
-        ("me@problems.org", False),
-        ("@problemsolving", False),
-        ("problems", False),
-        ("@@problems", False),
-    ],
-)
-def test_a_person_asks_for_the_problems_by_name(text, asks):
-    assert mentions_problems((Text(text),)) is asks
-    assert not mentions_problems((Note(text, "environment"),))

@@ -10,7 +10,7 @@ from halocline.controller.controller import Controller, TaskOptions
 from halocline.controller.replay import Replay, replay
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.messages import Text
+from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.state import State
 from halocline.providers.retry import Retrying
 from halocline.providers.scripted import Scripted, Turn
@@ -96,11 +96,12 @@ class Journey:
         answer: Answer | None = None,
         after: int | None = None,
         schema: dict | None = None,
+        along: Sequence[UserPart] = (),
     ) -> None:
         """Send a prompt and take in the events after `after` (None: from the prompt on) until its turn has ended."""
         sent = client.state(self.task).seq
         self.events = []
-        client.send(cmd.SubmitPrompt(task=self.task, content=(Text(prompt),), output_schema=schema))
+        client.send(cmd.SubmitPrompt(task=self.task, content=(Text(prompt), *along), output_schema=schema))
         async with asyncio.timeout(self.longest):
             async for event in client.events(self.task, sent if after is None else after):
                 self.events.append(event)

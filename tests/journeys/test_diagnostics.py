@@ -81,7 +81,7 @@ async def test_the_model_reads_exactly_the_error_it_brought_in_and_nothing_once_
     assert note.startswith('This edit brought in 1 error:\na.py:5 | return "no"\n  Type "Literal[\'no\']" is not')
     assert "reportReturnType" in note
     assert nothing == []
-    (asked,) = reported(journey)
+    (asked,) = [part.text for event in journey.of(ev.MentionsResolved) for part in event.content]
     assert asked.startswith('1 error:\na.py:1 | old: int = "x"')
     assert_sound(journey.logged)
 

@@ -49,3 +49,9 @@ async def test_search_finds_nothing_in_hidden_files_and_as_much_as_was_asked_for
     ]
     assert found.cut
     assert await search.files(workspace, 10) == (["a.txt", "b.txt"], False)
+
+
+def test_among_many_files_links_to_hidden_ones_are_hidden_too(workspace, hidden):
+    (workspace / "link.txt").symlink_to("secret/c.txt")
+    names = ["a.txt", "link.txt", "way/c.txt", "deep/d.key", "secret/c.txt", "deep/new.txt"]
+    assert hidden.left(workspace, names) == ["a.txt", "deep/new.txt"]

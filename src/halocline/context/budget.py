@@ -30,6 +30,10 @@ NEWS, NEWS_END = 1_000, 300
 """Characters of a job's new output that are told unasked; of more, only so many from the end."""
 MATCH_LINE = 500
 """Characters of a line that a search found."""
+MENTIONED = 200_000
+"""Characters of all that one prompt mentions by `@`."""
+MENTIONED_ONCE = 40_000
+"""Characters of a mention that is no file: a folder's files, a diff, another task."""
 CEILING = 450_000
 """Characters of one result, whatever the tool. Above every budget, so that it never cuts what a tool has counted."""
 

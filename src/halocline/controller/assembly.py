@@ -13,7 +13,7 @@ from msgspec import structs
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
 from halocline.controller.choices import Choices as Choices
-from halocline.controller.grounds import diagnostics
+from halocline.controller.grounds import LazyMentions, diagnostics
 from halocline.controller.instructions import LiveInstructions, instructions_of
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
 from halocline.controller.model_choice import open_model, thinking, with_text_tools
@@ -272,7 +272,7 @@ class Assembly:
         from halocline.controller.replayed import Replayed
 
         parts = self._parts(log, state, workspace, RecordedHooks(course))
-        machine = structs.replace(parts["machine"], leave=RecordedLeave(), attention=None)
+        machine = structs.replace(parts["machine"], leave=RecordedLeave(), attention=None, mentions=None)
         parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock), "machine": machine}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
@@ -340,7 +340,7 @@ class Assembly:
         folder = log.path.parent
         attention = Attention(folder, LocalFiles(), self.settings.todo_reminder)
         log.attach(attention)
-        return Machine(
+        machine = Machine(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(
                 folder / OUTPUTS,
@@ -371,6 +371,7 @@ class Assembly:
             instructions=self.instructions(workspace),
             attention=attention,
         )
+        return structs.replace(machine, mentions=LazyMentions(machine, self.home))
 
     def instructions(self, workspace: Path) -> LiveInstructions | None:
         """The files of rules that hold in a folder; None where they are switched off."""

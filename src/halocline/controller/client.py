@@ -19,10 +19,13 @@ from halocline.store.history import TaskInfo
 
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
+    from halocline.controller.composing import Mentionable
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
+    from halocline.protocol.mentioned import Mentioned
+    from halocline.protocol.messages import UserPart
     from halocline.protocol.usage_report import CacheReport, ContextReport
 
 
@@ -88,6 +91,18 @@ class Client:
     def cache(self, task: str) -> "CacheReport":
         """How a task's requests used the provider's cache, and why they did not."""
         return self._controller.cache(task)
+
+    async def mentioned(self, task: str, text: str) -> "tuple[Mentioned, ...]":
+        """What a text for an open task mentions by `@`, and about how many tokens each will be."""
+        return await self._controller.mentioned(task, text)
+
+    async def attach(self, task: str, name: str, data: bytes) -> "tuple[UserPart, ...]":
+        """A picture as parts of a prompt for an open task. Raises UsageError."""
+        return await self._controller.attach(task, name, data)
+
+    async def mentionable(self, task: str) -> "Mentionable":
+        """What can be mentioned in an open task: its files, commits and the other tasks of its folder."""
+        return await self._controller.mentionable(task)
 
     def history(self) -> list[TaskInfo]:
         return self._controller.history()

@@ -52,10 +52,13 @@ from halocline.task.task import Task
 
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
+    from halocline.controller.composing import Mentionable
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
+    from halocline.protocol.mentioned import Mentioned
+    from halocline.protocol.messages import UserPart
     from halocline.protocol.usage_report import CacheReport, ContextReport
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
@@ -221,6 +224,23 @@ class Controller:
         """Remove a task's log. Raises TaskBusy when a process has it open."""
         Log(self.home.task(name), name).close()
         history.delete(self.home.tasks, name)
+
+    async def mentioned(self, name: str, text: str) -> "tuple[Mentioned, ...]":
+        """What a text for an open task mentions, and how much each is."""
+        task = self._task(name)
+        return await task.machine.mentions.sizes((text,), task.state) if task.machine.mentions else ()
+
+    async def attach(self, name: str, picture: str, data: bytes) -> "tuple[UserPart, ...]":
+        """A picture as parts of a prompt for an open task. Raises UsageError."""
+        from halocline.controller.attaching import attached
+
+        return await attached(picture, data, self._task(name))
+
+    async def mentionable(self, name: str) -> "Mentionable":
+        """What can be mentioned in an open task."""
+        from halocline.controller.composing import mentionable
+
+        return await mentionable(self._task(name), self.home)
 
     def checkpoints(self, workspace: Path) -> ShadowGit:
         """The saved states of a workspace."""

@@ -32,6 +32,7 @@ FROM_ELSEWHERE = (
     ev.InstructionsLoaded,
     ev.FilesChangedOutside,
     ev.TodosReminded,
+    ev.MentionsResolved,
     ev.HookRan,
     ev.Unrecognised,
 )

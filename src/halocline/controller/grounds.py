@@ -1,15 +1,25 @@
 """Parts of the machine that most tasks never use: they are imported when a task has them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halocline.hosts.language_servers.servers import LanguageServers
 from halocline.net.network import Network
 from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
+from halocline.protocol.events import DurableEvent
+from halocline.protocol.mentioned import Mentioned
+from halocline.protocol.messages import Message, UserPart
+from halocline.protocol.state import State
+from halocline.store import history
+from halocline.store.paths import Home
 from halocline.store.settings import Settings
+from halocline.task.log import read
+from halocline.task.machine import Machine
 
 if TYPE_CHECKING:
+    from halocline.controller.mentions import Resolver
     from halocline.hosts.sandbox.sandbox import Sandbox
     from halocline.ports.browser import Browser
 
@@ -22,6 +32,32 @@ def diagnostics(settings: Settings, workspace: Path, hidden: frozenset[str], env
     return LanguageServers(
         workspace, chosen.wait, project_programs=chosen.project_binaries, hidden=hidden, environment=env
     )
+
+
+class LazyMentions:
+    """Fulfils `ports.mentions.Mentions`; most prompts mention nothing, and load nothing."""
+
+    def __init__(self, machine: Machine, home: Home) -> None:
+        self._machine = machine
+        self._home = home
+
+    async def resolve(
+        self, words: Sequence[str], state: State, visible: Sequence[Message] = ()
+    ) -> tuple[UserPart, ...]:
+        return await self._resolver.resolve(words, state, visible)
+
+    async def sizes(self, words: Sequence[str], state: State) -> tuple[Mentioned, ...]:
+        return await self._resolver.sizes(words, state)
+
+    @cached_property
+    def _resolver(self) -> "Resolver":
+        from halocline.controller.mentions import Resolver
+
+        return Resolver(self._machine, self._home.root, self._past)
+
+    def _past(self, name: str) -> tuple[str, Sequence[DurableEvent]]:
+        whole = history.find(self._home.tasks, name)
+        return whole, tuple(read(self._home.log(whole)))
 
 
 def browser(program: str, settings: Settings, env: Mapping[str, str], way: Callable[[str], Network]) -> "Browser":

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.ports.revisions import Changes
 from halocline.protocol.errors import HaloclineError, ToolFailure
 
 _CHECKPOINT = re.compile(r"(?:\d{6}-\d{6}-\w{4}/)?\d{1,4}")
@@ -27,3 +28,18 @@ class WorkspaceRevisions:
             return await self._checkpoints().diff(old, new or None)
         except HaloclineError as error:
             raise ToolFailure(f"{error.text} A commit is named by a branch, a tag or its hash.") from error
+
+    async def commits(self, most: int) -> tuple[tuple[str, str], ...]:
+        from halocline.hosts.revisions import git_commits
+
+        return await git_commits(self._workspace, most)
+
+    async def changes(self) -> Changes:
+        from halocline.hosts.revisions import git_changes
+
+        return await git_changes(self._workspace)
+
+    async def commit(self, name: str) -> Changes:
+        from halocline.hosts.revisions import git_commit
+
+        return await git_commit(self._workspace, name)

@@ -2,6 +2,16 @@
 
 from typing import Protocol
 
+from halocline.protocol.values import Value
+
+
+class Changes(Value, frozen=True):
+    """A change: what is said of it, the files that are listed by a letter or two each, and its unified diff."""
+
+    title: str
+    files: tuple[tuple[str, str], ...]
+    diff: str
+
 
 class Revisions(Protocol):
     """The versions of one workspace."""
@@ -12,3 +22,12 @@ class Revisions(Protocol):
         Raises:
             ToolFailure: one is not known, or the diff cannot be made.
         """
+
+    async def commits(self, most: int) -> tuple[tuple[str, str], ...]:
+        """The newest commits: the beginning of the hash, and the subject. None where there is no repository."""
+
+    async def changes(self) -> Changes:
+        """What is not committed: branch, files as `git status` lists them, diff. Raises ToolFailure."""
+
+    async def commit(self, name: str) -> Changes:
+        """A commit by the name of its hash: who, when and why, and its diff. Raises ToolFailure when there is none."""

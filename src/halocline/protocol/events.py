@@ -30,6 +30,7 @@ from halocline.protocol.kinds import (
     TodoStatus as TodoStatus,
     ToolKind as ToolKind,
 )
+from halocline.protocol.mentioned import MentionsResolved as MentionsResolved
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
 from halocline.protocol.news_events import (
     DiagnosticsReported as DiagnosticsReported,
@@ -430,6 +431,7 @@ DurableEvent = (
     | InstructionsLoaded
     | FilesChangedOutside
     | EnvironmentReported
+    | MentionsResolved
     | HookRan
     | ErrorRaised
     | Unrecognised

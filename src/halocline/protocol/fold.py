@@ -4,7 +4,7 @@
 touch `draft`, which every durable end of a reply clears.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -67,12 +67,18 @@ def _turn_started(state: State, e: ev.TurnStarted) -> State:
         last_outcome=("", ""),
         nobody_answered=False,
         forgiven_steps=state.steps,
+        unheard=(*state.unheard, *_words(e.content)),
     )
+
+
+def _words(content: Iterable[UserPart]) -> Iterator[str]:
+    return (part.text for part in content if isinstance(part, Text))
 
 
 def _steered(state: State, e: ev.SteeringReceived) -> State:
     turn = replace(state.turn, is_over=False) if state.turn else None
-    return replace(state, turn=turn, messages=(*state.messages, UserMessage(e.content)))
+    said = (*state.unheard, *_words(e.content))
+    return replace(state, turn=turn, messages=(*state.messages, UserMessage(e.content)), unheard=said)
 
 
 def _answer_refused(state: State, e: ev.AnswerRefused) -> State:
@@ -87,7 +93,7 @@ def _turn_ended(state: State, e: ev.TurnEnded) -> State:
 
 def _step_started(state: State, e: ev.StepStarted) -> State:
     turn = replace(state.turn, steps=state.turn.steps + 1) if state.turn else None
-    return replace(state, turn=turn, steps=state.steps + 1, draft=None, todo_age=state.todo_age.requested())
+    return replace(state, turn=turn, steps=state.steps + 1, draft=None, unheard=(), todo_age=state.todo_age.requested())
 
 
 def _retried(state: State, e: ev.StepRetried) -> State:
@@ -163,6 +169,7 @@ def _approval_resolved(state: State, e: ev.ApprovalResolved) -> State:
         refusals=refusals,
         declined=state.declined or (e.by == "user" and e.decision in (ev.Choice.REJECT_ONCE, ev.Choice.REJECT_ALWAYS)),
         nobody_answered=state.nobody_answered or e.by == "nobody",
+        unheard=(*state.unheard, e.note) if e.note and e.by == "user" else state.unheard,
     )
 
 
@@ -171,7 +178,8 @@ def _question_asked(state: State, e: ev.QuestionAsked) -> State:
 
 
 def _question_answered(state: State, e: ev.QuestionAnswered) -> State:
-    return replace(state, questions=tuple(asked for asked in state.questions if asked.request != e.request))
+    left = tuple(asked for asked in state.questions if asked.request != e.request)
+    return replace(state, questions=left, unheard=(*state.unheard, e.answer) if e.by == "user" else state.unheard)
 
 
 def _limit_extended(state: State, e: ev.LimitExtended) -> State:
@@ -232,7 +240,7 @@ def _hook_ran(state: State, e: ev.HookRan) -> State:
     if e.call or state.turn is None:
         return state
     if e.decision is HookDecision.BLOCK and e.moment in BEFORE_THE_MODEL:
-        return replace(state, messages=state.messages[: state.turn.first_message])
+        return replace(state, messages=state.messages[: state.turn.first_message], unheard=())
     if not e.content:
         return state
     turn = replace(state.turn, is_over=False)
@@ -281,6 +289,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.InstructionsLoaded: _instructed,
     ev.DiagnosticsReported: lambda state, e: _told(state, e.content),
     ev.EnvironmentReported: lambda state, e: _told(state, e.content),
+    ev.MentionsResolved: lambda state, e: replace(_told(state, e.content), unheard=()),
     ev.HookRan: _hook_ran,
     ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=(*state.checkpoints, e)),
 }

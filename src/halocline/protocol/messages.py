@@ -11,6 +11,10 @@ FINAL_ANSWER = "final_answer"
 """The phase of the words that answer the prompt."""
 
 
+PASTED, PIPED, PICTURE = "pasted", "piped", "picture"
+"""Sources of notes that are a person's: long texts which they pasted or piped in, and what a picture is."""
+
+
 class StopReason(StrEnum):
     """Why a turn ended; ACP's words, plus `error`."""
 

@@ -55,7 +55,7 @@ class TurnState(Value, frozen=True):
 
 
 class State(Value, frozen=True):
-    """Everything known about a task."""
+    """Everything known about a task. `unheard` are a person's words that no request has carried yet."""
 
     task: str = ""
     seq: int = 0
@@ -110,6 +110,7 @@ class State(Value, frozen=True):
     offered: frozenset[str] = frozenset()
     has_planned: bool = False
     instructions: tuple[ActiveInstruction, ...] = ()
+    unheard: tuple[str, ...] = ()
 
     @property
     def turn_is_over(self) -> bool:

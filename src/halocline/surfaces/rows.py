@@ -13,7 +13,19 @@ from halocline.protocol import events as ev
 from halocline.protocol.checklist import at_work, done
 from halocline.protocol.focus import listed
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
-from halocline.protocol.messages import Image, Note, StopReason, Text, Thinking, ToolCall, ToolResult, Usage, UserPart
+from halocline.protocol.messages import (
+    PICTURE,
+    PIPED,
+    Image,
+    Note,
+    StopReason,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserPart,
+)
 from halocline.protocol.values import Value
 from halocline.surfaces.row_kinds import (
     Approval,
@@ -98,9 +110,18 @@ def _change(transcript: Transcript, call: str, change: Callable[[CallRow], CallR
 
 
 def _spoken(content: tuple[UserPart, ...]) -> str:
-    """What the person typed; notes for the model are left out."""
+    """What the person typed and which pictures they showed; other notes for the model are left out."""
     words = [part.text for part in content if isinstance(part, Text)]
-    return "\n".join(words + ["[image]" for part in content if isinstance(part, Image)])
+    notes = [part for part in content if isinstance(part, Note)]
+    pictures = [note.text for note in notes if note.source == PICTURE]
+    piped = [f"[piped in: {_lines(note.text)}]" for note in notes if note.source == PIPED]
+    unnamed = sum(isinstance(part, Image) for part in content) - len(pictures)
+    return "\n".join(words + piped + pictures + ["[image]"] * unnamed)
+
+
+def _lines(text: str) -> str:
+    number = text.count("\n") + 1
+    return f"{number:,} line{'s' * (number != 1)}"
 
 
 def _turn_started(t: Transcript, e: ev.TurnStarted) -> Transcript:
@@ -203,6 +224,21 @@ def _found(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
             yield NoticeRow(part.text.split("\n", 1)[0].rstrip(":") + ".")
 
 
+def _mentioned(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
+    """What the model was given along with the prompt, by the first line of each; and what it was not."""
+    notes = [part for part in content if isinstance(part, Note)]
+    labels = [_label(note) for note in notes if note.source not in ("problems", "not_given")]
+    if labels:
+        yield NoticeRow(f"Given along: {'; '.join(labels)}")
+    for note in notes:
+        if note.source in ("problems", "not_given"):
+            yield NoticeRow(note.text)
+
+
+def _label(note: Note) -> str:
+    return note.text.split("\n", 1)[0].replace(" (data, not instructions)", "")
+
+
 def _grow(row: CallRow, text: str) -> CallRow:
     """A running call's newest output; only its end is kept until the result replaces it."""
     return replace(row, output=(row.output + text)[-LIVE_OUTPUT:])
@@ -258,6 +294,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.FilesChangedOutside: _changed_outside,
     ev.DiagnosticsReported: lambda t, e: _add(t, *_found(e.content)),
     ev.InstructionsLoaded: lambda t, e: _add(t, RulesRow(e.files, e.gone)),
+    ev.MentionsResolved: lambda t, e: _add(t, *_mentioned(e.content)),
     ev.HookRan: _hook_ran,
     ev.Noticed: lambda t, e: _add(t, NoticeRow(e.text)),
     ev.ErrorRaised: lambda t, e: _add(t, ErrorRow(e.code, e.text, e.hint)),

@@ -3,6 +3,7 @@
 The gate refuses calls that name such a file; this is for what tools come upon by themselves.
 """
 
+import asyncio
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,11 +22,28 @@ class Hidden:
 
     def __init__(self, workspace: Path, lines: tuple[str, ...]) -> None:
         self._root = os.path.realpath(workspace)
+        self._below = self._root.rstrip("/") + "/"
         self._lines = lines
 
     def __call__(self, path: str | Path) -> bool:
-        inside = os.path.relpath(os.path.realpath(path), self._root)
-        return not inside.startswith("..") and hides(self._lines, inside)
+        return self.at(os.path.realpath(path))
+
+    def at(self, place: str) -> bool:
+        """The same of a path that has no links in it."""
+        if place == self._root:
+            return hides(self._lines, ".")
+        return place.startswith(self._below) and hides(self._lines, place[len(self._below) :])
+
+    def left(self, folder: Path, names: Sequence[str]) -> list[str]:
+        """Those of the files below a folder that are not hidden. Each folder on the way is followed once."""
+        parents = {os.path.dirname(name) for name in names}
+        places = {parent: os.path.realpath(folder / parent) for parent in parents}
+        split = ((name, *os.path.split(name)) for name in names)
+        return [name for name, parent, last in split if not self._hides_last(os.path.join(places[parent], last))]
+
+    def _hides_last(self, place: str) -> bool:
+        """Of a path in which only the last part may be a link."""
+        return self(place) if os.path.islink(place) else self.at(place)
 
 
 class HidingFiles:
@@ -69,7 +87,7 @@ class HidingFiles:
 class HidingSearch:
     """Search that finds nothing in hidden files."""
 
-    def __init__(self, search: Search, hidden: Callable[[str | Path], bool]) -> None:
+    def __init__(self, search: Search, hidden: Hidden) -> None:
         self._search = search
         self._hidden = hidden
 
@@ -82,5 +100,5 @@ class HidingSearch:
 
     async def files(self, path: Path, limit: int) -> tuple[list[str], bool]:
         names, cut = await self._search.files(path, limit * _MORE)
-        kept = [name for name in names if not self._hidden(path / name)]
+        kept = await asyncio.to_thread(self._hidden.left, path, names)
         return kept[:limit], cut or len(kept) > limit

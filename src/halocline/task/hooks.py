@@ -14,7 +14,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.answer import final_text
 from halocline.protocol.events import HookRan
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
-from halocline.protocol.messages import Image, Note, StopReason, Text, ToolCall, UserMessage
+from halocline.protocol.messages import PASTED, PIPED, Image, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.task import hook_words as words
@@ -217,9 +217,13 @@ def _metadata(state: State) -> dict[str, object]:
     return {"taskMetadata": {"taskId": state.task, "ulid": state.task, "initialTask": state.title}}
 
 
+def _is_theirs(part: Text | Note) -> bool:
+    return isinstance(part, Text) or part.source in (PASTED, PIPED)
+
+
 def _prompt(state: State) -> tuple[str, list[str]]:
     """The words of the turn's prompt, and its pictures."""
     first = state.messages[state.turn.first_message] if state.turn else UserMessage(())
     content = first.content if isinstance(first, UserMessage) else ()
-    said = "\n".join(part.text for part in content if isinstance(part, Text))
+    said = "\n".join(part.text for part in content if not isinstance(part, Image) and _is_theirs(part))
     return said, [part.blob for part in content if isinstance(part, Image)]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from halocline.ports.browser import Browser  # most tasks have neither
     from halocline.ports.hooks import Hooks
     from halocline.ports.instructions import Instructions
+    from halocline.ports.mentions import Mentions
     from halocline.task.attention import Attention
 
 
@@ -52,6 +53,7 @@ class Machine(Value, frozen=True):
     hooks: "Hooks | None" = None
     instructions: "Instructions | None" = None
     attention: "Attention | None" = None
+    mentions: "Mentions | None" = None
 
     async def close(self) -> None:
         """End what was started on it."""

@@ -1,20 +1,20 @@
 """What the model is told before a request: rules, jobs, files that changed, the to-do list, its surroundings, errors
-found late, the `@problems` of a prompt.
+found late, what the person mentioned by `@`.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.context.environment import environment_news
-from halocline.context.mentions import mentions_problems
-from halocline.protocol.events import DiagnosticsReported, DurableEvent, EnvironmentReported
-from halocline.protocol.messages import UserMessage
+from halocline.protocol.events import DiagnosticsReported, DurableEvent, EnvironmentReported, MentionsResolved
+from halocline.protocol.messages import Message
 from halocline.protocol.state import State
 from halocline.task.jobs import news_of as news_of_jobs
 from halocline.task.machine import Machine
 
 
-async def news_of(state: State, machine: Machine) -> list[DurableEvent]:
-    """Nothing most of the time."""
+async def news_of(state: State, machine: Machine, visible: Sequence[Message] = ()) -> list[DurableEvent]:
+    """Nothing most of the time. A file whose text is in `visible`, what the model still reads, is not given again."""
     news: list[DurableEvent] = [*await news_of_jobs(state, machine.shell.jobs)]
     if machine.instructions and (rules := machine.instructions.news(state)):
         news.append(rules)
@@ -22,15 +22,11 @@ async def news_of(state: State, machine: Machine) -> list[DurableEvent]:
         news += await machine.attention.news(state)
     if changed_around := environment_news(state):
         news.append(EnvironmentReported(content=(changed_around,)))
-    workspace = Path(state.workspace)
     if late := machine.diagnostics.late():
         from halocline.context.diagnostic_notes import LATE, introduced
 
-        news.append(DiagnosticsReported(content=(introduced(late, workspace, LATE),)))
-    last = state.messages[-1] if state.messages else None
-    if isinstance(last, UserMessage) and mentions_problems(last.content):
-        from halocline.context.diagnostic_notes import current
-
-        changed = [workspace / path for path in sorted(state.files_changed)]
-        news.append(DiagnosticsReported(content=(current(await machine.diagnostics.current(changed), workspace),)))
+        news.append(DiagnosticsReported(content=(introduced(late, Path(state.workspace), LATE),)))
+    said = [words for words in state.unheard if "@" in words]
+    if said and machine.mentions and (content := await machine.mentions.resolve(said, state, visible)):
+        news.append(MentionsResolved(content=content))
     return news

@@ -3,6 +3,7 @@
 What must stay true: a text is left out as already read only when the very same text stands in what the model reads.
 """
 
+from os.path import normpath
 from pathlib import PurePath
 from typing import Annotated
 
@@ -17,18 +18,14 @@ from halocline.ports.host import FileInfo
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Location, SeenFile, ToolKind
-from halocline.protocol.messages import AssistantMessage, Image, Message, Text, ToolResult
+from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolResult, UserMessage, UserPart
 from halocline.tools.places import existing, explained, shown
 from halocline.tools.schema import schema_of
 
 LARGEST_FILE = 20_000_000
-LARGEST_PICTURE = 3_750_000
-"""Bytes; in base64 that is 5 MB, the most that every vendor takes."""
-LONGEST_SIDE = 8_000
-SMALLER_SIDE = 1_568
 WORTH_LEAVING_OUT = 1_000
 """Characters from which on a repeated text is replaced by a note."""
-ALREADY_READ = "[unchanged: read_file gave you this same text above. Ask once more to have it repeated.]"
+ALREADY_READ = "[unchanged: you were given this same text above. Ask once more to have it repeated.]"
 _BLOB = "sha256:"
 
 
@@ -111,18 +108,13 @@ async def _not_text(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
     facts = picture_facts(data)
     if facts is None:
         raise ToolFailure(f"{name} is a binary file of {len(data):,} bytes; it has no text to read.")
-    said = f"{name}: {facts.media_type}, {facts.width}×{facts.height} pixels, {len(data):,} bytes"
+    from halocline.tools.pictures import described, picture
+
     if not ctx.takes_images():
+        said = described(name, data, facts)
         raise ToolFailure(f"{said}. It is a picture, and you cannot be shown pictures. Go on without seeing it.")
-    media_type = facts.media_type
-    if len(data) > LARGEST_PICTURE or max(facts.width, facts.height) > LONGEST_SIDE:
-        try:
-            made = await ctx.documents.smaller(data, SMALLER_SIDE, LARGEST_PICTURE)
-        except ToolFailure as failure:
-            raise ToolFailure(f"{said}. It is too large to be shown as it is. {failure.text}") from None
-        media_type, data = made.media_type, made.data
-        said += f"; made smaller, to {SMALLER_SIDE} pixels at most"
-    return ToolOutput((Text(f"[{said}]"), Image(media_type, ctx.blobs.put(data))))
+    said, image = await picture(name, data, facts, ctx.documents, ctx.blobs)
+    return ToolOutput((Text(f"[{said}]"), image))
 
 
 def _windowed(file: TextFile, input: Input, ctx: ToolContext, what: str = "") -> ToolOutput:
@@ -137,7 +129,9 @@ def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
     calls: set[str] = set()
     known = False
     for message in messages:
-        if isinstance(message, AssistantMessage):
+        if isinstance(message, UserMessage):
+            known = known or any(_is_given(part, path, text) for part in message.content)
+        elif isinstance(message, AssistantMessage):
             calls = {call.id for call in message.tool_calls if _reads(call.arguments, call.name, path)}
         elif isinstance(message, ToolResult) and message.call in calls and message.content:
             first = message.content[0]
@@ -145,6 +139,11 @@ def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
                 return False
             known = known or first == Text(text)
     return known
+
+
+def _is_given(part: UserPart, path: str, text: str) -> bool:
+    """Whether it is the same text of that file, which the person mentioned."""
+    return isinstance(part, Note) and part.text.startswith(f"{normpath(path)}: ") and part.text.endswith(f"\n{text}")
 
 
 def _reads(arguments: dict[str, object], name: str, path: str) -> bool:

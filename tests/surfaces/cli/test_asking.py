@@ -15,6 +15,7 @@ from rich.console import Console
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, ToolCall
+from halocline.store.paths import Home
 from halocline.surfaces.cli.asking import Asker, Decision
 from halocline.surfaces.cli.keys import Keyboard
 from halocline.surfaces.cli.screen import Screen
@@ -217,18 +218,24 @@ async def test_a_question_without_options_is_answered_by_words(
 PROGRAM = """
 import asyncio, signal
 from pathlib import Path
-from halocline.protocol.events import Mode
-from halocline.surfaces.cli.line_input import composer, read_line
+from halocline.controller.assembly import Choices
+from halocline.controller.client import open_client
+from halocline.controller.controller import TaskOptions
+from halocline.surfaces.cli.composer import Composer
+from halocline.surfaces.cli.line_input import read_line
 
 async def main():
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
     print("LINE", repr(await read_line("edit: ", "make test")), flush=True)
-    for mode in (Mode.ACT, Mode.ACT, Mode.PLAN):
-        typed = await composer(Path("history/prompts"), mode)
+    client = open_client(Choices())
+    composer = Composer(client, await client.start(Path.cwd(), TaskOptions(model="scripted/script.toml")))
+    for _ in range(3):
+        typed = await composer.ask()
         print("PROMPT", typed and (typed.text, typed.mode.value), flush=True)
     print("WAITING", flush=True)
     await stopped.wait()
+    await client.close()
     print("STOPPED", flush=True)
 
 asyncio.run(main())
@@ -236,7 +243,8 @@ asyncio.run(main())
 
 
 def test_lines_and_prompts_are_typed_on_a_real_terminal(tmp_path: Any) -> None:
-    environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
+    (tmp_path / "script.toml").write_text('[[turn]]\ntext = "Hello."\n')
+    environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm", "HALOCLINE_HOME": str(tmp_path)}
     with pexpect.spawn(
         sys.executable, ["-c", PROGRAM], cwd=str(tmp_path), env=environment, timeout=20, encoding="utf-8"
     ) as child:
@@ -258,7 +266,7 @@ def test_lines_and_prompts_are_typed_on_a_real_terminal(tmp_path: Any) -> None:
         child.kill(signal.SIGINT)
         child.expect("STOPPED")
         child.expect(pexpect.EOF)
-    assert "one" in (tmp_path / "history" / "prompts").read_text()
+    assert "one" in Home(tmp_path).prompt_history.read_text()
 
 
 WIDER = replace(COMMAND, wider=ev.Grant(ev.ToolKind.EXECUTE, argv=("pytest",)))

@@ -212,9 +212,16 @@ async def test_piped_text_is_the_prompt(halo: Halo) -> None:
 
 
 async def test_piped_text_stands_below_the_words(halo: Halo) -> None:
-    model = halo.script({**HI, "expect": "explain this\n\nline 1\nline 2"})
+    model = halo.script({**HI, "expect": "explain this\nline 1\nline 2"})
     done = await halo.run("-p", "-m", model, "explain", "this", stdin=b"line 1\nline 2\n")
     assert done.code == 0
+
+
+async def test_what_a_piped_text_mentions_is_not_looked_up(halo: Halo) -> None:
+    (halo.folder / "a.py").write_text("x\n")
+    done = await halo.run("-p", "-m", halo.script(HI), "explain", stdin=b"see @a.py\n")
+    assert done.code == 0
+    assert not any(isinstance(event, ev.MentionsResolved) for event in halo.log())
 
 
 async def test_empty_piped_text_is_no_prompt(halo: Halo) -> None:

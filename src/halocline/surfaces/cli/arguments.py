@@ -104,6 +104,7 @@ def _prompt_options(parser: Parser) -> Parser:
     add("-p", "--print", action="store_true", help="print only the final answer; never ask")
     add("--output-format", choices=OUTPUT_FORMATS, help="text, one json result, or the event log as stream-json")
     add("--output-schema", metavar="FILE", help="the answer has to fit this JSON Schema; the JSON itself will do")
+    add("--image", dest="images", action="append", metavar="FILE", help="show the model this picture; may be repeated")
     _model_options(parser)
     add("--mode", choices=("plan", "act"), help="plan only reads and talks; act also changes things")
     add("--approval-mode", choices=APPROVAL_MODES, help="how much is done without asking")

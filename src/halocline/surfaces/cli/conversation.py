@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from halocline.controller.client import Client
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.messages import Text
+from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
 from halocline.surfaces.cli.keys import LEFT_BY_KEY, LeaveKey
@@ -25,13 +25,26 @@ T = TypeVar("T")
 
 
 class Conversation:
-    """One task under one view. It `stays` for further prompts until the person leaves; answers fit the schema."""
+    """One task under one view. It `stays` for further prompts until the person leaves; answers fit the schema.
 
-    def __init__(self, client: Client, task: str, view: View, schema: JsonObject | None = None, *, stays: bool) -> None:
+    `along` goes with the first prompt, as do pictures.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        task: str,
+        view: View,
+        schema: JsonObject | None = None,
+        along: tuple[UserPart, ...] = (),
+        *,
+        stays: bool,
+    ) -> None:
         self._client = client
         self._task = task
         self._view = view
         self._schema = schema
+        self._along = along
         self._stays = stays
         self._running = False
         self._interrupted = False
@@ -94,7 +107,8 @@ class Conversation:
             return False
         self._running = True
         tool = tool_of(prompt) if self._view.asks else ""
-        command = cmd.SubmitPrompt(task=self._task, content=(Text(prompt),), output_schema=self._schema, tool=tool)
+        content, self._along = (Text(prompt), *self._along), ()
+        command = cmd.SubmitPrompt(task=self._task, content=content, output_schema=self._schema, tool=tool)
         self._client.send(command)
         return True
 
@@ -103,12 +117,12 @@ class Conversation:
 
     async def _compose(self) -> str:
         """What the person types next; the mode that they chose for it holds from now on."""
-        mode = self._client.state(self._task).mode
-        typed = await self._wait_for(self._view.compose(self._client.home.prompt_history, mode))
+        typed = await self._wait_for(self._view.compose(self._client, self._task))
         if typed is None:
             return ""
-        if typed.mode is not mode:
+        if typed.mode is not self._client.state(self._task).mode:
             self._client.send(cmd.SetMode(task=self._task, mode=typed.mode))
+        self._along += typed.parts
         return typed.text
 
     async def _wait_for(self, asking: Coroutine[None, None, T]) -> T | None:

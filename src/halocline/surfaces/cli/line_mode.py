@@ -2,22 +2,25 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 
+from halocline.controller.client import Client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.fold import fold
 from halocline.protocol.state import State
 from halocline.surfaces.cli.asking import Asker
 from halocline.surfaces.cli.decision import Decision
-from halocline.surfaces.cli.line_input import Prompt, composer
+from halocline.surfaces.cli.line_input import Prompt
 from halocline.surfaces.cli.output import APPROVE, UNANSWERED
 from halocline.surfaces.cli.screen import Screen
 from halocline.surfaces.cli.telling import tell
+
+if TYPE_CHECKING:
+    from halocline.surfaces.cli.composer import Composer
 
 PLAIN_WIDTH = 100
 """Columns when the output is no terminal."""
@@ -31,6 +34,7 @@ class LineMode:
         width = None if sys.stdout.isatty() else PLAIN_WIDTH
         self._screen = Screen(Console(highlight=False, width=width), can_leave=attended)
         self.draws = self._screen.is_live
+        self._composer: Composer | None = None
         self._asker = Asker(self._screen) if attended else None
 
     async def __aenter__(self) -> Self:
@@ -77,5 +81,9 @@ class LineMode:
             raise RuntimeError("nobody is here to ask")
         return await self._asker.ask_question(event)
 
-    async def compose(self, history: Path, mode: ev.Mode) -> Prompt | None:
-        return await composer(history, mode)
+    async def compose(self, client: Client, task: str) -> Prompt | None:
+        from halocline.surfaces.cli.composer import Composer
+
+        if self._composer is None or self._composer.task != task:
+            self._composer = Composer(client, task)
+        return await self._composer.ask()

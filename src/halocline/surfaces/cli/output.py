@@ -4,7 +4,6 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -22,6 +21,7 @@ from halocline.surfaces.cli.exit_codes import of_error, of_state
 from halocline.surfaces.cli.telling import tell
 
 if TYPE_CHECKING:
+    from halocline.controller.client import Client
     from halocline.surfaces.cli.line_input import Prompt
 
 UNANSWERED = "Something needed an approval, nobody was there to give it, and it was not done."
@@ -128,8 +128,8 @@ class View(Protocol):
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         """The answer; None when the person would rather stop."""
 
-    async def compose(self, history: Path, mode: ev.Mode) -> "Prompt | None":
-        """The person's next prompt and its mode; None when they leave. `history` keeps what they typed."""
+    async def compose(self, client: "Client", task: str) -> "Prompt | None":
+        """The person's next prompt for the task and its mode; None when they leave."""
 
 
 class Silent:
@@ -173,7 +173,7 @@ class Silent:
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         raise RuntimeError("nobody is here to ask")
 
-    async def compose(self, history: Path, mode: ev.Mode) -> "Prompt | None":
+    async def compose(self, client: "Client", task: str) -> "Prompt | None":
         return None
 
 

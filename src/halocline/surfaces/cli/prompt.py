@@ -3,6 +3,7 @@
 import sys
 
 from halocline.protocol.errors import UsageError
+from halocline.protocol.messages import PIPED, Note, UserPart
 from halocline.surfaces.cli.telling import tell
 
 STDIN_WAIT = 2.0
@@ -11,14 +12,17 @@ SILENT = f"Nothing came on standard input within {STDIN_WAIT:g} s, so it is not 
 NOT_SILENT = "To skip the wait: </dev/null. Output of a slow program: write it to a file first, then: halo … <FILE"
 
 
-def prompt_text(words: list[str], *, needed: bool) -> str:
-    """The words of the call, and below them what is piped in.
+def prompt_text(words: list[str], *, needed: bool) -> tuple[str, tuple[UserPart, ...]]:
+    """The words of the call, and what is piped in as a note: nobody meant what it mentions. It is the prompt itself
+    when there are no words.
 
     Without words, a prompt that is `needed` is waited for. Raises UsageError for bytes that are no text.
     """
     prompt = _checked(" ".join(words))
-    piped = "" if sys.stdin is None or sys.stdin.isatty() else _piped(patient=needed and not words)
-    return "\n\n".join(part for part in (prompt, piped.strip()) if part)
+    piped = "" if sys.stdin is None or sys.stdin.isatty() else _piped(patient=needed and not words).strip()
+    if not prompt or not piped:
+        return prompt or piped, ()
+    return prompt, (Note(piped, PIPED),)
 
 
 def _checked(prompt: str) -> str:

@@ -11,7 +11,7 @@ from halocline.controller.client import Client, open_client
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.protocol.messages import StopReason
+from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.conversation import Conversation, close
@@ -37,13 +37,17 @@ def command(arguments: argparse.Namespace) -> int:
         resumes = arguments.continue_ or bool(arguments.resume)
         if resumes:
             _refuse_another_prompt(arguments)
-        prompt = prompt_text(arguments.prompt, needed=not resumes)
+        prompt, piped = prompt_text(arguments.prompt, needed=not resumes)
         if not (prompt or stays or resumes):
             raise UsageError("There is no prompt.", 'Give one: halo "what to do", or pipe it in. See: halo --help')
+        if arguments.images:
+            from halocline.surfaces.cli.pictures import read
+
+            arguments.images = read(arguments.images)
         client = open_client(choices_of(arguments))
         if not arguments.trust:
             _settle_trust(client, arguments.resume, workspace, attended=view.asks)
-        return asyncio.run(_run(client, arguments, workspace, prompt, schema, view, stays=stays))
+        return asyncio.run(_run(client, arguments, workspace, prompt, piped, schema, view, stays=stays))
     except (HaloclineError, ExceptionGroup) as error:
         view.fail(explained(error))
         raise
@@ -121,6 +125,7 @@ async def _run(
     arguments: argparse.Namespace,
     workspace: Path,
     prompt: str,
+    piped: tuple[UserPart, ...],
     schema: JsonObject | None,
     view: View,
     *,
@@ -131,16 +136,19 @@ async def _run(
     try:
         async with view:
             task, after = await _open(client, arguments, workspace, options, view)
-            conversation = Conversation(client, task, view, schema, stays=stays)
+            along = (*piped, *await _pictures(client, arguments, task, view))
+            conversation = Conversation(client, task, view, schema, along, stays=stays)
             code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
             while handed := conversation.handed_over:
+                from halocline.controller.composing import quieted  # a model wrote it: it mentions nothing
+
                 ended = _running(client, task)
                 task = await _successor(client, task, handed, options)
                 view.begin_anew()
                 if ended:
                     view.show(ev.Noticed(_stopped(ended)))
                 conversation = Conversation(client, task, view, schema, stays=stays)
-                code = await conversation.run(HANDED_OVER.format(context=handed.context, task=handed.task), 0)
+                code = await conversation.run(HANDED_OVER.format(context=quieted(handed.context), task=handed.task), 0)
             is_empty = not client.state(task).messages and client.state(task).last_end is None
             stopped = _running(client, task)
     finally:
@@ -150,6 +158,21 @@ async def _run(
     if is_empty:
         client.delete(task)
     return code
+
+
+async def _pictures(client: Client, arguments: argparse.Namespace, task: str, view: View) -> tuple[UserPart, ...]:
+    """What `--image` named, for the first prompt. A task that was made for a prompt that cannot be goes again."""
+    if not arguments.images:
+        return ()
+    from halocline.surfaces.cli.pictures import attach
+
+    try:
+        return await attach(client, task, arguments.images, view)
+    except HaloclineError:
+        if not client.state(task).messages:
+            await client.let_go(task)
+            client.delete(task)
+        raise
 
 
 async def _successor(client: Client, task: str, handed: ev.HandedOver, options: TaskOptions) -> str:

@@ -1,0 +1,95 @@
+"""What a surface's composer asks: what can be mentioned here, and how a path is written as a mention."""
+
+import asyncio
+import os
+from pathlib import Path
+
+from halocline.context.mentions import as_mention as as_mention, quieted as quieted
+from halocline.policy.paths import hides
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.values import Value
+from halocline.store import history
+from halocline.store.paths import Home
+from halocline.task.task import Task
+
+MOST_FILES = 50_000
+MOST_COMMITS = 100
+MOST_TASKS = 30
+
+WORD_MEANINGS = {
+    "problems": "errors that language servers know of",
+    "terminal": "the latest command's output, and the jobs",
+    "git-changes": "what is not committed",
+}
+"""What each fixed word gives; the composer shows it."""
+
+
+class Mentionable(Value, frozen=True):
+    """Paths of files; the first so many, `recent`, the task used lately. Commits and tasks by name and title."""
+
+    files: tuple[str, ...] = ()
+    recent: int = 0
+    commits: tuple[tuple[str, str], ...] = ()
+    tasks: tuple[tuple[str, str], ...] = ()
+    workspace: str = "."
+    ignored: tuple[str, ...] = ()
+
+
+async def mentionable(task: Task, home: Home) -> Mentionable:
+    """What can be mentioned in a task. Files that ignore files hide are not among it."""
+    workspace = Path(task.state.workspace)
+    lines = task.machine.leave.book().ignored
+    files, commits, tasks = await asyncio.gather(
+        _files(task, workspace),
+        task.machine.revisions.commits(MOST_COMMITS),
+        asyncio.to_thread(history.tasks, home.tasks),
+    )
+    others = [info for info in tasks if info.workspace == str(workspace) and info.task != task.state.task]
+    ordered, recent = await asyncio.to_thread(_ordered, files, used(task), lines)
+    named = tuple((info.task, info.title) for info in others[:MOST_TASKS])
+    return Mentionable(ordered, recent, commits, named, str(workspace), lines)
+
+
+def beside(begun: str, found: Mentionable, most: int) -> list[str]:
+    """Paths that the list of files has not: those with a dot before them, and those outside, as they are typed."""
+    if not begun.startswith((".", "/", "~/")) and "/." not in begun:
+        return []
+    folder, slash, name = begun.rpartition("/")
+    place = os.path.join(found.workspace, os.path.expanduser(folder + slash))
+    try:
+        entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+    except (OSError, ValueError):
+        return []
+    wanted = [entry for entry in entries if entry.name.startswith(name) and (name or not entry.name.startswith("."))]
+    paths = [f"{folder}{slash}{entry.name}{'/' * entry.is_dir()}" for entry in wanted if not _is_hidden(entry, found)]
+    return [path for path in paths if path != begun][:most]
+
+
+def _is_hidden(entry: "os.DirEntry[str]", found: Mentionable) -> bool:
+    path = os.path.relpath(entry.path, found.workspace)
+    return bool(found.ignored) and not path.startswith("..") and hides(found.ignored, path)
+
+
+async def _files(task: Task, workspace: Path) -> list[str]:
+    try:
+        return (await task.machine.search.files(workspace, MOST_FILES))[0]
+    except (ToolFailure, OSError):
+        return []
+
+
+def used(task: Task) -> tuple[str, ...]:
+    """Files that the task changed or read, the latest first."""
+    paths: dict[str, None] = {}
+    for message in reversed(task.state.messages):
+        for call in getattr(message, "tool_calls", ()):
+            if isinstance(path := call.arguments.get("path"), str):
+                paths.setdefault(path.removeprefix("./"))
+    return (*paths, *sorted(task.state.files_changed - paths.keys()))
+
+
+def _ordered(files: list[str], first: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
+    """The files that are not hidden, and how many of them, at the front, were used."""
+    shown = [path for path in files if not ignored or not hides(ignored, path)]
+    known = set(shown)
+    recent = [path for path in first if path in known]
+    return tuple(dict.fromkeys([*recent, *shown])), len(recent)

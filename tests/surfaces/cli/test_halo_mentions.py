@@ -1,0 +1,158 @@
+"""Mentions, pictures and pasted texts at the terminal and in `halo run`."""
+
+import re
+import struct
+import zlib
+
+import pytest
+from tests.surfaces.cli.halo_process import Halo
+from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, Person
+
+from halocline.protocol import events as ev
+from halocline.protocol.messages import Image, Note, Text, UserPart
+
+HI = {"text": "Hello."}
+CTRL_V = "\x16"
+
+
+def png(width: int = 2, height: int = 3) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress(b"\0" * (width + 1) * height)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def pasted(text: str) -> str:
+    return f"\x1b[200~{text}\x1b[201~"
+
+
+def prompt(halo: Halo) -> tuple[UserPart, ...]:
+    """What the person sent, without the note on the environment."""
+    (started,) = [event for event in halo.log() if isinstance(event, ev.TurnStarted)]
+    return started.content[:-1]
+
+
+def given(halo: Halo) -> list[Note]:
+    resolved = [event for event in halo.log() if isinstance(event, ev.MentionsResolved)]
+    return [part for event in resolved for part in event.content if isinstance(part, Note)]
+
+
+@pytest.fixture
+def clipboard(halo: Halo) -> Halo:
+    """A desktop with a picture in its clipboard."""
+    programs = halo.root / "programs"
+    programs.mkdir()
+    (programs / "picture").write_bytes(png())
+    paste = programs / "wl-paste"
+    paste.write_text(f"#!/bin/sh\nexec cat {programs}/picture\n")
+    paste.chmod(0o755)
+    halo.env |= {"WAYLAND_DISPLAY": "w", "PATH": f"{programs}:{halo.env['PATH']}"}
+    return halo
+
+
+def test_a_file_is_found_while_typing_and_given_along(halo: Halo) -> None:
+    (halo.folder / "src").mkdir()
+    (halo.folder / "src" / "calculator.py").write_text("def add(): ...\n")
+    person = Person(halo, "-m", halo.script({**HI, "expect": "def add"})).sees(COMPOSER).types("see @clc")
+    person.sees("src/calculator.py").types("\t").sees("@src/calculator.py", "tokens").types("\r")
+    person.sees("Given along: src/calculator.py: 15 bytes", "Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert prompt(halo) == (Text("see @src/calculator.py "),)
+
+
+def test_enter_takes_a_choice_that_was_moved_to_and_sends_otherwise(halo: Halo) -> None:
+    for name in ("one.txt", "two.txt"):
+        (halo.folder / name).write_text(f"{name}\n")
+    person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER).types("@txt").sees("two.txt").types("\x1b[B\x1b[B\r")
+    person.sees("@two.txt", "tokens").types("\r").sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert prompt(halo) == (Text("@two.txt "),)
+
+
+def test_a_long_pasted_text_is_a_chip_that_is_sent_whole_and_deleted_at_once(halo: Halo) -> None:
+    text = "\n".join(f"line {number}" for number in range(20))
+    person = Person(halo, "-m", halo.script({**HI, "expect": "line 19"})).sees(COMPOSER)
+    person.types(pasted(text + "\nand one")).sees("[pasted 21 lines]").types("\x7f").types(pasted(text))
+    person.sees("[pasted 20 lines]").types("why?\r").sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert prompt(halo) == (Text("[pasted 20 lines] why?"), Note(f"[pasted 20 lines]\n{text}", "pasted"))
+
+
+def test_what_a_pasted_text_mentions_is_not_looked_up(halo: Halo) -> None:
+    (halo.folder / "a.py").write_text("x\n")
+    person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER).types(pasted("@a.py\n" * 20)).sees("[pasted")
+    person.types("\r").sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert given(halo) == []
+
+
+def test_a_dropped_file_is_mentioned(halo: Halo) -> None:
+    (halo.folder / "my notes.txt").write_text("the notes\n")
+    person = Person(halo, "-m", halo.script({**HI, "expect": "the notes"})).sees(COMPOSER)
+    person.types(pasted(f"'{halo.folder}/my notes.txt'")).sees('@"my notes.txt"').types("\r")
+    person.sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
+def test_the_picture_in_the_clipboard_is_pasted(clipboard: Halo) -> None:
+    clipboard.home.mkdir()
+    (clipboard.home / "settings.toml").write_text('image_models = ["scripted*"]\n')
+    person = Person(clipboard, "-m", clipboard.script(HI)).sees(COMPOSER).types("see ").types(CTRL_V)
+    person.sees("[picture 1]").types("\r").sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    words, label, image = prompt(clipboard)
+    assert words == Text("see [picture 1] ")
+    assert isinstance(label, Note)
+    assert label.text.startswith("[picture 1: image/png, 2×3 pixels")
+    assert isinstance(image, Image)
+
+
+def test_a_model_that_sees_nothing_is_told_of_a_picture_and_so_is_the_person(clipboard: Halo) -> None:
+    person = Person(clipboard, "-m", clipboard.script({**HI, "expect": "the model sees no pictures"})).sees(COMPOSER)
+    person.types(CTRL_V).sees("The model sees no pictures").sees("[picture 1]").types("\r")
+    person.sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
+def test_without_a_desktop_the_person_is_told_what_else_can_be_done(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER).types("x").types(CTRL_V)
+    person.sees("no desktop here", "@path").types("\x03").types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
+async def test_pictures_of_a_run_are_shown_to_the_model(halo: Halo) -> None:
+    (halo.root / "shot.png").write_bytes(png())
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text('image_models = ["scripted*"]\n')
+    done = await halo.run("run", "-m", halo.script(HI), "--image", "../shot.png", "--image", "../shot.png", "see")
+    assert (done.code, done.err) == (0, "")
+    assert [type(part) for part in prompt(halo)] == [Text, Note, Image, Note, Image]
+    assert "[shot.png: image/png, 2×3 pixels" in done.out
+
+
+async def test_a_run_with_a_model_that_sees_nothing_says_so(halo: Halo) -> None:
+    (halo.root / "shot.png").write_bytes(png())
+    done = await halo.run("-p", "-m", halo.script(HI), "--image", "../shot.png", "see")
+    assert (done.code, done.out) == (0, "Hello.\n")
+    assert "The model sees no pictures" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("missing.png", None, "There is no picture missing.png"),
+        ("a.txt", b"words", "a.txt is not a picture that can be shown"),
+        ("wide.png", png(7_501, 1), "wide.png is too large: 7,501×1 pixels, more than 7,500 on a side"),
+    ],
+)
+async def test_what_is_no_picture_or_too_large_begins_nothing(
+    halo: Halo, name: str, data: bytes | None, told: str
+) -> None:
+    if data is not None:
+        (halo.folder / name).write_bytes(data)
+    done = await halo.run("run", "-m", halo.script(HI), "--image", name, "see")
+    assert done.code == 2
+    assert told in re.sub(r"\s+", " ", done.err)
+    assert halo.tasks == []
