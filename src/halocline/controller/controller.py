@@ -43,12 +43,12 @@ from halocline.protocol.events import (
     TurnEnded,
 )
 from halocline.protocol.jobs import JobInfo
-from halocline.protocol.messages import Note, StopReason
+from halocline.protocol.messages import Note, StopReason, Text
 from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.switching import name_in
 from halocline.store import history
-from halocline.task.inbox import Prompt, Wish
+from halocline.task.inbox import Content, Prompt, Wish
 from halocline.task.judging import posture
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
+    from halocline.controller.words import Words
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
 
@@ -159,12 +160,13 @@ class Controller:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
         task = self._task(command.task)
         match command:
-            case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool):
+            case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool, verbatim=verbatim):
                 now = datetime.now().astimezone()
                 note = environment(task.state, Path(task.state.workspace), now)
+                content = content if verbatim else self._expanded(task, content)
                 task.inbox.prompt(Prompt((*content, note, *_wanted(task, tool), *_form(schema)), schema))
             case cmd.Steer(content=content):
-                task.inbox.steer(content)
+                task.inbox.steer(self._expanded(task, content))
             case cmd.Interrupt():
                 task.inbox.interrupt()
             case cmd.ResolveApproval():
@@ -184,6 +186,36 @@ class Controller:
             case cmd.CloseTask():
                 task.inbox.close()
         return True
+
+    def words(self, workspace: Path) -> "Words":
+        """The words with a slash that a workspace has."""
+        from halocline.context.word_files import Places
+        from halocline.controller.words import Words
+
+        return Words(Places(workspace, self.home.root, Path.home()), self._assembly.settings.words_off)
+
+    def _expanded(self, task: Task, content: Content) -> Content:
+        """What is said, behind the texts of the words with a slash in it. Raises UsageError for one that none knows."""
+        if not any(isinstance(part, Text) and " /" in f" {part.text.strip()}" for part in content):
+            return content
+        from halocline.controller.slash import Where
+
+        where = Where.TERMINAL if task.inbox.attended else Where.RUN
+        expansion = self.words(Path(task.state.workspace)).expanded(content, where)
+        _offer(task, task.state.offered | expansion.offers)
+        return (*expansion.notes, *_wanted(task, expansion.tool), *content)
+
+    def only_model(self, name: str) -> str:
+        """The name of an open task's model; empty when each mode has its own."""
+        names = {*self._open[name].models.values()}
+        return names.pop() if len(names) == 1 else ""
+
+    async def change_model(self, name: str, model: str) -> None:
+        """Ask another model from now on. Raises UsageError, also while a turn runs."""
+        from halocline.controller.changed_model import change_model
+
+        self._task(name)
+        await change_model(self._open[name], self._assembly, model)
 
     def events(self, name: str, after: int = 0) -> AsyncIterator[Event]:
         """The past of a task, then its live tail; of a task that another process writes, too."""

@@ -4,9 +4,10 @@ import pytest
 from tests.surfaces.cli.halo_process import Halo, call
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, HI, Person
 
+from halocline.controller.slash import ROWS, SLASH, Slash
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text
-from halocline.surfaces.cli.slash import SLASH, is_for_us, tool_of
+from halocline.surfaces.cli.slash import ANSWERS
 
 SERVE = {"call": [call("execute_command", command="echo up; sleep 60", requires_approval=False, background=True)]}
 
@@ -71,23 +72,13 @@ def test_a_word_with_a_slash_lets_the_model_have_its_tool(halo: Halo) -> None:
     assert (halo.folder / ".clinerules/kind.md").read_text() == "Be kind.\n"
 
 
-def test_only_the_known_words_count() -> None:
-    assert {word: tool_of(f"{word} more") for word in SLASH} == {word: known.tool for word, known in SLASH.items()}
-    for text in ("/etc/passwd is odd", "/", "", "newtask", "see /newtask", "/jobsx"):
-        assert (tool_of(text), is_for_us(text)) == ("", False)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_word_is_in_the_reference_and_is_answered_once(row: Slash) -> None:
+    from docs.generate import words
 
-
-@pytest.mark.parametrize("word", SLASH)
-def test_every_word_is_in_the_reference(word: str) -> None:
-    from docs.generate import command_line
-
-    assert f"`{word} " in command_line()
-
-
-async def test_without_a_person_a_slash_is_a_prompt_like_any_other(halo: Halo) -> None:
-    done = await halo.run("-p", "-y", "-m", halo.script({**HI, "expect": "/newtask"}), "/newtask now")
-    assert done.code == 0
-    assert not [event for event in halo.log() if isinstance(event, ev.ToolsOffered)]
+    assert all(f"`/{name}`" in words() for name in row.names)
+    assert (row.name in ANSWERS) is not row.is_for_the_model
+    assert [SLASH[name] for name in row.names] == [row] * len(row.names)
 
 
 async def test_a_plan_is_the_answer_of_a_run_without_a_person(halo: Halo) -> None:

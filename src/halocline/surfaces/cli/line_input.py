@@ -12,6 +12,11 @@ from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+    from prompt_toolkit.styles import Style
+
+    from halocline.surfaces.cli.word_menu import Menu
+
+MENU_LINES = 10
 
 
 async def read_line(prompt: str, initial: str = "") -> str | None:
@@ -33,15 +38,18 @@ class Prompt(Value, frozen=True):
     mode: Mode
 
 
-async def composer(history: Path, mode: Mode) -> Prompt | None:
+async def composer(history: Path, mode: Mode, menu: "Menu | None" = None) -> Prompt | None:
     """The next prompt, or None when the person quits.
 
     Enter sends, Alt+Enter or Ctrl+J begins a new line, Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the
-    text or quits when there is none.
+    text or quits when there is none. Tab and the arrows choose from the menu that a slash opens.
     """
     from prompt_toolkit import PromptSession
+    from prompt_toolkit.filters import Condition
     from prompt_toolkit.formatted_text import FormattedText
     from prompt_toolkit.history import FileHistory
+
+    from halocline.surfaces.cli.word_completer import WordCompleter
 
     history.parent.mkdir(parents=True, exist_ok=True)
     chosen = Chosen(mode)
@@ -52,6 +60,10 @@ async def composer(history: Path, mode: Mode) -> Prompt | None:
         prompt_continuation="  ",
         placeholder=FormattedText([("ansibrightblack", "Ask for something. Shift+Tab: plan or act, Ctrl-D: quit")]),
         erase_when_done=True,
+        completer=WordCompleter(menu) if menu else None,
+        complete_while_typing=Condition(lambda: menu is not None and menu.is_open(session.default_buffer.text)),
+        reserve_space_for_menu=MENU_LINES,
+        style=_menu_style(),
     )
     while True:
         try:
@@ -60,6 +72,23 @@ async def composer(history: Path, mode: Mode) -> Prompt | None:
             return None
         if text.strip():
             return Prompt(text, chosen.mode)
+
+
+def _menu_style() -> "Style":
+    """The menu in the terminal's own colours, whatever they are."""
+    from prompt_toolkit.styles import Style
+
+    return Style(
+        [
+            ("completion-menu", "bg:default fg:default"),
+            ("completion-menu.completion", "bg:default fg:ansicyan"),
+            ("completion-menu.completion.current", "bg:default fg:ansicyan reverse"),
+            ("completion-menu.meta.completion", "bg:default fg:ansibrightblack"),
+            ("completion-menu.meta.completion.current", "bg:default fg:default"),
+            ("scrollbar.background", "bg:default"),
+            ("scrollbar.button", "bg:ansibrightblack"),
+        ]
+    )
 
 
 @dataclass(slots=True)
@@ -80,11 +109,14 @@ class Chosen:
 def _composer_keys(chosen: Chosen) -> "KeyBindings":
     from prompt_toolkit.key_binding import KeyBindings
 
+    from halocline.surfaces.cli.word_completer import taken
+
     keys = KeyBindings()
 
     @keys.add("enter")
     def send(event: "KeyPressEvent") -> None:
-        event.current_buffer.validate_and_handle()
+        if not taken(event.current_buffer):
+            event.current_buffer.validate_and_handle()
 
     @keys.add("escape", "enter")
     @keys.add("c-j")

@@ -17,6 +17,7 @@ from halocline.surfaces.cli.line_input import Prompt, composer
 from halocline.surfaces.cli.output import APPROVE, UNANSWERED
 from halocline.surfaces.cli.screen import Screen
 from halocline.surfaces.cli.telling import tell
+from halocline.surfaces.cli.word_menu import Menu
 
 PLAIN_WIDTH = 100
 """Columns when the output is no terminal."""
@@ -76,5 +77,5 @@ class LineMode:
             raise RuntimeError("nobody is here to ask")
         return await self._asker.ask_question(event)
 
-    async def compose(self, history: Path, mode: ev.Mode) -> Prompt | None:
-        return await composer(history, mode)
+    async def compose(self, history: Path, mode: ev.Mode, menu: Menu | None = None) -> Prompt | None:
+        return await composer(history, mode, menu)

@@ -23,6 +23,7 @@ from halocline.surfaces.cli.telling import tell
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.line_input import Prompt
+    from halocline.surfaces.cli.word_menu import Menu
 
 UNANSWERED = "Something needed an approval, nobody was there to give it, and it was not done."
 APPROVE = "Allow more with --approval-mode accept-edits, auto or yolo, or start halo on a terminal."
@@ -128,8 +129,8 @@ class View(Protocol):
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         """The answer; None when the person would rather stop."""
 
-    async def compose(self, history: Path, mode: ev.Mode) -> "Prompt | None":
-        """The person's next prompt and its mode; None when they leave. `history` keeps what they typed."""
+    async def compose(self, history: Path, mode: ev.Mode, menu: "Menu | None" = None) -> "Prompt | None":
+        """The person's next prompt and its mode; None when they leave. `history` keeps what was typed."""
 
 
 class Silent:
@@ -173,7 +174,7 @@ class Silent:
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         raise RuntimeError("nobody is here to ask")
 
-    async def compose(self, history: Path, mode: ev.Mode) -> "Prompt | None":
+    async def compose(self, history: Path, mode: ev.Mode, menu: "Menu | None" = None) -> "Prompt | None":
         return None
 
 

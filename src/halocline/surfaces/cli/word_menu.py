@@ -1,0 +1,148 @@
+"""What a menu offers while a word with a slash is typed: the words, and then what may follow one.
+
+Nothing is looked for before a slash begins a word. What files say of themselves is made safe to show.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from halocline.controller.client import Client
+from halocline.controller.slash import SLASH, Follows, Where
+from halocline.controller.undoing import newest_first
+from halocline.controller.words import Word
+from halocline.protocol import events as ev
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.values import Value
+from halocline.surfaces.cli.listing import moment
+from halocline.surfaces.cli.safe_text import clean
+
+MOST = 60
+LONGEST_ABOUT = 200
+LONGEST_REST = 16
+
+
+class Offer(Value, frozen=True):
+    """One line: what would stand in place of the last `typed` characters; `kind` and `about` are shown beside it."""
+
+    text: str
+    typed: int
+    shown: str
+    kind: str = ""
+    about: str = ""
+
+
+class Menu:
+    """The offers for one task."""
+
+    def __init__(self, client: Client, task: str) -> None:
+        self._client = client
+        self._task = task
+        self._words: Sequence[Word] | None = None
+        self._models: list[Offer] | None = None
+
+    @staticmethod
+    def is_open(text: str) -> bool:
+        """Whether what is typed so far calls for the menu."""
+        return "\n" not in text and (text.startswith("/") or text.rpartition(" ")[2].startswith("/"))
+
+    def begin(self) -> None:
+        """A new prompt is typed: there may be other files now."""
+        self._words = None
+
+    async def offers(self, text: str) -> list[Offer]:
+        """What could come at the end of this text."""
+        if not self.is_open(text):
+            return []
+        before, _, last = text.rpartition(" ")
+        if last.startswith("/"):
+            return self._named(last[1:], await self._all(), in_text=bool(before.strip()))
+        row = SLASH.get(text.partition(" ")[0][1:])
+        return await self._following(row.follows, before.split()[1:], last) if row else []
+
+    async def _all(self) -> Sequence[Word]:
+        if self._words is None:
+            words = self._client.words(Path(self._client.state(self._task).workspace))
+            self._words = await asyncio.to_thread(words.listed, Where.TERMINAL)
+        return self._words
+
+    def _named(self, typed: str, words: Iterable[Word], *, in_text: bool) -> list[Offer]:
+        """In the middle of a text only what the model answers, and only by its beginning: it may become a path."""
+        found = [word for word in words if not in_text or word.name not in SLASH or SLASH[word.name].is_for_the_model]
+        names = ranked(typed, [word.name for word in found])
+        if in_text:
+            names = [name for name in names if typed and name.startswith(typed)]
+        by_name = {word.name: word for word in found}
+        return [_offer(by_name[name], len(typed) + 1) for name in names[:MOST]]
+
+    async def _following(self, what: Follows, given: Sequence[str], typed: str) -> list[Offer]:
+        try:
+            known = await self._values(what, given)
+        except HaloclineError:
+            return []
+        by_text = {offer.text: offer for offer in known}
+        return [
+            Offer(offer.text, len(typed), clean(offer.shown or offer.text.strip()), offer.kind, offer.about)
+            for offer in (by_text[name] for name in ranked(typed, list(by_text))[:MOST])
+        ]
+
+    async def _values(self, what: Follows, given: Sequence[str]) -> list[Offer]:
+        """Every value that may stand here, whatever is typed of it."""
+        match what, given:
+            case Follows.MODES, []:
+                return [_value(mode) for mode in ev.Mode]
+            case Follows.APPROVALS, []:
+                return [_value(mode) for mode in ev.ApprovalMode]
+            case Follows.MODELS, []:
+                return await self._known_models()
+            case Follows.CHECKPOINTS | Follows.JOBS, []:
+                verbs = ("list", "diff ", "restore ") if what is Follows.CHECKPOINTS else ("show ", "stop ")
+                return [_value(verb) for verb in verbs]
+            case Follows.CHECKPOINTS, ["diff" | "restore"]:
+                store = self._client.checkpoints(Path(self._client.state(self._task).workspace))
+                return [
+                    _value(str(info.n), f"{moment(info.at)}  {info.label}")
+                    for info in await newest_first(store, self._task)
+                ]
+            case Follows.JOBS, ["show" | "stop"]:
+                return [_value(job.name, job.command) for job in self._client.jobs(self._task)]
+            case Follows.TASKS, []:
+                here = self._client.state(self._task).workspace
+                tasks = [info for info in self._client.history() if info.workspace == here and info.task != self._task]
+                return [_value(info.task, info.title) for info in tasks]
+        return []
+
+    async def _known_models(self) -> list[Offer]:
+        if self._models is None:
+            models = [model for model in await self._client.models() if model.usable and not model.leaving]
+            self._models = [_value(model.name, model.title) for model in models]
+        return self._models
+
+
+def ranked(typed: str, names: Sequence[str]) -> list[str]:
+    """The names that fit: those that begin so, those that hold it, those that have its letters in this order."""
+    low = typed.lower()
+    begin = [name for name in names if name.lower().startswith(low)]
+    hold = [name for name in names if low in name.lower()]
+    fit = [name for name in names if _has_letters(low, name.lower())]
+    return list(dict.fromkeys([*begin, *hold, *fit]))
+
+
+def _has_letters(letters: str, name: str) -> bool:
+    rest = iter(name)
+    return all(letter in rest for letter in letters)
+
+
+def _offer(word: Word, typed: int) -> Offer:
+    takes = " " if word.rest or word.kind == "skill" else ""
+    rest = f" {_line(word.rest) if len(word.rest) <= LONGEST_REST else '…'}" if word.rest else ""
+    about = _line(word.about) + (f"  ({_line(word.source)})" if word.source else "")
+    return Offer(f"/{word.name}{takes}", typed, clean(f"/{word.name}") + rest, word.kind, about)
+
+
+def _value(text: str, about: str = "") -> Offer:
+    return Offer(text, 0, "", "", _line(about))
+
+
+def _line(text: str) -> str:
+    return clean(" ".join(text.split()))[:LONGEST_ABOUT]
