@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from halocline.context.budget import Budget, fitting
-from halocline.context.front_matter import parts
+from halocline.context.file_head import parts
 from halocline.protocol.values import Value
 
 PROJECT = (".halocline/skills", ".clinerules/skills", ".cline/skills", ".claude/skills", ".agents/skills")

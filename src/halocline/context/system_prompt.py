@@ -8,14 +8,11 @@ NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
 def system_prompt(workspace: Path, skills: str = "") -> str:
     """The text for a task in this workspace; `skills` is what it says of them."""
-    return prompt("system").format(workspace=workspace, system=NAMES.get(sys.platform, sys.platform)) + skills
+    template = Path(__file__).with_name("prompts").joinpath("system.md").read_text(encoding="utf-8")
+    return template.format(workspace=workspace, system=NAMES.get(sys.platform, sys.platform)) + skills
 
 
 def text_tools(tools: str) -> str:
     """What a model without tool calls of its own is told: how to write a call, and which tools there are."""
-    return prompt("text_tools").format(tools=tools)
-
-
-def prompt(name: str) -> str:
-    """One of the long texts that stand in `prompts/`."""
-    return Path(__file__).with_name("prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+    template = Path(__file__).with_name("prompts").joinpath("text_tools.md").read_text(encoding="utf-8")
+    return template.format(tools=tools)

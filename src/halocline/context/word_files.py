@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from halocline.context.front_matter import fields, parts
+from halocline.context.file_head import fields, parts
 from halocline.protocol.values import Value
 
 PROJECT = (
@@ -135,9 +135,11 @@ def _below(folder: Path) -> Iterator[Path]:
         deep = len(Path(here).relative_to(folder).parts)
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if deep < DEEPEST else []
         for name in sorted(names):
-            if name.endswith(".md") and not name.startswith(".") and left:
+            if name.endswith(".md") and not name.startswith("."):
                 left -= 1
                 yield Path(here, name)
+            if not left:
+                return
 
 
 def _shown(path: Path, places: Places) -> str:

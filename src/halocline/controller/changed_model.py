@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from halocline.ports.model import Model
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import Mode, ModelChanged
-from halocline.providers.switching import name_in
+from halocline.protocol.events import ModelChanged
 
 if TYPE_CHECKING:
     from halocline.controller.assembly import Assembly
@@ -21,21 +19,13 @@ async def change_model(opened: "OpenTask", assembly: "Assembly", named: str) -> 
     except UsageError:
         await new.close()
         raise
-    task = opened.task
-    old, task.model = task.model, _as_before(task.model, new)
-    opened.models = {mode: name_in(mode, new) for mode in Mode}
-    if opened.models[task.state.mode] != task.state.model:
-        task.emit(ModelChanged(model=opened.models[task.state.mode]))
+    old, opened.model.now = opened.model.now, new
+    state = opened.task.state
+    if opened.model.names[state.mode] != state.model:
+        opened.task.emit(ModelChanged(model=opened.model.names[state.mode]))
     await old.close()
 
 
 def _refuse_in_a_turn(opened: "OpenTask") -> None:
     if opened.task.state.turn is not None:
         raise UsageError("The model can be changed once this turn has ended.", "Ctrl-C ends it now.")
-
-
-def _as_before(old: Model, new: Model) -> Model:
-    """What is recorded stays recorded."""
-    from halocline.controller.recorded import RecordingModel
-
-    return old.with_model(new) if isinstance(old, RecordingModel) else new

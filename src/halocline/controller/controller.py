@@ -46,7 +46,7 @@ from halocline.protocol.jobs import JobInfo
 from halocline.protocol.messages import Note, StopReason, Text
 from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
 from halocline.protocol.values import JsonObject, Value
-from halocline.providers.switching import name_in
+from halocline.providers.switching import Chosen, name_in
 from halocline.store import history
 from halocline.task.inbox import Content, Prompt, Wish
 from halocline.task.judging import posture
@@ -84,11 +84,11 @@ class TaskOptions(Value, frozen=True):
 
 @dataclass(slots=True)
 class OpenTask:
-    """A task, the coroutine that serves it, the model's name in each mode, and what was odd when it began."""
+    """A task, the coroutine that serves it, its model, and what was odd when it began."""
 
     task: Task
     serving: asyncio.Task[None]
-    models: Mapping[Mode, str]
+    model: Chosen
     remarks: tuple[str, ...] = ()
 
 
@@ -107,8 +107,8 @@ class Controller:
 
         `name` is the id that another task, which handed over to it, has given it.
         """
-        model = await self._assembly.model(options.model or "")
-        names = {mode: name_in(mode, model) for mode in Mode}
+        model: Model = (chosen := Chosen(await self._assembly.model(options.model or "")))
+        names = chosen.names
         recorder = self._assembly.recorder(options.record) if options.record else None
         name = name or history.new_task_id()
         skills = found_skills(workspace)
@@ -129,7 +129,7 @@ class Controller:
             )
             task.emit(started)
             _offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
-        return self._serve(name, task, names, skills.skipped)
+        return self._serve(name, task, chosen, skills.skipped)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Open a task again. What a crash left open is closed first; nothing is run again by itself.
@@ -143,8 +143,8 @@ class Controller:
             state = fold(past)
             if not state.workspace:
                 raise TaskNotFound(f"The log of task {name} has no beginning.", "It cannot be resumed.")
-            model = await (self._assembly.model(options.model) if options.model else self._model_of(state))
-            names = {mode: name_in(mode, model) for mode in Mode}
+            wanted = self._assembly.model(options.model) if options.model else self._model_of(state)
+            model: Model = (chosen := Chosen(await wanted))
             if options.record:
                 model = self._assembly.recorded(model, self._assembly.recorder(options.record), log, past)
             place = Path(state.workspace)
@@ -152,29 +152,32 @@ class Controller:
             if state.turn is not None:
                 task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
             _begin_anew(task)
-            self._adjust(task, options, names)
+            self._adjust(task, options, chosen.names)
             _offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
-        return self._serve(name, task, names)
+        return self._serve(name, task, chosen)
 
     def send(self, command: cmd.AnyCommand) -> bool:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
         task = self._task(command.task)
         match command:
-            case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool, verbatim=verbatim):
+            case cmd.SubmitPrompt(content=content, output_schema=schema, verbatim=verbatim):
                 now = datetime.now().astimezone()
                 note = environment(task.state, Path(task.state.workspace), now)
-                content = content if verbatim else self._expanded(task, content)
-                task.inbox.prompt(Prompt((*content, note, *_wanted(task, tool), *_form(schema)), schema))
+                content = content if verbatim else self._expanded(task, content, only=True)
+                task.inbox.prompt(Prompt((*content, note, *_form(schema)), schema))
             case cmd.Steer(content=content):
                 task.inbox.steer(self._expanded(task, content))
             case cmd.Interrupt():
                 task.inbox.interrupt()
             case cmd.ResolveApproval():
                 return task.inbox.resolve(command)
-            case cmd.AnswerQuestion():
-                return task.inbox.reply(command)
+            case cmd.AnswerQuestion(answer=answer):
+                if not task.inbox.reply(command):
+                    return False
+                if notes := self._expanded(task, (Text(answer),))[:-1]:
+                    task.inbox.steer(notes)
             case cmd.SetMode(mode=mode):
-                _switch(task, mode, self._open[command.task].models)
+                _switch(task, mode, self._open[command.task].model.names)
             case cmd.SetPolicy(approval_mode=approval_mode):
                 task.emit(PolicyChanged(approval_mode=approval_mode))
             case cmd.Compact(focus=focus, undo=undo):
@@ -194,20 +197,27 @@ class Controller:
 
         return Words(Places(workspace, self.home.root, Path.home()), self._assembly.settings.words_off)
 
-    def _expanded(self, task: Task, content: Content) -> Content:
-        """What is said, behind the texts of the words with a slash in it. Raises UsageError for one that none knows."""
-        if not any(isinstance(part, Text) and " /" in f" {part.text.strip()}" for part in content):
+    def _expanded(self, task: Task, content: Content, *, only: bool = False) -> Content:
+        """What is said, behind the texts of the words with a slash in it.
+
+        With `only`, raises UsageError for a word that is the whole text and that nobody knows.
+        """
+        text = next((part.text for part in content if isinstance(part, Text)), "")
+        if " /" not in f" {text.strip()}":
             return content
         from halocline.controller.slash import Where
 
         where = Where.TERMINAL if task.inbox.attended else Where.RUN
-        expansion = self.words(Path(task.state.workspace)).expanded(content, where)
+        words = self.words(Path(task.state.workspace))
+        if only:
+            words.check(text, where)
+        expansion = words.expanded(text, where)
         _offer(task, task.state.offered | expansion.offers)
         return (*expansion.notes, *_wanted(task, expansion.tool), *content)
 
     def only_model(self, name: str) -> str:
         """The name of an open task's model; empty when each mode has its own."""
-        names = {*self._open[name].models.values()}
+        names = {*self._open[name].model.names.values()}
         return names.pop() if len(names) == 1 else ""
 
     async def change_model(self, name: str, model: str) -> None:
@@ -365,11 +375,11 @@ class Controller:
                     return chosen
         return await self._assembly.model(state.model)
 
-    def _serve(self, name: str, task: Task, models: Mapping[Mode, str], remarks: tuple[str, ...] = ()) -> str:
+    def _serve(self, name: str, task: Task, model: Chosen, remarks: tuple[str, ...] = ()) -> str:
         self._program_log.attach()
         serving = asyncio.create_task(_mended_then_run(task), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
-        self._open[name] = OpenTask(task, serving, models, remarks)
+        self._open[name] = OpenTask(task, serving, model, remarks)
         return name
 
     def _adjust(self, task: Task, options: TaskOptions, models: Mapping[Mode, str]) -> None:

@@ -105,10 +105,6 @@ class RecordingModel:
             self._recorder.request(request)
         return self._model.stream(request)
 
-    def with_model(self, model: Model) -> "RecordingModel":
-        """Another model, recorded in the same place."""
-        return RecordingModel(model, self._recorder)
-
     async def close(self) -> None:
         await self._model.close()
 

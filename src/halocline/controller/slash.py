@@ -43,6 +43,7 @@ class Follows(StrEnum):
     APPROVALS = "approvals"
     MODELS = "models"
     CHECKPOINTS = "checkpoints"
+    COMPACTIONS = "compactions"
     JOBS = "jobs"
     TASKS = "tasks"
 
@@ -108,6 +109,16 @@ ROWS = (
         aliases=("history",),
         follows=Follows.TASKS,
     ),
+    Slash(
+        "compact",
+        "shorten what the model reads; say what matters most, or take the last time back",
+        By.CONTROLLER,
+        Section.TASK,
+        "[what matters | undo]",
+        aliases=("smol",),
+        during=True,
+        follows=Follows.COMPACTIONS,
+    ),
     Slash("export", "write this task as Markdown", By.SURFACE, Section.TASK, "[FILE]", during=True),
     Slash(
         "quit", "leave; the task can be resumed", By.SURFACE, Section.TASK, aliases=("exit",)
@@ -154,7 +165,6 @@ ROWS = (
     Slash("skills", "the skills of this folder, and why one is left out", By.SURFACE, Section.LOOK, during=True),
 )  # fmt: skip
 SOON = (
-    Slash("compact", "shorten what the model reads", By.CONTROLLER, Section.TASK, "[what matters]", ("smol",)),
     Slash("context", "what fills the model's window", By.CONTROLLER, Section.LOOK, during=True),
     Slash("rules", "the instructions in force, and where they are from", By.CONTROLLER, Section.LOOK, during=True),
 )

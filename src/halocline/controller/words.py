@@ -5,16 +5,18 @@ typed, behind notes with the text of each word; no word changes a permission.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 
+from msgspec.structs import replace
+
 from halocline.context.skills import Found, Skill, found_skills, told
-from halocline.context.system_prompt import prompt
+from halocline.context.tool_requests import prompt_request
 from halocline.context.word_files import FoundWords, Places, WordFile, WordText, filled, found_words, read_word
 from halocline.controller.slash import SLASH, By, Slash, Where, first_word, is_alone, nearest, words_in
 from halocline.protocol.errors import UsageError
-from halocline.protocol.messages import Note, Text, UserPart
+from halocline.protocol.messages import Note
 from halocline.protocol.values import Value
 
 WORKFLOW, COMMAND, SKILL = "workflow", "command", "skill"
@@ -84,17 +86,15 @@ class Words:
             if name not in SLASH and name not in self._files.files:
                 yield Word(name, SKILL, skill.description, source=skill.file)
 
-    def expanded(self, content: Iterable[UserPart], where: Where) -> Expansion:
-        """What the words of a prompt become. Raises UsageError as `check` does, and for a file that cannot be read."""
-        text = next((part.text for part in content if isinstance(part, Text)), "")
-        self.check(text, where)
+    def expanded(self, text: str, where: Where) -> Expansion:
+        """What the words of a text become. Raises UsageError for a file that cannot be read."""
         found: list[Expansion] = []
         taken = ""
         for name, begin, end in words_in(text):
             if text[:begin].strip() and os.path.lexists(f"/{name}"):
                 continue  # the path of a folder at the root, in the middle of a sentence
             if not taken and (given := self._given(name, text[end:].strip(), where)):
-                taken, found = name, [given, *found]
+                taken, found = name, [given if not text[:begin].strip() else _said_in_passing(given, name), *found]
             elif name != taken and (skill := self._skill(name)):
                 found.append(Expansion(notes=(_skill_note(skill),)))
         return Expansion(
@@ -153,7 +153,13 @@ def _own(row: Slash, where: Where) -> Expansion:
     if row.by is By.TOOL:
         return Expansion(tool=row.tool)
     offers = frozenset({row.tool} if row.tool and where is Where.TERMINAL else ())
-    return Expansion((Note(prompt(row.prompt), source="request"),), offers=offers)
+    return Expansion((prompt_request(row.prompt),), offers=offers)
+
+
+def _said_in_passing(given: Expansion, name: str) -> Expansion:
+    """A word in the middle of a sentence may be what the sentence is about."""
+    doubt = f"[/{name} stands in the middle of what they typed: if they only speak of it, leave this aside.]"
+    return replace(given, notes=tuple(replace(note, text=f"{note.text}\n\n{doubt}") for note in given.notes))
 
 
 def _file_note(file: WordFile, name: str, arguments: str) -> Expansion:

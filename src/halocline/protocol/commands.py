@@ -13,14 +13,13 @@ class Command(Tagged, frozen=True, kw_only=True):
 
 
 class SubmitPrompt(Command, frozen=True):
-    """Begin a turn. Its answer has to fit `output_schema`, when there is one; `tool` is one that the person wants.
+    """Begin a turn. Its answer has to fit `output_schema`, when there is one.
 
     Words with a slash in it are expanded, unless it is `verbatim`: nobody typed it.
     """
 
     content: tuple[UserPart, ...]
     output_schema: JsonObject | None = None
-    tool: str = ""
     verbatim: bool = False
 
 

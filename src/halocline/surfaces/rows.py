@@ -103,7 +103,8 @@ def _turn_started(t: Transcript, e: ev.TurnStarted) -> Transcript:
 
 
 def _steered(t: Transcript, e: ev.SteeringReceived) -> Transcript:
-    return _add(t, PromptRow(_spoken(e.content), e.seq, steering=True), *_words(e.content))
+    spoken = _spoken(e.content)
+    return _add(t, *([PromptRow(spoken, e.seq, steering=True)] if spoken else ()), *_words(e.content))
 
 
 def _words(content: tuple[UserPart, ...]) -> Iterable[NoticeRow]:

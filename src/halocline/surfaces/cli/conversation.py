@@ -49,6 +49,8 @@ class Conversation:
         self.handed_over: ev.HandedOver | None = None
         self.leaves_for = ""
         self._words: Menu | None = None
+        self._events: AsyncIterator[ev.Event]
+        self._shown = 0
         self._leave_key = LeaveKey(sys.stdin.fileno()) if view.asks else None
 
     @property
@@ -65,7 +67,8 @@ class Conversation:
         with self._signals():
             try:
                 events = self._client.previewed if self._view.draws else self._client.events
-                await self._serve(prompt, events(self._task, after), opened, typed=typed)
+                self._events, self._shown = events(self._task, after), after
+                await self._serve(prompt, opened, typed=typed)
             except asyncio.CancelledError:
                 if not self._gave_up:
                     raise
@@ -78,12 +81,12 @@ class Conversation:
         self._view.result(state, time.monotonic() - started)
         return ExitCode.INTERRUPTED if self._leaving else of_state(state)
 
-    async def _serve(self, prompt: str, events: AsyncIterator[ev.Event], opened: int, *, typed: bool) -> None:
+    async def _serve(self, prompt: str, opened: int, *, typed: bool) -> None:
         """Events up to `opened` were written before the first prompt; a turn that ends there is not ours."""
         if not await self._submit(prompt, typed=typed):
             return
-        async for event in events:
-            self._view.show(event)
+        async for event in self._events:
+            self._show(event)
             match event:
                 case ev.ApprovalRequested() if self._view.asks:
                     await self._wait_for(self._decide(event))
@@ -99,6 +102,11 @@ class Conversation:
                     self._running = self._interrupted = False
                     if self.handed_over or not self._stays or not await self._submit(""):
                         return
+
+    def _show(self, event: ev.Event) -> None:
+        self._view.show(event)
+        if isinstance(event, ev.Durable):
+            self._shown = event.seq
 
     async def _submit(self, prompt: str, *, typed: bool = True) -> bool:
         """Hand a prompt to the task, asking for one when there is none. False when the person leaves."""
@@ -127,12 +135,16 @@ class Conversation:
         return True
 
     async def _was_ours(self, prompt: str) -> bool:
-        """Answer a word with a slash; Ctrl-C ends the answer, and nothing else."""
-        self._answering = True
+        """Answer a word with a slash, and show what it changed; Ctrl-C ends the answer, and nothing else."""
+        self._answering, before = True, self._client.state(self._task).seq
         try:
-            return await self._wait_for(self._answered(prompt)) is not False
+            ours = await self._wait_for(self._answered(prompt)) is not False
         finally:
             self._answering = False
+        if self._client.state(self._task).seq > before:
+            while self._shown < self._client.state(self._task).seq:
+                self._show(await anext(self._events))
+        return ours
 
     async def _answered(self, text: str) -> bool:
         """Answer a word with a slash that is not for the model. False when it is none."""
@@ -143,7 +155,7 @@ class Conversation:
         match await answer(text, Desk(self._client, self._task, self._view)):
             case Leave(to=to):
                 self.leaves_for = to or FOR_GOOD
-            case str(said):
+            case str(said) if said:
                 self._view.say(said)
         return True
 

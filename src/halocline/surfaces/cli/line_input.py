@@ -49,7 +49,7 @@ async def composer(history: Path, mode: Mode, menu: "Menu | None" = None) -> Pro
     from prompt_toolkit.formatted_text import FormattedText
     from prompt_toolkit.history import FileHistory
 
-    from halocline.surfaces.cli.word_completer import WordCompleter
+    from halocline.surfaces.cli.word_completer import completer
 
     history.parent.mkdir(parents=True, exist_ok=True)
     chosen = Chosen(mode)
@@ -60,7 +60,7 @@ async def composer(history: Path, mode: Mode, menu: "Menu | None" = None) -> Pro
         prompt_continuation="  ",
         placeholder=FormattedText([("ansibrightblack", "Ask for something. Shift+Tab: plan or act, Ctrl-D: quit")]),
         erase_when_done=True,
-        completer=WordCompleter(menu) if menu else None,
+        completer=completer([menu]) if menu else None,
         complete_while_typing=Condition(lambda: menu is not None and menu.is_open(session.default_buffer.text)),
         reserve_space_for_menu=MENU_LINES,
         style=_menu_style(),

@@ -43,6 +43,7 @@ class Desk:
 
 
 Said = str | Leave
+"""An empty text says nothing: what changed is told by its event."""
 
 
 def ours(prompt: str) -> Slash | None:
@@ -129,27 +130,36 @@ async def _checkpoint(desk: Desk, rest: str) -> Said:
 
 
 async def _model(desk: Desk, rest: str) -> Said:
+    before = desk.client.state(desk.task).model
     if rest:
         await desk.client.change_model(desk.task, rest)
-    heard = desk.client.remarks(desk.task) if rest else ()
-    now = f"The model is {model_name(desk.client.state(desk.task).model)}."
-    return "\n".join([now if rest else f"{now} Another one: /model PROVIDER/NAME", *heard])
+        if desk.client.state(desk.task).model != before:
+            return "\n".join(desk.client.remarks(desk.task))
+    return f"The model is {model_name(before)}. Another one: /model PROVIDER/NAME"
 
 
 async def _mode(desk: Desk, rest: str) -> Said:
     if rest and rest not in tuple(ev.Mode):
         return f"There is no mode {rest!r}. There are plan and act."
-    if rest:
-        desk.client.send(cmd.SetMode(task=desk.task, mode=ev.Mode(rest)))
-    return f"The mode is {desk.client.state(desk.task).mode}."
+    return _told(desk, cmd.SetMode(task=desk.task, mode=ev.Mode(rest)) if rest else None, "mode")
 
 
 async def _approvals(desk: Desk, rest: str) -> Said:
     if rest and rest not in tuple(ev.ApprovalMode):
         return f"There is no approval mode {rest!r}. There are {', '.join(ev.ApprovalMode)}."
-    if rest:
-        desk.client.send(cmd.SetPolicy(task=desk.task, approval_mode=ev.ApprovalMode(rest)))
-    return f"The approval mode is {desk.client.state(desk.task).approval_mode}."
+    return _told(
+        desk, cmd.SetPolicy(task=desk.task, approval_mode=ev.ApprovalMode(rest)) if rest else None, "approval_mode"
+    )
+
+
+def _told(desk: Desk, command: cmd.AnyCommand | None, what: str) -> str:
+    """Between turns a change is told by its event."""
+    before = desk.client.state(desk.task)
+    if command:
+        desk.client.send(command)
+    state = desk.client.state(desk.task)
+    told = state.seq > before.seq and state.turn is None
+    return "" if told else f"The {what.replace('_', ' ')} is {getattr(state, what)}."
 
 
 async def _cost(desk: Desk, rest: str) -> Said:
@@ -157,6 +167,12 @@ async def _cost(desk: Desk, rest: str) -> Said:
 
     lines = by_turn(turns_of(desk.client.past(desk.task)))
     return "\n".join([*lines, f"Step by step: halo tasks show {desk.task} --cost"]) if lines else "Nothing yet."
+
+
+async def _compact(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.compact_word import compact
+
+    return await compact(rest, desk.client, desk.task, desk.view)
 
 
 async def _todos(desk: Desk, rest: str) -> Said:
@@ -188,6 +204,7 @@ ANSWERS: dict[str, Callable[[Desk, str], Awaitable[Said]]] = {
     "model": _model,
     "mode": _mode,
     "approvals": _approvals,
+    "compact": _compact,
     "cost": _cost,
     "todos": _todos,
     "jobs": _jobs,

@@ -1,33 +1,36 @@
-"""The menu of words in the composer, as prompt_toolkit wants it."""
+"""The menu in the composer, as prompt_toolkit wants it: sources of offers, each asked for the text before the cursor.
 
-from collections.abc import AsyncGenerator, Iterable
+Sources are asked in a thread, so that none can hold up a key.
+"""
 
-from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
-from prompt_toolkit.document import Document
-from prompt_toolkit.formatted_text import FormattedText
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from halocline.surfaces.cli.word_menu import Menu, Offer
+from halocline.surfaces.cli.word_menu import Offer
 
+if TYPE_CHECKING:
+    from prompt_toolkit.buffer import Buffer
+    from prompt_toolkit.completion import Completer
 
-class WordCompleter(Completer):
-    """Offers what the menu has for the text before the cursor."""
-
-    def __init__(self, menu: Menu) -> None:
-        self._menu = menu
-
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Nothing at once; see below."""
-        return ()
-
-    async def get_completions_async(
-        self, document: Document, complete_event: CompleteEvent
-    ) -> AsyncGenerator[Completion, None]:
-        for offer in await self._menu.offers(document.text_before_cursor):
-            yield Completion(offer.text, start_position=-offer.typed, display=offer.shown, display_meta=_beside(offer))
+Source = Callable[[str], Sequence[Offer]]
 
 
-def taken(buffer: Buffer) -> bool:
+def completer(sources: Sequence[Source]) -> "Completer":
+    """What the editor asks; it asks the sources in their order."""
+    from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
+    from prompt_toolkit.document import Document
+
+    class Sources(Completer):
+        def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+            before = document.text_before_cursor
+            for source in sources:
+                for offer in source(before):
+                    yield Completion(offer.text, -offer.replaces, offer.shown, offer.meaning or None)
+
+    return ThreadedCompleter(Sources())
+
+
+def taken(buffer: "Buffer") -> bool:
     """Take the line that is chosen in the menu; true when more is to be typed behind it."""
     state = buffer.complete_state
     chosen = state.current_completion if state else None
@@ -38,7 +41,3 @@ def taken(buffer: Buffer) -> bool:
         return False
     buffer.start_completion()
     return True
-
-
-def _beside(offer: Offer) -> FormattedText:
-    return FormattedText([("italic", f"{offer.kind:<9}" if offer.kind else ""), ("", offer.about)])

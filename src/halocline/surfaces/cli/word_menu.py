@@ -5,6 +5,7 @@ Nothing is looked for before a slash begins a word. What files say of themselves
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from concurrent.futures import TimeoutError as TooLate
 from pathlib import Path
 
 from halocline.controller.client import Client
@@ -20,24 +21,27 @@ from halocline.surfaces.cli.safe_text import clean
 MOST = 60
 LONGEST_ABOUT = 200
 LONGEST_REST = 16
+KIND = 9
+"""Columns for what a word is, in front of its meaning."""
+PATIENCE = 10.0
 
 
 class Offer(Value, frozen=True):
-    """One line: what would stand in place of the last `typed` characters; `kind` and `about` are shown beside it."""
+    """One line: `text` takes the place of the last `replaces` characters; `meaning` stands beside it."""
 
     text: str
-    typed: int
+    replaces: int
     shown: str
-    kind: str = ""
-    about: str = ""
+    meaning: str = ""
 
 
 class Menu:
-    """The offers for one task."""
+    """The offers for one task. Made within the event loop of its client, and asked in other threads."""
 
     def __init__(self, client: Client, task: str) -> None:
         self._client = client
         self._task = task
+        self._loop = asyncio.get_running_loop()
         self._words: Sequence[Word] | None = None
         self._models: list[Offer] | None = None
 
@@ -49,6 +53,17 @@ class Menu:
     def begin(self) -> None:
         """A new prompt is typed: there may be other files now."""
         self._words = None
+
+    def __call__(self, before: str) -> Sequence[Offer]:
+        """What could come at the end of this text; nothing when it takes too long to find out."""
+        if not self.is_open(before):
+            return ()
+        asked = asyncio.run_coroutine_threadsafe(self.offers(before), self._loop)
+        try:
+            return asked.result(PATIENCE)
+        except TooLate:
+            asked.cancel()
+            return ()
 
     async def offers(self, text: str) -> list[Offer]:
         """What could come at the end of this text."""
@@ -82,7 +97,7 @@ class Menu:
             return []
         by_text = {offer.text: offer for offer in known}
         return [
-            Offer(offer.text, len(typed), clean(offer.shown or offer.text.strip()), offer.kind, offer.about)
+            Offer(offer.text, len(typed), clean(offer.text.strip()), offer.meaning)
             for offer in (by_text[name] for name in ranked(typed, list(by_text))[:MOST])
         ]
 
@@ -95,6 +110,8 @@ class Menu:
                 return [_value(mode) for mode in ev.ApprovalMode]
             case Follows.MODELS, []:
                 return await self._known_models()
+            case Follows.COMPACTIONS, []:
+                return [_value("undo", "let the model read again what it read before the latest time")]
             case Follows.CHECKPOINTS | Follows.JOBS, []:
                 verbs = ("list", "diff ", "restore ") if what is Follows.CHECKPOINTS else ("show ", "stop ")
                 return [_value(verb) for verb in verbs]
@@ -137,11 +154,11 @@ def _offer(word: Word, typed: int) -> Offer:
     takes = " " if word.rest or word.kind == "skill" else ""
     rest = f" {_line(word.rest) if len(word.rest) <= LONGEST_REST else '…'}" if word.rest else ""
     about = _line(word.about) + (f"  ({_line(word.source)})" if word.source else "")
-    return Offer(f"/{word.name}{takes}", typed, clean(f"/{word.name}") + rest, word.kind, about)
+    return Offer(f"/{word.name}{takes}", typed, clean(f"/{word.name}") + rest, f"{word.kind:<{KIND}}{about}")
 
 
 def _value(text: str, about: str = "") -> Offer:
-    return Offer(text, 0, "", "", _line(about))
+    return Offer(text, 0, "", _line(about))
 
 
 def _line(text: str) -> str:
