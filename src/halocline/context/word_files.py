@@ -19,10 +19,18 @@ PROJECT = (
     ("command", ".halocline/commands"),
     ("command", ".claude/commands"),
     ("command", ".cursor/commands"),
+    ("command", ".opencode/commands"),
     ("command", ".opencode/command"),
 )
 OWN = (("workflow", "workflows"), ("command", "commands"))
-PERSON = (("workflow", "Documents/Cline/Workflows"), ("command", ".claude/commands"))
+PERSON = (
+    ("workflow", "Documents/Cline/Workflows"),
+    ("workflow", "Cline/Workflows"),
+    ("command", ".claude/commands"),
+    ("command", ".cursor/commands"),
+    ("command", ".config/opencode/commands"),
+    ("command", ".config/opencode/command"),
+)
 """Where they are looked for: in the workspace, in Halocline's home and in the person's; of a name the first counts."""
 MOST = 500
 DEEPEST = 4
@@ -76,13 +84,13 @@ def found_words(places: Places) -> FoundWords:
     for kind, folder, within in _folders(places, inside):
         for path in _below(folder):
             name = ":".join(path.relative_to(folder).with_suffix("").parts)
-            shown = _shown(path, places)
+            short = shown(path, places)
             if within and not os.path.realpath(path).startswith(f"{within}/"):
-                skipped.append(f"{shown} is left out: it is a link that leads out of the project.")
+                skipped.append(f"{short} is left out: it is a link that leads out of the project.")
             elif not name.isprintable() or len(name) > LONGEST_NAME or any(map(str.isspace, name)):
-                skipped.append(f"{shown} is left out: its name cannot be typed as a word.")
+                skipped.append(f"{short} is left out: its name cannot be typed as a word.")
             else:
-                files.setdefault(name, WordFile(name, kind, str(path), shown))
+                files.setdefault(name, WordFile(name, kind, str(path), short))
     return FoundWords(files, tuple(skipped))
 
 
@@ -142,7 +150,8 @@ def _below(folder: Path) -> Iterator[Path]:
                 return
 
 
-def _shown(path: Path, places: Places) -> str:
+def shown(path: Path, places: Places) -> str:
+    """A path as a person would write it."""
     for root, start in ((places.workspace, ""), (places.person, "~/")):
         if path.is_relative_to(root):
             return f"{start}{path.relative_to(root)}"

@@ -206,4 +206,4 @@ def nearest(name: str, names: list[str], most: int = 3) -> list[str]:
     from difflib import get_close_matches
 
     longer = [known for known in names if known.startswith(name)]
-    return list(dict.fromkeys([*longer, *get_close_matches(name, names, n=most, cutoff=0.6)]))[:most]
+    return list(dict.fromkeys([*longer, *get_close_matches(name, names, n=most, cutoff=0.65)]))[:most]

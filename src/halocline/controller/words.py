@@ -8,18 +8,20 @@ import os
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from halocline.context.skills import Found, Skill, found_skills, told
 from halocline.context.tool_requests import prompt_request
-from halocline.context.word_files import FoundWords, Places, WordFile, WordText, filled, found_words, read_word
+from halocline.context.word_files import FoundWords, Places, WordFile, WordText, filled, found_words, read_word, shown
 from halocline.controller.slash import SLASH, By, Slash, Where, first_word, is_alone, nearest, words_in
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Note
 from halocline.protocol.values import Value
 
-WORKFLOW, COMMAND, SKILL = "workflow", "command", "skill"
+SKILL = "skill"
+KINDS = ("workflow", "command", SKILL)
 
 
 class Word(Value, frozen=True):
@@ -74,7 +76,7 @@ class Words:
         return [*own, *self._listed_files(), *self._listed_skills()]
 
     def _listed_files(self) -> Iterator[Word]:
-        for name, file in sorted(self._files.files.items()):
+        for name, file in sorted(self._files.files.items(), key=lambda found: (KINDS.index(found[1].kind), found[0])):
             try:
                 text = read_word(file)
             except OSError:
@@ -84,7 +86,7 @@ class Words:
     def _listed_skills(self) -> Iterator[Word]:
         for name, skill in self._skills.items():
             if name not in SLASH and name not in self._files.files:
-                yield Word(name, SKILL, skill.description, source=skill.file)
+                yield Word(name, SKILL, skill.description, source=shown(Path(skill.file), self._places))
 
     def expanded(self, text: str, where: Where) -> Expansion:
         """What the words of a text become. Raises UsageError for a file that cannot be read."""

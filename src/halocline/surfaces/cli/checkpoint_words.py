@@ -10,7 +10,6 @@ from halocline.protocol import events as ev
 from halocline.surfaces.cli.checkpoints import planned
 from halocline.surfaces.cli.listing import moment
 from halocline.surfaces.cli.output import View
-from halocline.surfaces.figures import plural
 
 USAGE = (
     "/checkpoint            list this task's saved states\n"
@@ -55,9 +54,8 @@ async def _put_back(name: str, plan: Plan, client: Client, task: str, view: View
     if await view.ask_question(question) != YES:
         return "Nothing was changed."
     restored = await client.restore(_workspace(client, task), name)
-    done = f"Put back {plural(len(restored.changed), 'file')}."
-    kept = [f"  could not put back  {path}" for path in restored.kept]
-    return "\n".join([done, *kept, f"To undo that: halo checkpoints restore {restored.undo[:10]}"])
+    kept = [f"could not put back  {path}" for path in restored.kept]
+    return "\n".join([*kept, f"To take that back: halo checkpoints restore {restored.undo[:10]}"])
 
 
 def _is_of(known: Sequence[Checkpoint], number: str) -> bool:

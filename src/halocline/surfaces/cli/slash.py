@@ -85,13 +85,16 @@ async def _clear(desk: Desk, rest: str) -> Said:
 
 
 async def _resume(desk: Desk, rest: str) -> Said:
-    if rest:
-        found = desk.client.find(rest)
-        return "You are in that task." if found == desk.task else Leave(found)
-    from halocline.surfaces.cli.listing import moment
-
     workspace = str(desk.workspace)
     others = [info for info in desk.client.history() if info.workspace == workspace and info.task != desk.task]
+    if rest:
+        found = desk.client.find(rest)
+        if found == desk.task:
+            return "You are in that task."
+        here = found in (info.task for info in others)
+        return Leave(found) if here else f"That task is of another folder. Leave, and: halo --resume {found}"
+    from halocline.surfaces.cli.listing import moment
+
     lines = [f"{info.task}  {moment(info.changed_at)}  {' '.join(info.title.split())}" for info in others]
     more = [f"… and {len(lines) - LISTED_TASKS} more: halo tasks list"] if len(lines) > LISTED_TASKS else []
     how = "To go on with one: /resume ID" if lines else "No other tasks here."

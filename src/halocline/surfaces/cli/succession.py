@@ -37,8 +37,10 @@ async def next_task(client: Client, conversation: Conversation, task: str, optio
             raise
         view.say(f"{error.text} {error.hint}".rstrip())
         return Next(task, client.state(task).seq)
-    await _let_go(client, task)
+    kept = await _let_go(client, task)
     view.begin_anew()
+    if conversation.leaves_for == ANEW:
+        view.say(f"A new task. Back to the one before: /resume {task}" if kept else "A new task.")
     if found.past:
         view.recall(found.past)
     if ended:
@@ -79,10 +81,11 @@ def _as_now(client: Client, task: str, options: TaskOptions) -> TaskOptions:
     return replace(options, model=model, mode=state.mode, approval_mode=state.approval_mode, record=None)
 
 
-async def _let_go(client: Client, task: str) -> None:
-    """Close a task; one in which nothing was said leaves no trace."""
+async def _let_go(client: Client, task: str) -> bool:
+    """Close a task; one in which nothing was said leaves no trace. Whether it is still there."""
     state = client.state(task)
     empty = not state.messages and state.last_end is None
     await client.let_go(task)
     if empty:
         client.delete(task)
+    return not empty

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from concurrent.futures import TimeoutError as TooLate
 from pathlib import Path
+from shutil import get_terminal_size
 
 from halocline.controller.client import Client
 from halocline.controller.slash import SLASH, Follows, Where
@@ -20,7 +21,9 @@ from halocline.surfaces.cli.safe_text import clean
 
 MOST = 60
 LONGEST_ABOUT = 200
-LONGEST_REST = 16
+LONGEST_REST = 36
+WIDE, NARROW = 110, 60
+"""Columns of a terminal from which on a menu says what may follow a word, and below which it does not say its kind."""
 KIND = 9
 """Columns for what a word is, in front of its meaning."""
 PATIENCE = 10.0
@@ -151,10 +154,11 @@ def _has_letters(letters: str, name: str) -> bool:
 
 
 def _offer(word: Word, typed: int) -> Offer:
-    takes = " " if word.rest or word.kind == "skill" else ""
-    rest = f" {_line(word.rest) if len(word.rest) <= LONGEST_REST else '…'}" if word.rest else ""
+    takes, columns = " " if word.rest or word.kind == "skill" else "", get_terminal_size().columns
+    rest = f" {_line(word.rest)[:LONGEST_REST]}" if word.rest and columns >= WIDE else ""
+    kind = f"{word.kind:<{KIND}}" if columns >= NARROW else ""
     about = _line(word.about) + (f"  ({_line(word.source)})" if word.source else "")
-    return Offer(f"/{word.name}{takes}", typed, clean(f"/{word.name}") + rest, f"{word.kind:<{KIND}}{about}")
+    return Offer(f"/{word.name}{takes}", typed, clean(f"/{word.name}") + rest, kind + about)
 
 
 def _value(text: str, about: str = "") -> Offer:
