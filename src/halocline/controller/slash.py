@@ -195,10 +195,10 @@ def words_in(text: str) -> list[tuple[str, int, int]]:
 
     Only the first line, as what comes below is often pasted or piped in: nobody gave a word there.
     """
-    line = text.lstrip().partition("\n")[0]
     skipped = len(text) - len(text.lstrip())
-    found = ((match["name"], match.start() + skipped, match.end() + skipped) for match in _IN_TEXT.finditer(line))
-    return [(name.rstrip(".:"), begin, end) for name, begin, end in found]
+    line = text.lstrip().partition("\n")[0]
+    names = ((match["name"].rstrip(".:"), match.start() + skipped) for match in _IN_TEXT.finditer(line))
+    return [(name, begin, begin + 1 + len(name)) for name, begin in names]
 
 
 def nearest(name: str, names: list[str], most: int = 3) -> list[str]:
