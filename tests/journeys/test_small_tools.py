@@ -1,6 +1,5 @@
 """The tools that not every task is offered, through whole tasks."""
 
-
 import pytest
 
 from halocline.controller.controller import TaskOptions
