@@ -81,6 +81,138 @@ def test_every_word_is_in_the_reference_and_is_answered_once(row: Slash) -> None
     assert [SLASH[name] for name in row.names] == [row] * len(row.names)
 
 
+ENTER, TAB, DOWN = "\r", "\t", "\x1b[B"
+WRITE = {"call": [call("write_to_file", path="a.txt", content="new\n")]}
+
+
+def flow(halo: Halo, name: str, text: str) -> None:
+    path = halo.folder / f".clinerules/workflows/{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_words_that_look_are_answered_at_once(halo: Halo) -> None:
+    flow(halo, "ship", "---\ndescription: Ship it\n---\nShip.\n")
+    person = Person(halo, "-m", halo.script({**HI, "usage": {"input": 1200, "output": 30}}), "hi").sees(COMPOSER)
+    person.types("/help\r").sees(
+        "Work", "/init [what matters]: write or improve AGENTS.md", "Workflow", "/ship", COMPOSER
+    )
+    person.types("/cost\r").sees("1 step", "1.2k tokens", "hi", COMPOSER)
+    person.types("/todos\r").sees("Nothing is on the list.", COMPOSER)
+    person.types("/skills\r").sees("No skills here", COMPOSER)
+    person.types("/model\r").sees("The model is", "/model PROVIDER/NAME", COMPOSER)
+    person.types("/inti\r").sees("There is no word /inti. Did you mean /init?", COMPOSER)
+    person.types("/compact undo\r").sees("There is no compaction to undo.", COMPOSER)
+    person.types("/quit\r")
+    assert person.is_gone_with() == 0
+    assert halo.state().steps == 1
+
+
+def test_words_that_change_the_task_change_it(halo: Halo) -> None:
+    other = halo.script({"text": "I am another."}, name="other")
+    person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER)
+    person.types("/mode plan\r").sees("Mode: plan", COMPOSER).types("/mode act\r").sees("Mode: act", COMPOSER)
+    person.types("/mode dance\r").sees("There is no mode 'dance'. There are plan and act.", COMPOSER)
+    person.types("/permissions yolo\r").sees("Approvals: yolo", COMPOSER)
+    person.types(f"/model {other}\r").sees("Model:", COMPOSER)
+    person.types("hi\r").sees("I am another.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    state = halo.state()
+    assert (state.mode, state.approval_mode, state.model) == (ev.Mode.ACT, ev.ApprovalMode.YOLO, other)
+
+
+def test_a_conversation_is_shortened_at_a_word(halo: Halo) -> None:
+    long = {"text": "Much was said. " * 4_000}
+    person = Person(halo, "-m", halo.script(long, long, long), "one")
+    for word in ("two", "three"):
+        person.sees("done", COMPOSER).types(f"{word}\r")
+    person.sees("done", COMPOSER).types("/compact the names\r").sees(
+        "Shortening", "The model reads", "tokens now", COMPOSER
+    )
+    person.types(CTRL_D)
+    assert person.is_gone_with() == 0
+    (made,) = [event for event in halo.log() if isinstance(event, ev.Compacted)]
+    assert (made.focus, made.cause) == ("the names", ev.CompactionCause.ASKED)
+
+
+def test_the_last_change_of_files_is_taken_back_once_a_person_said_yes(halo: Halo) -> None:
+    (halo.folder / "a.txt").write_text("old\n")
+    person = Person(halo, "-y", "-m", halo.script(WRITE, HI), "go").sees("Hello.", COMPOSER)
+    person.types("/undo\r").sees("overwrite  a.txt", "Leave them as they are").presses("2").sees(
+        "Nothing was changed.", COMPOSER
+    )
+    assert (halo.folder / "a.txt").read_text() == "new\n"
+    person.types("/undo\r").sees("overwrite  a.txt", "Put the files back").presses("1").sees("restored", COMPOSER)
+    assert (halo.folder / "a.txt").read_text() == "old\n"
+    person.types("/undo\r").sees("There is nothing to undo", COMPOSER)
+    person.types("/checkpoint\r").sees("2", "Write a.txt", "1", "Start", COMPOSER)
+    person.types("/checkpoint diff 2\r").sees("-new", "+old", COMPOSER)
+    person.types("/checkpoint restore 2\r").sees("overwrite  a.txt", "Put the files back").presses("1").sees(COMPOSER)
+    assert (halo.folder / "a.txt").read_text() == "new\n"
+    person.types("/checkpoint restore 9\r").sees("This task has no checkpoint 9.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
+def test_a_new_task_is_begun_and_the_old_one_gone_on_with(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script(HI), "first of all").sees("Hello.", COMPOSER)
+    (old,) = halo.tasks
+    person.types("/clear\r").sees(f"A new task. Back to the one before: /resume {old}", COMPOSER)
+    person.types("/resume\r").sees(old, "first of all", "/resume ID", COMPOSER)
+    person.types("/resume nothing\r").sees("nothing", COMPOSER)
+    person.types(f"/resume {old}\r").sees("Hello.", COMPOSER)
+    person.types("/export all.md\r").sees("Written to", "all.md", COMPOSER)
+    person.types("/export all.md\r").sees("is there already", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert halo.tasks == [old]
+    assert "first of all" in (halo.folder / "all.md").read_text()
+
+
+def test_an_answer_may_be_a_word(halo: Halo) -> None:
+    asking = {"call": [call("ask_followup_question", question="Which way?")]}
+    person = Person(halo, "-m", halo.script(asking, {**HI, "expect": "left"}), "go")
+    person.sees("Which way?").types("/todos\r").sees("Nothing is on the list.", "›")
+    person.types("/undo\r").sees("/undo is for when the turn has ended", "›").types("left\r")
+    person.sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
+def test_the_menu_completes_words_and_what_follows_them(halo: Halo) -> None:
+    flow(halo, "ship", "Ship.\n")
+    person = Person(halo, "-m", halo.script({**HI, "expect": "Ship."})).sees(COMPOSER)
+    person.types("/mod").sees("plan or act").types(DOWN + DOWN + ENTER).sees("plan").types(DOWN + ENTER + ENTER)
+    person.sees("Mode: plan", COMPOSER).types("/shi").sees(".clinerules/workflows/ship.md").types(TAB + ENTER + ENTER)
+    person.sees("The workflow /ship", "Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
+async def test_a_run_without_a_person_follows_a_workflow(halo: Halo) -> None:
+    flow(halo, "ship", "Ship $1 to $2.\n")
+    script = halo.script({**HI, "expect": "Ship it to prod."})
+    done = await halo.run("-p", "-m", script, "/ship.md it prod")
+    assert (done.code, done.out) == (0, "Hello.\n")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("/jobs", "/jobs needs a person at a terminal."),
+        ("/newtask now", "/newtask needs a person at a terminal."),
+        ("/shpi", "There is no word /shpi. Did you mean /ship?"),
+    ],
+)
+async def test_a_run_without_a_person_says_which_word_it_cannot_follow(halo: Halo, prompt: str, said: str) -> None:
+    flow(halo, "ship", "Ship.\n")
+    done = await halo.run("-p", "-m", halo.script(HI), prompt)
+    assert done.code == 2
+    assert said in " ".join(done.err.split())
+    assert halo.tasks == []
+
+
+async def test_a_path_is_a_prompt_like_any_other(halo: Halo) -> None:
+    done = await halo.run("-p", "-m", halo.script({**HI, "expect": "/etc/hosts"}), "/etc/hosts")
+    assert (done.code, done.out) == (0, "Hello.\n")
+
+
 async def test_a_plan_is_the_answer_of_a_run_without_a_person(halo: Halo) -> None:
     asking = {"call": [call("plan_mode_respond", response="Two ways.", options=["a", "b"])]}
     plan = {"call": [call("plan_mode_respond", response="The way is a.")], "expect": "nobody is asked"}

@@ -110,7 +110,8 @@ class Conversation:
 
     async def _submit(self, prompt: str, *, typed: bool = True) -> bool:
         """Hand a prompt to the task, asking for one when there is none. False when the person leaves."""
-        prompt = prompt or await self._composed()
+        if not prompt:
+            prompt, typed = await self._composed(), True
         while prompt and not self._leaving:
             if typed and self._view.asks and prompt.lstrip().startswith("/") and await self._was_ours(prompt):
                 if self.leaves_for:
