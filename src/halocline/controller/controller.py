@@ -5,7 +5,7 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +21,7 @@ from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
+from halocline.controller.spoken import offer, spoken, words_of
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
@@ -39,7 +40,6 @@ from halocline.protocol.events import (
     PolicyChanged,
     ShellMoved,
     TaskStarted,
-    ToolsOffered,
     TurnEnded,
 )
 from halocline.protocol.jobs import JobInfo
@@ -128,7 +128,7 @@ class Controller:
                 log, State(), workspace, model, attended=options.attended, trusted=options.trusted
             )
             task.emit(started)
-            _offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
+            offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
         return self._serve(name, task, chosen, skills.skipped)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
@@ -153,7 +153,7 @@ class Controller:
                 task.emit(*loose_ends(state), TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
             _begin_anew(task)
             self._adjust(task, options, chosen.names)
-            _offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
+            offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
         return self._serve(name, task, chosen)
 
     def send(self, command: cmd.AnyCommand) -> bool:
@@ -163,10 +163,10 @@ class Controller:
             case cmd.SubmitPrompt(content=content, output_schema=schema, verbatim=verbatim):
                 now = datetime.now().astimezone()
                 note = environment(task.state, Path(task.state.workspace), now)
-                content = content if verbatim else self._expanded(task, content, only=True)
+                content = content if verbatim else self._spoken(task, content, only=True)
                 task.inbox.prompt(Prompt((*content, note, *_form(schema)), schema))
             case cmd.Steer(content=content):
-                task.inbox.steer(self._expanded(task, content))
+                task.inbox.steer(self._spoken(task, content))
             case cmd.Interrupt():
                 task.inbox.interrupt()
             case cmd.ResolveApproval():
@@ -174,7 +174,7 @@ class Controller:
             case cmd.AnswerQuestion(answer=answer):
                 if not task.inbox.reply(command):
                     return False
-                if notes := self._expanded(task, (Text(answer),))[:-1]:
+                if notes := self._spoken(task, (Text(answer),))[:-1]:
                     task.inbox.steer(notes)
             case cmd.SetMode(mode=mode):
                 _switch(task, mode, self._open[command.task].model.names)
@@ -192,28 +192,10 @@ class Controller:
 
     def words(self, workspace: Path) -> "Words":
         """The words with a slash that a workspace has."""
-        from halocline.context.word_files import Places
-        from halocline.controller.words import Words
+        return words_of(workspace, self.home, self._assembly.settings)
 
-        return Words(Places(workspace, self.home.root, Path.home()), self._assembly.settings.words_off)
-
-    def _expanded(self, task: Task, content: Content, *, only: bool = False) -> Content:
-        """What is said, behind the texts of the words with a slash in it.
-
-        With `only`, raises UsageError for a word that is the whole text and that nobody knows.
-        """
-        text = next((part.text for part in content if isinstance(part, Text)), "")
-        if " /" not in f" {text.strip()}":
-            return content
-        from halocline.controller.slash import Where
-
-        where = Where.TERMINAL if task.inbox.attended else Where.RUN
-        words = self.words(Path(task.state.workspace))
-        if only:
-            words.check(text, where)
-        expansion = words.expanded(text, where)
-        _offer(task, task.state.offered | expansion.offers)
-        return (*expansion.notes, *_wanted(task, expansion.tool), *content)
+    def _spoken(self, task: Task, content: Content, *, only: bool = False) -> Content:
+        return spoken(task, content, lambda: self.words(Path(task.state.workspace)), only=only)
 
     def only_model(self, name: str) -> str:
         """The name of an open task's model; empty when each mode has its own."""
@@ -406,22 +388,6 @@ def _switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:
         task.emit(ModelChanged(model=models[mode]))
     if mode is not task.state.mode:
         task.emit(ModeChanged(mode=mode))
-
-
-def _offer(task: Task, tools: Iterable[str]) -> None:
-    """Let the model have these tools from now on, beside those of every task."""
-    if (names := frozenset(tools)) != task.state.offered:
-        task.emit(ToolsOffered(tools=tuple(sorted(names))))
-
-
-def _wanted(task: Task, tool: str) -> tuple[Note, ...]:
-    """Offer the tool that a person asks for, and say so to the model."""
-    if not tool:
-        return ()
-    from halocline.context.tool_requests import tool_request
-
-    _offer(task, task.state.offered | {tool})
-    return (tool_request(tool),)
 
 
 def _begin_anew(task: Task) -> None:
