@@ -75,6 +75,13 @@ def test_what_follows_a_word_is_its_arguments(project):
     assert texts(project.expanded("/deploy 'the app' prod"))[0].endswith("Ship the app to prod: 'the app' prod")
 
 
+def test_a_script_in_a_workflow_or_a_skill_keeps_its_own_variables(project):
+    project.workflow("a", "awk '{print $2}' of $1")
+    project.skill("b", "awk '{print $1}' of $ARGUMENTS")
+    assert texts(project.expanded("/a x"))[0].endswith("awk '{print $2}' of x")
+    assert texts(project.expanded("/b x y"))[0].endswith("awk '{print $1}' of x y")
+
+
 def test_a_word_in_passing_is_told_as_one(project):
     project.workflow("deploy")
     assert "only speak of it" in texts(project.expanded("the /deploy route is slow"))[0]

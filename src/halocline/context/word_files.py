@@ -110,15 +110,18 @@ def read_word(file: WordFile) -> WordText:
     )
 
 
-def filled(body: str, arguments: str) -> str:
-    """The text with `$ARGUMENTS` and `$1` to `$9` in their places; what was typed is not looked at again."""
+def filled(body: str, arguments: str, *, is_command: bool = True) -> str:
+    """The text with `$ARGUMENTS` and `$1` to `$9` in their places; what was typed is not looked at again.
+
+    For a `$2` without a second argument, a command has nothing; elsewhere it stays, as it is likely of a script.
+    """
     words = _split(arguments)
 
     def value(match: re.Match[str]) -> str:
         if match["all"]:
             return arguments
         at = int(match["one"]) - 1
-        return words[at] if at < len(words) else ""
+        return words[at] if at < len(words) else "" if is_command else match[0]
 
     return _PLACE.sub(value, body)
 

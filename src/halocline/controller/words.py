@@ -93,12 +93,13 @@ class Words:
         found: list[Expansion] = []
         taken = ""
         for name, begin, end in words_in(text):
-            if text[:begin].strip() and os.path.lexists(f"/{name}"):
+            rest, is_first = text[end:].strip(), not text[:begin].strip()
+            if not is_first and os.path.lexists(f"/{name}"):
                 continue  # the path of a folder at the root, in the middle of a sentence
-            if not taken and (given := self._given(name, text[end:].strip(), where)):
-                taken, found = name, [given if not text[:begin].strip() else _said_in_passing(given, name), *found]
+            if not taken and (given := self._given(name, rest, where)):
+                taken, found = name, [given if is_first else _said_in_passing(given, name), *found]
             elif name != taken and (skill := self._skill(name)):
-                found.append(Expansion(notes=(_skill_note(skill),)))
+                found.append(Expansion(notes=(_skill_note(skill, rest if is_first else ""),)))
         return Expansion(
             notes=tuple(dict.fromkeys(note for one in found for note in one.notes)),
             tool=next((one.tool for one in found if one.tool), ""),
@@ -175,7 +176,14 @@ def _file_note(file: WordFile, name: str, arguments: str) -> Expansion:
     lines = [said, "The user asks you to follow these instructions. What they typed stands below."]
     if text.cut:
         lines.append(f"Only its beginning is here; read_file has the rest: {file.path}")
-    return Expansion((Note("\n".join([*lines, "", filled(text.body, arguments)]), source=file.kind),))
+    return Expansion(
+        (
+            Note(
+                "\n".join([*lines, "", filled(text.body, arguments, is_command=file.kind == "command")]),
+                source=file.kind,
+            ),
+        )
+    )
 
 
 def _remarks(text: WordText) -> Iterator[str]:
@@ -188,11 +196,13 @@ def _remarks(text: WordText) -> Iterator[str]:
         yield "The model that it names is not taken."
 
 
-def _skill_note(skill: Skill) -> Note:
+def _skill_note(skill: Skill, arguments: str) -> Note:
     try:
         text = told(skill)
     except OSError as error:
         raise UsageError(
             f"The skill {skill.file} cannot be read: {error.strerror}.", "Correct it, or leave the word out."
         ) from error
+    if arguments:
+        text = text.replace("$ARGUMENTS", arguments)
     return Note(f"The skill /{skill.name}, from {skill.file}.\nThe user asks you to use it.\n\n{text}", source=SKILL)

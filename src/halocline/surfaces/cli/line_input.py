@@ -42,7 +42,8 @@ async def composer(history: Path, mode: Mode, menu: "Menu | None" = None) -> Pro
     """The next prompt, or None when the person quits.
 
     Enter sends, Alt+Enter or Ctrl+J begins a new line, Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the
-    text or quits when there is none. Tab and the arrows choose from the menu that a slash opens.
+    text or quits when there is none. Tab and the arrows choose from the menu that a slash opens,
+    Escape closes it.
     """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.filters import Condition
@@ -107,6 +108,7 @@ class Chosen:
 
 
 def _composer_keys(chosen: Chosen) -> "KeyBindings":
+    from prompt_toolkit.filters import has_completions
     from prompt_toolkit.key_binding import KeyBindings
 
     from halocline.surfaces.cli.word_completer import taken
@@ -117,6 +119,10 @@ def _composer_keys(chosen: Chosen) -> "KeyBindings":
     def send(event: "KeyPressEvent") -> None:
         if not taken(event.current_buffer):
             event.current_buffer.validate_and_handle()
+
+    @keys.add("escape", filter=has_completions)
+    def close_menu(event: "KeyPressEvent") -> None:
+        event.current_buffer.cancel_completion()
 
     @keys.add("escape", "enter")
     @keys.add("c-j")
