@@ -98,6 +98,14 @@ def test_a_name_that_cannot_be_typed_is_left_out_and_named(places, name):
     assert (dict(found.files), len(found.skipped)) == ({}, 1)
 
 
+def test_what_is_no_file_is_not_waited_for(places):
+    write(places.workspace / ".claude/commands/a.md")
+    os.mkfifo(places.workspace / ".claude/commands/pipe.md")
+    (places.workspace / ".claude/commands/folder.md").mkdir()
+    os.symlink("nowhere", places.workspace / ".claude/commands/broken.md")
+    assert list(found_words(places).files) == ["a"]
+
+
 def test_so_many_files_are_looked_at_and_no_more(places):
     for number in range(MOST + 5):
         write(places.workspace / f".claude/commands/c{number:04}.md")

@@ -146,7 +146,7 @@ def _below(folder: Path) -> Iterator[Path]:
         deep = len(Path(here).relative_to(folder).parts)
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if deep < DEEPEST else []
         for name in sorted(names):
-            if name.endswith(".md") and not name.startswith("."):
+            if name.endswith(".md") and not name.startswith(".") and os.path.isfile(os.path.join(here, name)):
                 left -= 1
                 yield Path(here, name)
             if not left:

@@ -37,7 +37,7 @@ def command(arguments: argparse.Namespace) -> int:
         if not (prompt or stays or resumes):
             raise UsageError("There is no prompt.", 'Give one: halo "what to do", or pipe it in. See: halo --help')
         client = open_client(choices_of(arguments))
-        if not stays and prompt.lstrip().startswith("/"):
+        if not (stays or resumes) and prompt.lstrip().startswith("/"):
             _check_word(client, workspace, prompt, attended=view.asks)
         if not arguments.trust:
             _settle_trust(client, arguments.resume, workspace, attended=view.asks)

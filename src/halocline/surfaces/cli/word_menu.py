@@ -5,7 +5,7 @@ Nothing is looked for before a slash begins a word. What files say of themselves
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from concurrent.futures import TimeoutError as TooLate
+from concurrent.futures import CancelledError as Gone, TimeoutError as TooLate
 from pathlib import Path
 from shutil import get_terminal_size
 
@@ -64,7 +64,7 @@ class Menu:
         asked = asyncio.run_coroutine_threadsafe(self.offers(before), self._loop)
         try:
             return asked.result(PATIENCE)
-        except TooLate:
+        except (TooLate, Gone):
             asked.cancel()
             return ()
 
