@@ -1,13 +1,16 @@
 """Words with a slash, jobs and hand-overs at a terminal."""
 
+import asyncio
+
 import pytest
-from tests.surfaces.cli.halo_process import Halo, call
-from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, HI, Person
+from tests.surfaces.cli.halo_process import Halo, asks, call
+from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_C, CTRL_D, HI, Person
 
 from halocline.controller.slash import ROWS, SLASH, Slash
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text
 from halocline.surfaces.cli.slash import ANSWERS
+from halocline.testing.model_server import Fault, ModelServer, Turn
 
 SERVE = {"call": [call("execute_command", command="echo up; sleep 60", requires_approval=False, background=True)]}
 
@@ -133,6 +136,23 @@ def test_a_conversation_is_shortened_at_a_word(halo: Halo) -> None:
     assert person.is_gone_with() == 0
     (made,) = [event for event in halo.log() if isinstance(event, ev.Compacted)]
     assert (made.focus, made.cause) == ("the names", ev.CompactionCause.ASKED)
+
+
+async def test_ctrl_c_leaves_a_conversation_as_long_as_it_is(halo: Halo) -> None:
+    long = Turn(text="Much was said. " * 4_000)
+    async with ModelServer([long, long, long, Turn(fault=Fault.STALL, retry_after=30), Turn(text="Hello.")]) as server:
+
+        def sit() -> int:
+            person = Person(halo, *asks(server), "one")
+            for word in ("two", "three"):
+                person.sees("done", COMPOSER).types(f"{word}\r")
+            person.sees("done", COMPOSER).types("/compact\r").sees("Shortening").types(CTRL_C).sees(COMPOSER)
+            person.types("hi\r").sees("Hello.", COMPOSER).types(CTRL_D)
+            return person.is_gone_with()
+
+        assert await asyncio.to_thread(sit) == 0
+    assert [event for event in halo.log() if isinstance(event, ev.Compacted)] == []
+    assert halo.state().last_message.text == "Hello."
 
 
 def test_the_last_change_of_files_is_taken_back_once_a_person_said_yes(halo: Halo) -> None:
