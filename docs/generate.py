@@ -15,7 +15,8 @@ import msgspec
 from halocline.context.budget import RULE, RULES
 from halocline.context.front_matter import MEANINGS as MEANS_OF_FRONT_MATTER
 from halocline.context.instruction_files import MOST_FILES
-from halocline.context.instruction_places import NESTED, OTHER_THINGS, ROWS
+from halocline.context.instruction_places import NESTED, OTHER_THINGS
+from halocline.controller.slash import ROWS as WORDS, By
 from halocline.controller.vendor_choice import vendors
 from halocline.hosts.search_engines import ENGINES
 from halocline.hosts.shell import MARK
@@ -29,7 +30,6 @@ from halocline.providers.vendors import VENDORS, Vendor
 from halocline.store.settings import VARIABLES, Provider, Settings
 from halocline.surfaces.cli.arguments import COMMANDS, PARSERS
 from halocline.surfaces.cli.exit_codes import MEANINGS
-from halocline.surfaces.cli.slash import SLASH
 from halocline.tools.toolset import ON_REQUEST, PLANNING, SET_UP, every_tool
 
 FOLDER = Path(__file__).parent / "reference"
@@ -163,10 +163,28 @@ def command_line() -> str:
         title = f"halo {name}".strip()
         about = f"{COMMANDS[name][:1].upper()}{COMMANDS[name][1:]}.\n\n" if name else ""
         parts.append(f"## `{title}`\n\n{about}{_flags(make())}")
-    words = [(f"`{word} {known.rest}`", known.text) for word, known in SLASH.items()]
-    parts.append(f"## At the prompt\n\n{_table(('word', 'meaning'), words)}")
     codes = _table(("code", "meaning"), [(f"{code.value}", text) for code, text in MEANINGS.items()])
     return _page("Command line", "Generated from the parsers.", "\n".join(parts) + f"\n## Exit codes\n\n{codes}")
+
+
+def words() -> str:
+    """The words with a slash that Halocline knows by itself."""
+    rows = [
+        (
+            " ".join([*(f"`/{name}`" for name in row.names), f"`{row.rest}`" if row.rest else ""]).strip(),
+            row.text,
+            row.by.value + (f" `{row.tool}`" if row.by is By.TOOL else ""),
+            ", ".join(row.where),
+            "" if row.is_for_the_model else "in a turn" if row.during else "between turns",
+        )
+        for row in WORDS
+    ]
+    text = (
+        "What may be typed at the prompt, with a slash before it. Workflows, custom commands and skills are words too, "
+        "and never replace one of these: `/init.md` is the file where `/init` is ours. A run without a person has "
+        "those for the model."
+    )
+    return _page("Words with a slash", text, _table(("word", "meaning", "answered by", "where", "when"), rows))
 
 
 def _keys(vendor: Vendor) -> str:
@@ -287,6 +305,7 @@ def rules() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "rules.md": rules,
     "command-line.md": command_line,
+    "words.md": words,
     "settings.md": settings,
     "variables.md": variables,
     "tools.md": tools,

@@ -1,12 +1,10 @@
 """The tools that not every task is offered, through whole tasks."""
 
-import asyncio
-
 import pytest
 
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.messages import Note, Text
+from halocline.protocol.messages import Note
 from halocline.providers.scripted import Call, Turn
 
 DONE = Turn(text="done")
@@ -74,10 +72,7 @@ async def test_a_tool_that_a_person_asks_for_is_offered_for_the_rest_of_the_task
     await journey.open(client, ATTENDED)
     await journey.prompt(client)
     assert offered(journey) == []
-    client.send(cmd.SubmitPrompt(task=journey.task, content=(Text("/newrule be kind"),), tool="new_rule"))
-    async with asyncio.timeout(20):
-        while client.state(journey.task).steps < 2 or client.state(journey.task).turn:
-            await asyncio.sleep(0.01)
+    await journey.prompt(client, "/newrule be kind")
     await client.close()
     assert offered(journey) == [("new_rule",)]
     (told,) = [

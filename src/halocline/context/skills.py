@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from halocline.context.budget import Budget, fitting
+from halocline.context.file_head import parts
 from halocline.protocol.values import Value
 
 PROJECT = (".halocline/skills", ".clinerules/skills", ".cline/skills", ".claude/skills", ".agents/skills")
@@ -18,6 +19,7 @@ PERSON = (".cline/skills", ".claude/skills", ".agents/skills")
 """Where skills are looked for, in the workspace and in the home folder; of one name the first is taken."""
 FILE = "SKILL.md"
 MOST = 100
+MOST_FILES = 50
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1_024
 LONGEST_FILE = 100_000
@@ -85,7 +87,7 @@ def instructions(skill: Skill) -> str:
     """The text below the front matter; of a very long one its beginning, with a word on it. Raises OSError."""
     text = _text(skill.file)
     cut = os.path.getsize(skill.file) > LONGEST_FILE
-    return _parts(text)[1] + (f"\n[The rest of {skill.file} is left out; read it with read_file.]" if cut else "")
+    return parts(text)[1] + (f"\n[The rest of {skill.file} is left out; read it with read_file.]" if cut else "")
 
 
 def bundled(skill: Skill, most: int) -> tuple[str, ...]:
@@ -100,6 +102,19 @@ def bundled(skill: Skill, most: int) -> tuple[str, ...]:
             if len(found) > most:
                 return tuple(found)
     return tuple(found)
+
+
+def told(skill: Skill) -> str:
+    """What the model reads of a skill that is used: its instructions, and which files it brings. Raises OSError."""
+    return f"# Skill {skill.name}\n\n{instructions(skill).strip()}\n{_files(skill)}".rstrip()
+
+
+def _files(skill: Skill) -> str:
+    files = bundled(skill, MOST_FILES)
+    if not files:
+        return ""
+    names = "\n".join(files[:MOST_FILES]) + ("\n…" if len(files) > MOST_FILES else "")
+    return f"\n[It brings files, to be read with read_file when needed, in {skill.folder}:\n{names}]"
 
 
 def _folders(place: Path) -> Iterator[Path]:
@@ -117,7 +132,7 @@ def _skill(folder: Path, within: str) -> Skill:
     if within and not os.path.realpath(file).startswith(f"{within}/"):
         raise _Invalid("it is a link that leads out of the project.")
     try:
-        head, _ = _parts(_text(str(file)))
+        head, _ = parts(_text(str(file)))
         about = _head(head)
     except FileNotFoundError:
         raise _Invalid(f"it has no {FILE}.") from None
@@ -133,16 +148,6 @@ def _skill(folder: Path, within: str) -> Skill:
 def _text(path: str) -> str:
     with open(path, "rb") as file:
         return file.read(LONGEST_FILE).decode("utf-8-sig", "replace")
-
-
-def _parts(text: str) -> tuple[str, str]:
-    """The front matter, and what is below it."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    if lines[0].rstrip() == "---":
-        for at, line in enumerate(lines[1:], start=1):
-            if line.rstrip() == "---":
-                return "\n".join(lines[1:at]), "\n".join(lines[at + 1 :])
-    return "", text
 
 
 def _head(text: str) -> _Head:

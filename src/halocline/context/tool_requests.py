@@ -1,4 +1,6 @@
-"""What the model is told when a person asks for one tool in particular, as by a slash command."""
+"""What the model is told when a person asks for one tool, or one way to work, in particular: by a word with a slash."""
+
+from pathlib import Path
 
 from halocline.protocol.messages import Note
 
@@ -16,3 +18,10 @@ _ASKED = {
 def tool_request(tool: str) -> Note:
     """The note for the prompt."""
     return Note(f"The user asks for {tool}. {_ASKED.get(tool, '')}".rstrip(), source="request")
+
+
+def prompt_request(name: str) -> Note:
+    """One of the longer requests, which stand in `prompts/`."""
+    return Note(
+        Path(__file__).with_name("prompts").joinpath(f"{name}.md").read_text(encoding="utf-8"), source="request"
+    )

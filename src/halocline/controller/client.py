@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
+    from halocline.controller.words import Words
     from halocline.protocol.mentioned import Mentioned
     from halocline.protocol.messages import UserPart
     from halocline.protocol.usage_report import CacheReport, ContextReport
@@ -68,6 +69,14 @@ class Client:
     def previewed(self, task: str, after: int = 0) -> AsyncIterator[Event]:
         """The same of an open task, with an `EditPreviewed` for each line of an edit that is being written."""
         return self._controller.previewed(task, after)
+
+    def words(self, workspace: Path) -> "Words":
+        """The words with a slash that a workspace has."""
+        return self._controller.words(workspace)
+
+    async def change_model(self, task: str, model: str) -> None:
+        """Ask another model from now on. Raises UsageError, also while a turn runs."""
+        await self._controller.change_model(task, model)
 
     def state(self, task: str) -> State:
         return self._controller.state(task)
@@ -138,6 +147,14 @@ class Client:
     async def refresh_models(self) -> "Refreshed":
         """Fetch the catalogue of models anew. Raises HaloclineError; then the old one stays."""
         return await self._controller.refresh_models()
+
+    def running(self, task: str) -> tuple[str, ...]:
+        """The commands of an open task that still go on; they end with it."""
+        return tuple(job.command for job in self.jobs(task) if job.state != "ended")
+
+    def only_model(self, task: str) -> str:
+        """The name of an open task's model; empty when each mode has its own."""
+        return self._controller.only_model(task)
 
     def job_tail(self, task: str, job: str) -> str:
         """The end of what a job printed. Raises ToolFailure when there is no such job."""

@@ -27,6 +27,7 @@ from halocline.controller.opening import (
 )
 from halocline.controller.program_log import ProgramLog
 from halocline.controller.prompting import prompt
+from halocline.controller.spoken import spoken, words_of
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
@@ -41,11 +42,11 @@ from halocline.protocol.events import (
 from halocline.protocol.fold import fold
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
-from halocline.protocol.messages import StopReason
+from halocline.protocol.messages import StopReason, Text
 from halocline.protocol.state import PROCESS_ENDED, State, loose_ends
-from halocline.providers.switching import name_in
+from halocline.providers.switching import Chosen, name_in
 from halocline.store import history
-from halocline.task.inbox import Wish
+from halocline.task.inbox import Content, Wish
 from halocline.task.judging import posture
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
+    from halocline.controller.words import Words
     from halocline.protocol.mentioned import Mentioned
     from halocline.protocol.messages import UserPart
     from halocline.protocol.usage_report import CacheReport, ContextReport
@@ -82,8 +84,7 @@ class Controller:
 
         `name` is the id that another task, which handed over to it, has given it.
         """
-        model = await self._assembly.model(options.model or "")
-        names = {mode: name_in(mode, model) for mode in Mode}
+        model: Model = (chosen := Chosen(await self._assembly.model(options.model or "")))
         recorder = self._assembly.recorder(options.record) if options.record else None
         name = name or history.new_task_id()
         skills = found_skills(workspace)
@@ -94,10 +95,10 @@ class Controller:
                 log, State(), workspace, model, attended=options.attended, trusted=options.trusted
             )
             rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
-            started = begun(self._assembly, workspace, options, names, skills, rules)
+            started = begun(self._assembly, workspace, options, chosen.names, skills, rules)
             task.emit(started, *([rules.event] if rules.event else []))
             offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
-        return self._serve(name, task, names, (*skills.skipped, *rules.remarks))
+        return self._serve(name, task, chosen, (*skills.skipped, *rules.remarks))
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Open a task again. What a crash left open is closed first; nothing is run again by itself.
@@ -111,8 +112,8 @@ class Controller:
             state = fold(past)
             if not state.workspace:
                 raise TaskNotFound(f"The log of task {name} has no beginning.", "It cannot be resumed.")
-            model = await (self._assembly.model(options.model) if options.model else self._model_of(state))
-            names = {mode: name_in(mode, model) for mode in Mode}
+            wanted = self._assembly.model(options.model) if options.model else self._model_of(state)
+            model: Model = (chosen := Chosen(await wanted))
             if options.record:
                 model = self._assembly.recorded(model, self._assembly.recorder(options.record), log, past)
             place = Path(state.workspace)
@@ -121,9 +122,9 @@ class Controller:
             if state.turn is not None:
                 task.emit(TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
             begin_anew(task)
-            self._adjust(task, options, names)
+            self._adjust(task, options, chosen.names)
             offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
-        served = self._serve(name, task, names)
+        served = self._serve(name, task, chosen)
         self._open[name].left_at = state.last_at
         return served
 
@@ -131,18 +132,22 @@ class Controller:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
         task = self._task(command.task)
         match command:
-            case cmd.SubmitPrompt():
-                task.inbox.prompt(prompt(self._open[command.task], command))
+            case cmd.SubmitPrompt(content=content, verbatim=verbatim):
+                said = content if verbatim else self._spoken(task, content, only=True)
+                task.inbox.prompt(prompt(self._open[command.task], said, command))
             case cmd.Steer(content=content):
-                task.inbox.steer(content)
+                task.inbox.steer(self._spoken(task, content))
             case cmd.Interrupt():
                 task.inbox.interrupt()
             case cmd.ResolveApproval():
                 return task.inbox.resolve(command)
-            case cmd.AnswerQuestion():
-                return task.inbox.reply(command)
+            case cmd.AnswerQuestion(answer=answer):
+                if not task.inbox.reply(command):
+                    return False
+                if notes := self._spoken(task, (Text(answer),))[:-1]:
+                    task.inbox.steer(notes)
             case cmd.SetMode(mode=mode):
-                switch(task, mode, self._open[command.task].models)
+                switch(task, mode, self._open[command.task].model.names)
             case cmd.SetPolicy(approval_mode=approval_mode):
                 task.emit(PolicyChanged(approval_mode=approval_mode))
             case cmd.Compact(focus=focus, undo=undo):
@@ -154,6 +159,25 @@ class Controller:
             case cmd.CloseTask():
                 task.inbox.close()
         return True
+
+    def words(self, workspace: Path) -> "Words":
+        """The words with a slash that a workspace has."""
+        return words_of(workspace, self.home, self._assembly.settings)
+
+    def _spoken(self, task: Task, content: Content, *, only: bool = False) -> Content:
+        return spoken(task, content, lambda: self.words(Path(task.state.workspace)), only=only)
+
+    def only_model(self, name: str) -> str:
+        """The name of an open task's model; empty when each mode has its own."""
+        names = {*self._open[name].model.names.values()}
+        return names.pop() if len(names) == 1 else ""
+
+    async def change_model(self, name: str, model: str) -> None:
+        """Ask another model from now on. Raises UsageError, also while a turn runs."""
+        from halocline.controller.changed_model import change_model
+
+        self._task(name)
+        await change_model(self._open[name], self._assembly, model)
 
     def events(self, name: str, after: int = 0) -> AsyncIterator[Event]:
         """The past of a task, then its live tail; of a task that another process writes, too."""
@@ -351,11 +375,11 @@ class Controller:
                     return chosen
         return await self._assembly.model(state.model)
 
-    def _serve(self, name: str, task: Task, models: Mapping[Mode, str], remarks: tuple[str, ...] = ()) -> str:
+    def _serve(self, name: str, task: Task, model: Chosen, remarks: tuple[str, ...] = ()) -> str:
         self._program_log.attach()
         serving = asyncio.create_task(mended_then_run(task), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
-        self._open[name] = OpenTask(task, serving, models, remarks)
+        self._open[name] = OpenTask(task, serving, model, remarks)
         return name
 
     def _adjust(self, task: Task, options: TaskOptions, models: Mapping[Mode, str]) -> None:

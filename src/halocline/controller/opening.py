@@ -26,6 +26,7 @@ from halocline.protocol.events import (
 )
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.values import Value
+from halocline.providers.switching import Chosen
 from halocline.task.log import Log
 from halocline.task.task import Task
 
@@ -49,14 +50,14 @@ class TaskOptions(Value, frozen=True):
 
 @dataclass(slots=True)
 class OpenTask:
-    """A task, the coroutine that serves it, the model's name in each mode, and what was odd when it began.
+    """A task, the coroutine that serves it, its model, and what was odd when it began.
 
     `left_at` is when another process last had it; 0 once a prompt was sent.
     """
 
     task: Task
     serving: asyncio.Task[None]
-    models: Mapping[Mode, str]
+    model: Chosen
     remarks: tuple[str, ...] = ()
     left_at: float = 0.0
 

@@ -1,25 +1,24 @@
-"""What is said to the model beside a prompt: of its surroundings, a pause, a wanted tool, the form of the answer."""
+"""What is said to the model beside a prompt: of its surroundings, a pause, the form of the answer."""
 
 from datetime import datetime
 from pathlib import Path
 
 from halocline.context.environment import environment
-from halocline.controller.opening import OpenTask, offer
+from halocline.controller.opening import OpenTask
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Note
 from halocline.protocol.values import JsonObject
-from halocline.task.inbox import Prompt
-from halocline.task.task import Task
+from halocline.task.inbox import Content, Prompt
 
 
-def prompt(opened: OpenTask, command: cmd.SubmitPrompt) -> Prompt:
-    """The prompt as the task takes it up."""
+def prompt(opened: OpenTask, said: Content, command: cmd.SubmitPrompt) -> Prompt:
+    """The prompt as the task takes it up; `said` is its content, with what its words became."""
     task = opened.task
     now = datetime.now().astimezone()
     rested = _rested(opened, now.timestamp())
     note = environment(task.state, Path(task.state.workspace), now, command.editor)
-    notes = (*filter(None, (note,)), *rested, *_wanted(task, command.tool), *_form(command.output_schema))
-    return Prompt((*command.content, *notes), command.output_schema)
+    notes = (*filter(None, (note,)), *rested, *_form(command.output_schema))
+    return Prompt((*said, *notes), command.output_schema)
 
 
 def _rested(opened: OpenTask, now: float) -> tuple[Note, ...]:
@@ -30,16 +29,6 @@ def _rested(opened: OpenTask, now: float) -> tuple[Note, ...]:
     from halocline.context.pause import pause
 
     return pause(opened.task.state, left_at, now)
-
-
-def _wanted(task: Task, tool: str) -> tuple[Note, ...]:
-    """Offer the tool that a person asks for, and say so to the model."""
-    if not tool:
-        return ()
-    from halocline.context.tool_requests import tool_request
-
-    offer(task, task.state.offered | {tool})
-    return (tool_request(tool),)
 
 
 def _form(schema: JsonObject | None) -> tuple[Note, ...]:

@@ -20,15 +20,16 @@ class EditorState(Value, frozen=True):
 
 
 class SubmitPrompt(Command, frozen=True):
-    """Begin a turn. Its answer has to fit `output_schema`, when there is one; `tool` is one that the person wants.
+    """Begin a turn. Its answer has to fit `output_schema`, when there is one.
 
-    `editor` is what the person has before them, where a surface knows.
+    Words with a slash in it are expanded, unless it is `verbatim`: nobody typed it. `editor` is what the person has
+    before them, where a surface knows.
     """
 
     content: tuple[UserPart, ...]
     output_schema: JsonObject | None = None
-    tool: str = ""
     editor: EditorState | None = None
+    verbatim: bool = False
 
 
 class Steer(Command, frozen=True):

@@ -26,6 +26,28 @@ class Switching:
             await model.close()
 
 
+class Chosen:
+    """The model of an open task: `now` is what a person chose last."""
+
+    def __init__(self, model: Model) -> None:
+        self.now = model
+
+    @property
+    def name(self) -> str:
+        return self.now.name
+
+    @property
+    def names(self) -> dict[Mode, str]:
+        """What it is called in each mode."""
+        return {mode: name_in(mode, self.now) for mode in Mode}
+
+    def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+        return self.now.stream(request)
+
+    async def close(self) -> None:
+        await self.now.close()
+
+
 def name_in(mode: Mode, model: Model) -> str:
     """What a task's model is called in a mode."""
     return model.names[mode] if isinstance(model, Switching) else model.name

@@ -206,6 +206,13 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         tuple[Literal["new_task", "new_rule", "report_bug", "generate_explanation"], ...],
         Says(description="Tools to offer in every task, not only when asked for: new_task, new_rule and the like."),
     ] = ()
+    words_off: Annotated[
+        tuple[str, ...],
+        Says(
+            description="Workflows, commands and skills that are not to be had as `/name`, as patterns: `skill/*`, "
+            "`command/deploy`."
+        ),
+    ] = ()
     web_search: Annotated[
         WebSearchSettings,
         Says(description="Offers web_search: `engine` (searxng, brave, tavily, exa or serper), `url` where it is."),

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text, Usage
 from halocline.protocol.values import Value
-from halocline.surfaces.figures import count, model_name, plural
+from halocline.surfaces.figures import count, model_name, money, plural, tokens
 
 UNKNOWN = "unknown"
 _COLUMNS = ("input", "from cache", "to cache", "output", "reasoning", "dollars")
@@ -73,12 +73,27 @@ def table(turns: Sequence[Turn]) -> list[str]:
     return [*lines, of_task, _HEAD, _line("sum", steps) + _left_out(steps)]
 
 
+def by_turn(turns: Sequence[Turn]) -> list[str]:
+    """A line for each turn that asked a model, and one for the task."""
+    lines = [f"{number:>3}  {_brief(turn.steps)}  {turn.prompt}" for number, turn in enumerate(turns, 1) if turn.steps]
+    steps = [step for turn in turns for step in turn.steps]
+    return [*lines, f"all  {_brief(steps)}"] if lines else []
+
+
+def _brief(steps: Sequence[Step]) -> str:
+    known = [step.usage for step in steps if step.usage]
+    prices = [step.cost for step in steps if step.cost is not None]
+    cost = sum(prices) if prices else None
+    said = tokens(sum(known, Usage()), cost) if known else f"tokens {UNKNOWN}"
+    return f"{plural(len(steps), 'step')} · {said} · {money(cost)}{_left_out(steps)}"
+
+
 def _line(name: str, steps: Sequence[Step]) -> str:
     known = [step.usage for step in steps if step.usage]
     prices = [step.cost for step in steps if step.cost is not None]
     usage = sum(known, Usage())
-    tokens = (usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
-    cells = [count(number) if known else UNKNOWN for number in tokens]
+    amounts = (usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
+    cells = [count(number) if known else UNKNOWN for number in amounts]
     cells.append(f"{sum(prices):.4f}" if prices else UNKNOWN)
     return f"  {name}".ljust(_NAME) + "".join(cell.rjust(_COLUMN) for cell in cells)
 

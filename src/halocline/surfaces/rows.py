@@ -125,7 +125,20 @@ def _lines(text: str) -> str:
 
 
 def _turn_started(t: Transcript, e: ev.TurnStarted) -> Transcript:
-    return _add(replace(t, draft=(), turn=Totals(at=e.at)), PromptRow(_spoken(e.content), e.seq))
+    prompt = PromptRow(_spoken(e.content), e.seq)
+    return _add(replace(t, draft=(), turn=Totals(at=e.at)), prompt, *_words(e.content))
+
+
+def _steered(t: Transcript, e: ev.SteeringReceived) -> Transcript:
+    spoken = _spoken(e.content)
+    return _add(t, *([PromptRow(spoken, e.seq, steering=True)] if spoken else ()), *_words(e.content))
+
+
+def _words(content: tuple[UserPart, ...]) -> Iterable[NoticeRow]:
+    """What words with a slash became: the first line says which file the person gave to the model."""
+    for part in content:
+        if isinstance(part, Note) and part.source in ("workflow", "command", "skill"):
+            yield NoticeRow(part.text.split("\n", 1)[0])
 
 
 def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
@@ -268,7 +281,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.TaskStarted: lambda t, e: _add(replace(t, mode=e.mode), StartRow(e.workspace, e.model, e.mode, e.approval_mode)),
     ev.LogRepaired: lambda t, e: _add(t, NoticeRow(f"The log was repaired after a crash: {e.bytes_cut} bytes cut.")),
     ev.TurnStarted: _turn_started,
-    ev.SteeringReceived: lambda t, e: _add(t, PromptRow(_spoken(e.content), e.seq, steering=True)),
+    ev.SteeringReceived: _steered,
     ev.TurnEnded: _turn_ended,
     ev.StepStarted: lambda t, e: replace(t, draft=(), turn=replace(t.turn, steps=t.turn.steps + 1)),
     ev.StepRetried: lambda t, e: _add(replace(t, draft=()), RetryRow(e.attempt, e.wait, e.cause, e.model, e.most)),

@@ -11,8 +11,6 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
 from halocline.tools.schema import schema_of
 
-MOST_FILES = 50
-
 
 class Input(msgspec.Struct):
     skill_name: Annotated[str, Meta(description="Its name, as the system prompt lists it.")]
@@ -23,24 +21,17 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    from halocline.context.skills import bundled, found_skills, instructions
+    from halocline.context.skills import found_skills, told
 
     skills = {skill.name: skill for skill in (await asyncio.to_thread(found_skills, ctx.workspace)).skills}
     skill = skills.get(input.skill_name.strip().removeprefix("/"))
     if skill is None:
         raise ToolFailure(f"There is no skill {input.skill_name!r}. The skills are: {', '.join(skills) or 'none'}.")
     try:
-        text, files = await asyncio.to_thread(instructions, skill), await asyncio.to_thread(bundled, skill, MOST_FILES)
+        text = await asyncio.to_thread(told, skill)
     except OSError as error:
         raise ToolFailure(f"{skill.file} cannot be read: {error.strerror}.") from error
-    return ToolOutput.of(f"# Skill {skill.name}\n\n{text.strip()}\n{_files(skill.folder, files)}".rstrip())
-
-
-def _files(folder: str, files: tuple[str, ...]) -> str:
-    if not files:
-        return ""
-    names = "\n".join(files[:MOST_FILES]) + ("\n…" if len(files) > MOST_FILES else "")
-    return f"\n[It brings files, to be read with read_file when needed, in {folder}:\n{names}]"
+    return ToolOutput.of(text)
 
 
 TOOL: Tool[Input] = Tool(

@@ -1,12 +1,16 @@
 """Words with a slash, jobs and hand-overs at a terminal."""
 
-import pytest
-from tests.surfaces.cli.halo_process import Halo, call
-from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, HI, Person
+import asyncio
 
+import pytest
+from tests.surfaces.cli.halo_process import Halo, asks, call
+from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_C, CTRL_D, HI, Person
+
+from halocline.controller.slash import ROWS, SLASH, Slash
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text
-from halocline.surfaces.cli.slash import SLASH, is_for_us, tool_of
+from halocline.surfaces.cli.slash import ANSWERS
+from halocline.testing.model_server import Fault, ModelServer, Turn
 
 SERVE = {"call": [call("execute_command", command="echo up; sleep 60", requires_approval=False, background=True)]}
 
@@ -71,23 +75,162 @@ def test_a_word_with_a_slash_lets_the_model_have_its_tool(halo: Halo) -> None:
     assert (halo.folder / ".clinerules/kind.md").read_text() == "Be kind.\n"
 
 
-def test_only_the_known_words_count() -> None:
-    assert {word: tool_of(f"{word} more") for word in SLASH} == {word: known.tool for word, known in SLASH.items()}
-    for text in ("/etc/passwd is odd", "/", "", "newtask", "see /newtask", "/jobsx"):
-        assert (tool_of(text), is_for_us(text)) == ("", False)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_word_is_in_the_reference_and_is_answered_once(row: Slash) -> None:
+    from docs.generate import words
+
+    assert all(f"`/{name}`" in words() for name in row.names)
+    assert (row.name in ANSWERS) is not row.is_for_the_model
+    assert [SLASH[name] for name in row.names] == [row] * len(row.names)
 
 
-@pytest.mark.parametrize("word", SLASH)
-def test_every_word_is_in_the_reference(word: str) -> None:
-    from docs.generate import command_line
-
-    assert f"`{word} " in command_line()
+ENTER, TAB, DOWN = "\r", "\t", "\x1b[B"
+WRITE = {"call": [call("write_to_file", path="a.txt", content="new\n")]}
 
 
-async def test_without_a_person_a_slash_is_a_prompt_like_any_other(halo: Halo) -> None:
-    done = await halo.run("-p", "-y", "-m", halo.script({**HI, "expect": "/newtask"}), "/newtask now")
-    assert done.code == 0
-    assert not [event for event in halo.log() if isinstance(event, ev.ToolsOffered)]
+def flow(halo: Halo, name: str, text: str) -> None:
+    path = halo.folder / f".clinerules/workflows/{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_words_that_look_are_answered_at_once(halo: Halo) -> None:
+    flow(halo, "ship", "---\ndescription: Ship it\n---\nShip.\n")
+    person = Person(halo, "-m", halo.script({**HI, "usage": {"input": 1200, "output": 30}}), "hi").sees(COMPOSER)
+    person.types("/help\r").sees(
+        "Work", "/init [what matters]: write or improve AGENTS.md", "Workflow", "/ship", COMPOSER
+    )
+    person.types("/cost\r").sees("1 step", "1.2k tokens", "hi", COMPOSER)
+    person.types("/todos\r").sees("Nothing is on the list.", COMPOSER)
+    person.types("/skills\r").sees("No skills here", COMPOSER)
+    person.types("/model\r").sees("The model is", "/model PROVIDER/NAME", COMPOSER)
+    person.types("/inti\r").sees("There is no word /inti. Did you mean /init?", COMPOSER)
+    person.types("/compact undo\r").sees("There is no compaction to undo.", COMPOSER)
+    person.types("/quit\r")
+    assert person.is_gone_with() == 0
+    assert halo.state().steps == 1
+
+
+def test_words_that_change_the_task_change_it(halo: Halo) -> None:
+    other = halo.script({"text": "I am another."}, name="other")
+    person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER)
+    person.types("/mode plan\r").sees("Mode: plan", COMPOSER).types("/mode act\r").sees("Mode: act", COMPOSER)
+    person.types("/mode dance\r").sees("There is no mode 'dance'. There are plan and act.", COMPOSER)
+    person.types("/permissions yolo\r").sees("Approvals: yolo", COMPOSER)
+    person.types(f"/model {other}\r").sees("Model:", COMPOSER)
+    person.types("hi\r").sees("I am another.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    state = halo.state()
+    assert (state.mode, state.approval_mode, state.model) == (ev.Mode.ACT, ev.ApprovalMode.YOLO, other)
+
+
+def test_a_conversation_is_shortened_at_a_word(halo: Halo) -> None:
+    long = {"text": "Much was said. " * 4_000}
+    person = Person(halo, "-m", halo.script(long, long, long), "one")
+    for word in ("two", "three"):
+        person.sees("done", COMPOSER).types(f"{word}\r")
+    person.sees("done", COMPOSER).types("/compact the names\r").sees(
+        "Shortening", "The model reads", "tokens now", COMPOSER
+    )
+    person.types(CTRL_D)
+    assert person.is_gone_with() == 0
+    (made,) = [event for event in halo.log() if isinstance(event, ev.Compacted)]
+    assert (made.focus, made.cause) == ("the names", ev.CompactionCause.ASKED)
+
+
+async def test_ctrl_c_leaves_a_conversation_as_long_as_it_is(halo: Halo) -> None:
+    long = Turn(text="Much was said. " * 4_000)
+    async with ModelServer([long, long, long, Turn(fault=Fault.STALL, retry_after=30), Turn(text="Hello.")]) as server:
+
+        def sit() -> int:
+            person = Person(halo, *asks(server), "one")
+            for word in ("two", "three"):
+                person.sees("done", COMPOSER).types(f"{word}\r")
+            person.sees("done", COMPOSER).types("/compact\r").sees("Shortening").types(CTRL_C).sees(COMPOSER)
+            person.types("hi\r").sees("Hello.", COMPOSER).types(CTRL_D)
+            return person.is_gone_with()
+
+        assert await asyncio.to_thread(sit) == 0
+    assert [event for event in halo.log() if isinstance(event, ev.Compacted)] == []
+    assert halo.state().last_message.text == "Hello."
+
+
+def test_the_last_change_of_files_is_taken_back_once_a_person_said_yes(halo: Halo) -> None:
+    (halo.folder / "a.txt").write_text("old\n")
+    person = Person(halo, "-y", "-m", halo.script(WRITE, HI), "go").sees("Hello.", COMPOSER)
+    person.types("/undo\r").sees("overwrite  a.txt", "Leave them as they are").presses("2").sees(
+        "Nothing was changed.", COMPOSER
+    )
+    assert (halo.folder / "a.txt").read_text() == "new\n"
+    person.types("/undo\r").sees("overwrite  a.txt", "Put the files back").presses("1").sees("restored", COMPOSER)
+    assert (halo.folder / "a.txt").read_text() == "old\n"
+    person.types("/undo\r").sees("There is nothing to undo", COMPOSER)
+    person.types("/checkpoint\r").sees("2", "Write a.txt", "1", "Start", COMPOSER)
+    person.types("/checkpoint diff 2\r").sees("-new", "+old", COMPOSER)
+    person.types("/checkpoint restore 2\r").sees("overwrite  a.txt", "Put the files back").presses("1").sees(COMPOSER)
+    assert (halo.folder / "a.txt").read_text() == "new\n"
+    person.types("/checkpoint restore 9\r").sees("This task has no checkpoint 9.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
+def test_a_new_task_is_begun_and_the_old_one_gone_on_with(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script(HI), "first of all").sees("Hello.", COMPOSER)
+    (old,) = halo.tasks
+    person.types("/clear\r").sees(f"A new task. Back to the one before: /resume {old}", COMPOSER)
+    person.types("/resume\r").sees(old, "first of all", "/resume ID", COMPOSER)
+    person.types("/resume nothing\r").sees("nothing", COMPOSER)
+    person.types(f"/resume {old}\r").sees("Hello.", COMPOSER)
+    person.types("/export all.md\r").sees("Written to", "all.md", COMPOSER)
+    person.types("/export all.md\r").sees("is there already", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert halo.tasks == [old]
+    assert "first of all" in (halo.folder / "all.md").read_text()
+
+
+def test_an_answer_may_be_a_word(halo: Halo) -> None:
+    asking = {"call": [call("ask_followup_question", question="Which way?")]}
+    person = Person(halo, "-m", halo.script(asking, {**HI, "expect": "left"}), "go")
+    person.sees("Which way?").types("/todos\r").sees("Nothing is on the list.", "›")
+    person.types("/undo\r").sees("/undo is for when the turn has ended", "›").types("left\r")
+    person.sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
+def test_the_menu_completes_words_and_what_follows_them(halo: Halo) -> None:
+    flow(halo, "ship", "Ship.\n")
+    person = Person(halo, "-m", halo.script({**HI, "expect": "Ship."})).sees(COMPOSER)
+    person.types("/mod").sees("plan or act").types(DOWN + DOWN + ENTER).sees("plan").types(DOWN + ENTER + ENTER)
+    person.sees("Mode: plan", COMPOSER).types("/shi").sees(".clinerules/workflows/ship.md").types(TAB + ENTER + ENTER)
+    person.sees("The workflow /ship", "Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
+async def test_a_run_without_a_person_follows_a_workflow(halo: Halo) -> None:
+    flow(halo, "ship", "Ship $1 to $2.\n")
+    script = halo.script({**HI, "expect": "Ship it to prod."})
+    done = await halo.run("-p", "-m", script, "/ship.md it prod")
+    assert (done.code, done.out) == (0, "Hello.\n")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("/jobs", "/jobs needs a person at a terminal."),
+        ("/newtask now", "/newtask needs a person at a terminal."),
+        ("/shpi", "There is no word /shpi. Did you mean /ship?"),
+    ],
+)
+async def test_a_run_without_a_person_says_which_word_it_cannot_follow(halo: Halo, prompt: str, said: str) -> None:
+    flow(halo, "ship", "Ship.\n")
+    done = await halo.run("-p", "-m", halo.script(HI), prompt)
+    assert done.code == 2
+    assert said in " ".join(done.err.split())
+    assert halo.tasks == []
+
+
+async def test_a_path_is_a_prompt_like_any_other(halo: Halo) -> None:
+    done = await halo.run("-p", "-m", halo.script({**HI, "expect": "/etc/hosts"}), "/etc/hosts")
+    assert (done.code, done.out) == (0, "Hello.\n")
 
 
 async def test_a_plan_is_the_answer_of_a_run_without_a_person(halo: Halo) -> None:

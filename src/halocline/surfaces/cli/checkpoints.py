@@ -9,6 +9,7 @@ from pathlib import Path
 
 from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
+from halocline.controller.undoing import Plan
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.listing import entry, moment
 from halocline.surfaces.cli.run import workspace_of
@@ -51,10 +52,8 @@ async def _diff(client: Client, workspace: Path, arguments: argparse.Namespace) 
 
 async def _restore(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
     plan = await client.checkpoints(workspace).plan(arguments.checkpoint)
-    _show("create", plan.creates)
-    _show("overwrite", plan.overwrites)
-    _show("delete", plan.deletes)
-    _show("leave as it is", plan.kept)
+    for line in planned(plan):
+        print(line)
     if not (plan.creates or plan.overwrites or plan.deletes):
         print("The files are as they were at that checkpoint.")
         return
@@ -64,11 +63,20 @@ async def _restore(client: Client, workspace: Path, arguments: argparse.Namespac
     place = "" if arguments.cwd == "." else f" -C {shlex.quote(arguments.cwd)}"
     print(f"Put back {plural(len(restored.changed), 'file')}.")
     print(f"To undo: halo checkpoints restore {restored.undo[:10]}{place}")
-    _show("could not put back", restored.kept)
+    for line in _named("could not put back", restored.kept):
+        print(line)
 
 
-def _show(what: str, paths: Sequence[str]) -> None:
-    for path in paths[:SHOWN]:
-        print(f"  {what}  {clean(path)}")
-    if len(paths) > SHOWN:
-        print(f"  {what}  … and {len(paths) - SHOWN} more")
+def planned(plan: Plan) -> list[str]:
+    """What a restore would do to which files."""
+    return [
+        *_named("create", plan.creates),
+        *_named("overwrite", plan.overwrites),
+        *_named("delete", plan.deletes),
+        *_named("leave as it is", plan.kept),
+    ]
+
+
+def _named(what: str, paths: Sequence[str]) -> list[str]:
+    more = [f"  {what}  … and {len(paths) - SHOWN} more"] if len(paths) > SHOWN else []
+    return [*(f"  {what}  {clean(path)}" for path in paths[:SHOWN]), *more]

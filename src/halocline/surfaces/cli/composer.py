@@ -9,6 +9,7 @@ from pathlib import Path
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completion
 from prompt_toolkit.filters import Condition, has_completions
 from prompt_toolkit.formatted_text import FormattedText
@@ -27,8 +28,9 @@ from halocline.surfaces.cli.line_input import Prompt
 from halocline.surfaces.cli.mentioned_line import MentionedLine
 from halocline.surfaces.cli.pasting import Chips, mentions_of
 from halocline.surfaces.cli.pictures import BLIND, MOST_PICTURES
+from halocline.surfaces.cli.word_menu import Menu
 
-PLACEHOLDER = "Ask for something. @: a file, Shift+Tab: plan or act, Ctrl-D: quit"
+PLACEHOLDER = "Ask for something. @: a file, /: a word, Shift+Tab: plan or act, Ctrl-D: quit"
 INDENT = 2
 STYLE = Style.from_dict(
     {
@@ -43,9 +45,9 @@ STYLE = Style.from_dict(
 )
 
 
-def sources_of(client: Client, task: str) -> list[Source]:
+def sources_of(client: Client, task: str, words: Menu) -> list[Source]:
     """All that the composer offers while a person types."""
-    return [Mentions(partial(client.mentionable, task))]
+    return [words, Mentions(partial(client.mentionable, task))]
 
 
 class Composer:
@@ -54,7 +56,8 @@ class Composer:
     def __init__(self, client: Client, task: str) -> None:
         self.task = task
         self._client = client
-        self._completer = completer(sources_of(client, task))
+        self._words = Menu(client, task)
+        self._completer = completer(sources_of(client, task, self._words))
         self._chips = Chips()
 
     async def ask(self) -> Prompt | None:
@@ -63,6 +66,7 @@ class Composer:
         Enter sends, Alt+Enter or Ctrl+J begins a new line, Tab takes what is offered, Ctrl-V pastes a picture,
         Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the text or quits when there is none.
         """
+        self._words.begin()
         chosen = Chosen(self._client.state(self.task).mode)
         line = MentionedLine(partial(self._client.mentioned, self.task), lambda: get_app().invalidate())
         session = self._session(chosen, line)
@@ -86,7 +90,7 @@ class Composer:
             placeholder=FormattedText([("ansibrightblack", PLACEHOLDER)]),
             erase_when_done=True,
             completer=self._completer,
-            complete_while_typing=Condition(lambda: is_begun(get_app().current_buffer.document.text_before_cursor)),
+            complete_while_typing=Condition(lambda: is_begun(_before()) or Menu.is_open(_before())),
             style=STYLE,
         )
         session.default_buffer.on_text_changed += lambda buffer: line.typed(buffer.text)
@@ -197,16 +201,25 @@ def _add_completion(keys: KeyBindings) -> None:
     def take(event: KeyPressEvent) -> None:
         state = event.current_buffer.complete_state
         if state and state.completions:
-            event.current_buffer.apply_completion(state.current_completion or state.completions[0])
+            _take(event.current_buffer, state.current_completion or state.completions[0])
 
     @keys.add("enter", filter=Condition(lambda: _moved_to() is not None))
     def accept(event: KeyPressEvent) -> None:
         if choice := _moved_to():
-            event.current_buffer.apply_completion(choice)
+            _take(event.current_buffer, choice)
+            if not choice.text.startswith("@") and not choice.text.endswith(" "):
+                event.current_buffer.validate_and_handle()
 
     @keys.add("escape", filter=has_completions)
     def close(event: KeyPressEvent) -> None:
         event.current_buffer.cancel_completion()
+
+
+def _take(buffer: Buffer, choice: Completion) -> None:
+    """Type the choice; what may follow it is offered next."""
+    buffer.apply_completion(choice)
+    if choice.text.endswith(" "):
+        buffer.start_completion()
 
 
 def _moved_to() -> Completion | None:

@@ -10,14 +10,16 @@ from typing import TypeVar
 
 from halocline.controller.client import Client
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
 from halocline.surfaces.cli.keys import LEFT_BY_KEY, LeaveKey
 from halocline.surfaces.cli.output import View
-from halocline.surfaces.cli.slash import answer, is_for_us, tool_of
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+FOR_GOOD = "nowhere"
+"""Where a person goes who leaves for no other task."""
 CLOSING_TIME = 5.0
 """Seconds that a program which is told to quit gives its task to write its ends."""
 
@@ -49,20 +51,33 @@ class Conversation:
         self._running = False
         self._interrupted = False
         self._leaving = False
+        self._answering = False
         self._waiting: asyncio.Task[object] | None = None
         self._main = asyncio.current_task()
         self._deadline: asyncio.TimerHandle | None = None
         self._gave_up = False
         self.handed_over: ev.HandedOver | None = None
+        self.leaves_for = ""
+        self._events: AsyncIterator[ev.Event]
+        self._shown = 0
         self._leave_key = LeaveKey(sys.stdin.fileno()) if view.asks else None
 
-    async def run(self, prompt: str, after: int) -> int:
-        """Serve prompts and show every event after the given one. Gives the exit code."""
+    @property
+    def goes_on(self) -> bool:
+        """Whether another task comes after this one."""
+        return self.handed_over is not None or self.leaves_for not in ("", FOR_GOOD)
+
+    async def run(self, prompt: str, after: int, *, typed: bool = True) -> int:
+        """Serve prompts and show every event after the given one. Gives the exit code.
+
+        In a first prompt that nobody `typed`, words with a slash are words like any other.
+        """
         started, opened = time.monotonic(), self._client.state(self._task).seq
         with self._signals():
             try:
                 events = self._client.previewed if self._view.draws else self._client.events
-                await self._serve(prompt, events(self._task, after), opened)
+                self._events, self._shown = events(self._task, after), after
+                await self._serve(prompt, opened, typed=typed)
             except asyncio.CancelledError:
                 if not self._gave_up:
                     raise
@@ -75,12 +90,12 @@ class Conversation:
         self._view.result(state, time.monotonic() - started)
         return ExitCode.INTERRUPTED if self._leaving else of_state(state)
 
-    async def _serve(self, prompt: str, events: AsyncIterator[ev.Event], opened: int) -> None:
+    async def _serve(self, prompt: str, opened: int, *, typed: bool) -> None:
         """Events up to `opened` were written before the first prompt; a turn that ends there is not ours."""
-        if not await self._submit(prompt):
+        if not await self._submit(prompt, typed=typed):
             return
-        async for event in events:
-            self._view.show(event)
+        async for event in self._events:
+            self._show(event)
             match event:
                 case ev.ApprovalRequested() if self._view.asks:
                     await self._wait_for(self._decide(event))
@@ -97,19 +112,61 @@ class Conversation:
                     if self.handed_over or not self._stays or not await self._submit(""):
                         return
 
-    async def _submit(self, prompt: str) -> bool:
+    def _show(self, event: ev.Event) -> None:
+        self._view.show(event)
+        if isinstance(event, ev.Durable):
+            self._shown = event.seq
+
+    async def _submit(self, prompt: str, *, typed: bool = True) -> bool:
         """Hand a prompt to the task, asking for one when there is none. False when the person leaves."""
-        prompt = prompt or await self._composed()
-        while prompt and not self._leaving and self._view.asks and is_for_us(prompt):
-            self._view.say(answer(prompt, self._client, self._task))
-            prompt = await self._composed()
-        if not prompt or self._leaving:
+        if not prompt:
+            prompt, typed = await self._composed(), True
+        while prompt and not self._leaving:
+            if typed and self._view.asks and prompt.lstrip().startswith("/") and await self._was_ours(prompt):
+                if self.leaves_for:
+                    return False
+            elif self._sent(prompt, typed=typed):
+                return True
+            prompt, typed = await self._composed(), True
+        return False
+
+    def _sent(self, prompt: str, *, typed: bool) -> bool:
+        """Begin a turn. False when the prompt is a word that nobody knows, and the person was told."""
+        content = (Text(prompt), *self._along)
+        command = cmd.SubmitPrompt(task=self._task, content=content, output_schema=self._schema, verbatim=not typed)
+        try:
+            self._client.send(command)
+        except UsageError as error:
+            if not self._stays:
+                raise
+            self._view.say(f"{error.text} {error.hint}".rstrip())
             return False
-        self._running = True
-        tool = tool_of(prompt) if self._view.asks else ""
-        content, self._along = (Text(prompt), *self._along), ()
-        command = cmd.SubmitPrompt(task=self._task, content=content, output_schema=self._schema, tool=tool)
-        self._client.send(command)
+        self._running, self._along = True, ()
+        return True
+
+    async def _was_ours(self, prompt: str) -> bool:
+        """Answer a word with a slash, and show what it changed; Ctrl-C ends the answer, and nothing else."""
+        self._answering, before = True, self._client.state(self._task).seq
+        try:
+            ours = await self._wait_for(self._answered(prompt)) is not False
+        finally:
+            self._answering = False
+        if self._client.state(self._task).seq > before:
+            while self._shown < self._client.state(self._task).seq:
+                self._show(await anext(self._events))
+        return ours
+
+    async def _answered(self, text: str) -> bool:
+        """Answer a word with a slash that is not for the model. False when it is none."""
+        from halocline.surfaces.cli.slash import Desk, Leave, answer, ours
+
+        if ours(text) is None:
+            return False
+        match await answer(text, Desk(self._client, self._task, self._view)):
+            case Leave(to=to):
+                self.leaves_for = to or FOR_GOOD
+            case str(said) if said:
+                self._view.say(said)
         return True
 
     async def _composed(self) -> str:
@@ -152,6 +209,8 @@ class Conversation:
 
     async def _answer(self, event: ev.QuestionAsked) -> None:
         answer = await self._view.ask_question(event)
+        while answer and answer.startswith("/") and not self._leaving and await self._answered(answer):
+            answer = await self._view.ask_question(event)
         if answer is None:
             self._client.send(cmd.Interrupt(task=self._task))
             return
@@ -188,6 +247,8 @@ class Conversation:
         """The first Ctrl-C ends the turn; a second one, or another signal, leaves; one more waits for nothing."""
         if self._leaving:
             self._give_up()
+        elif number == signal.SIGINT and self._answering:
+            pass
         elif number == signal.SIGINT and self._running and not self._interrupted:
             self._interrupted = True
             self._client.send(cmd.Interrupt(task=self._task))

@@ -1,7 +1,7 @@
 """`halo rules`: files with rules for the model. Which there are and why they hold; a new one; on and off."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -38,23 +38,26 @@ def _list(desk: RulesDesk, *, as_json: bool, with_places: bool) -> None:
         for file in files:
             print(msgspec.json.encode(file).decode())
         return
-    _show(files)
+    if files or not with_places:
+        print(told(files))
     if with_places:
         print("\nRules are looked for in:" if files else "Rules are looked for in:")
         print("\n".join(f"  {clean(place)}" for place in desk.places))
         print("  AGENTS.md and CLAUDE.md in any folder of the project, once something in it is read or edited,")
         print("  and in the folders above, up to the repository's")
-    elif not files:
-        print(NONE)
 
 
-def _show(files: Sequence[Listed]) -> None:
-    for file in files:
-        state = f"not followed: {file.inert}" if file.inert else f"{file.holds} · {file.size:,} characters"
-        print(clean(file.path))
-        print(f"    {file.of}, {clean(' '.join(state.split()))}")
-        for remark in file.remarks:
-            print(f"    note: {clean(' '.join(remark.split()))}")
+def told(files: Sequence[Listed]) -> str:
+    """The files, and when each holds."""
+    return "\n".join(line for file in files for line in _lines(file)) or NONE
+
+
+def _lines(file: Listed) -> Iterator[str]:
+    state = f"not followed: {file.inert}" if file.inert else f"{file.holds} · {file.size:,} characters"
+    yield clean(file.path)
+    yield f"    {file.of}, {clean(' '.join(state.split()))}"
+    for remark in file.remarks:
+        yield f"    note: {clean(' '.join(remark.split()))}"
 
 
 def _say_why(verdicts: Sequence[Verdict]) -> None:

@@ -18,13 +18,11 @@ from halocline.surfaces.cli.conversation import Conversation, close
 from halocline.surfaces.cli.exit_codes import explained
 from halocline.surfaces.cli.output import View, make_view
 from halocline.surfaces.cli.prompt import prompt_text
-from halocline.surfaces.cli.telling import tell
+from halocline.surfaces.cli.telling import stopped, tell
 
 CUT_SHORT = (StopReason.CANCELLED, StopReason.ERROR, StopReason.MAX_TURN_REQUESTS, StopReason.MAX_TOKENS)
 """Ends of a turn after which a task can go on by itself."""
 CARRY_ON = "Go on where you stopped."
-HANDED_OVER = "{context}\n\n(Handed over by task {task}.)"
-LONGEST_COMMAND = 60
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -45,6 +43,8 @@ def command(arguments: argparse.Namespace) -> int:
 
             arguments.images = read(arguments.images)
         client = open_client(choices_of(arguments))
+        if not (stays or resumes) and prompt.lstrip().startswith("/"):
+            _check_word(client, workspace, prompt, attended=view.asks)
         if not arguments.trust:
             _settle_trust(client, arguments.resume, workspace, attended=view.asks)
         return asyncio.run(_run(client, arguments, workspace, prompt, piped, schema, view, stays=stays))
@@ -109,6 +109,13 @@ def _refuse_another_prompt(arguments: argparse.Namespace) -> None:
         )
 
 
+def _check_word(client: Client, workspace: Path, prompt: str, *, attended: bool) -> None:
+    """A word with a slash that nobody can answer is said before a task begins. Raises UsageError."""
+    from halocline.controller.slash import Where
+
+    client.words(workspace).check(prompt, Where.TERMINAL if attended else Where.RUN)
+
+
 def _settle_trust(client: Client, resume: str | None, workspace: Path, *, attended: bool) -> None:
     """Nobody asks a person while an event loop runs: it would keep Ctrl-C to itself."""
     if resume:
@@ -132,29 +139,26 @@ async def _run(
     stays: bool,
 ) -> int:
     options = options_of(arguments, attended=view.asks)
-    stopped: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
     try:
         async with view:
             task, after = await _open(client, arguments, workspace, options, view)
             along = (*piped, *await _pictures(client, arguments, task, view))
             conversation = Conversation(client, task, view, schema, along, stays=stays)
             code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
-            while handed := conversation.handed_over:
-                from halocline.controller.composing import quieted  # a model wrote it: it mentions nothing
+            while conversation.goes_on:
+                from halocline.surfaces.cli.succession import next_task
 
-                ended = _running(client, task)
-                task = await _successor(client, task, handed, options)
-                view.begin_anew()
-                if ended:
-                    view.show(ev.Noticed(_stopped(ended)))
-                conversation = Conversation(client, task, view, schema, stays=stays)
-                code = await conversation.run(HANDED_OVER.format(context=quieted(handed.context), task=handed.task), 0)
-            is_empty = not client.state(task).messages and client.state(task).last_end is None
-            stopped = _running(client, task)
+                then = await next_task(client, conversation, task, options, view)
+                task, conversation = then.task, Conversation(client, then.task, view, schema, stays=stays)
+                code = await conversation.run(then.prompt, then.after, typed=False)
+            state = client.state(task)
+            is_empty = not state.messages and state.last_end is None
+            ended = client.running(task)
     finally:
         await close(client)
-        if stopped:
-            tell(_stopped(stopped))
+        if ended:
+            tell(stopped(ended))
     if is_empty:
         client.delete(task)
     return code
@@ -173,29 +177,6 @@ async def _pictures(client: Client, arguments: argparse.Namespace, task: str, vi
             await client.let_go(task)
             client.delete(task)
         raise
-
-
-async def _successor(client: Client, task: str, handed: ev.HandedOver, options: TaskOptions) -> str:
-    """Begin the task that goes on with another one's work, as that one was; the other one is closed."""
-    state = client.state(task)
-    began = TaskOptions(options.model, state.mode, state.approval_mode, options.attended)
-    name = await client.start(Path(state.workspace), began, handed.to)
-    await client.let_go(task)
-    return name
-
-
-def _running(client: Client, task: str) -> tuple[str, ...]:
-    """The commands that still go on; they end with their task."""
-    return tuple(job.command for job in client.jobs(task) if job.state != "ended")
-
-
-def _stopped(commands: tuple[str, ...]) -> str:
-    return f"Stopped {len(commands)} job{'s'[: len(commands) > 1]}: {', '.join(map(_short, commands))}"
-
-
-def _short(command: str) -> str:
-    line = " ".join(command.split())
-    return line if len(line) <= LONGEST_COMMAND else line[:LONGEST_COMMAND] + "…"
 
 
 async def _open(

@@ -1,87 +1,232 @@
-"""What a person may type at the prompt with a slash before it. Only these words count; any other text is a prompt.
+"""What a person at a terminal is answered to a word with a slash that is not for the model.
 
-Some are answered here, about the task's jobs. The others let the model have a tool that it is offered on request only;
-what was typed behind the word goes along.
+The words are rows of `controller/slash.py`; each that is ours has one function here. What they say is shown and not
+sent to a model.
 """
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import get_terminal_size
+
 from halocline.controller.client import Client
-from halocline.protocol.commands import StopJob
-from halocline.protocol.jobs import JobInfo, JobState
+from halocline.controller.slash import SLASH, Slash, Where, first_word
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
+from halocline.surfaces.cli.output import View
+from halocline.surfaces.figures import model_name
 
-JOBS = "/jobs"
-USAGE = "/jobs          list the jobs\n/jobs show ID  the end of what one printed\n/jobs stop ID  end one"
-
-
-class Slash(Value, frozen=True):
-    """One word: what it does, what may follow, and the tool that it lets the model have."""
-
-    text: str
-    rest: str = ""
-    tool: str = ""
+ANEW = "anew"
+LISTED_TASKS = 15
+NO_SKILLS = "No skills here. They are folders such as .agents/skills/NAME with a SKILL.md."
+LATER = "{word} is for when the turn has ended: answer first, or end it with Ctrl-C."
 
 
-SLASH = {
-    JOBS: Slash("list the commands that go on, show what one printed, stop one", "[show ID | stop ID]"),
-    "/newtask": Slash("go on in a fresh task, with a hand-over that you accept", "[what matters]", "new_task"),
-    "/newrule": Slash("make a rule for agents in this project", "[the rule]", "new_rule"),
-    "/reportbug": Slash("prepare a report about a bug of Halocline; nothing is sent", "[what happened]", "report_bug"),
-    "/explain-changes": Slash("comments on the lines of a diff", "[which changes]", "generate_explanation"),
+class Leave(Value, frozen=True):
+    """The person leaves this task: for the one with this id, for a new one (`anew`), or for good."""
+
+    to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where a word is answered: the task, and the view that can ask about it."""
+
+    client: Client
+    task: str
+    view: View
+
+    @property
+    def workspace(self) -> Path:
+        return Path(self.client.state(self.task).workspace)
+
+
+Said = str | Leave
+"""An empty text says nothing: what changed is told by its event."""
+
+
+def ours(prompt: str) -> Slash | None:
+    """The word that a prompt begins with, when it is answered here and not sent to a model."""
+    row = SLASH.get(first_word(prompt)[0])
+    return row if row and not row.is_for_the_model else None
+
+
+async def answer(prompt: str, desk: Desk) -> Said:
+    """What is said to a prompt that is ours; in the middle of a turn only what needs none of it."""
+    name, rest = first_word(prompt)
+    row = SLASH[name]
+    if desk.client.state(desk.task).turn is not None and not row.during:
+        return LATER.format(word=f"/{name}")
+    try:
+        return await ANSWERS[row.name](desk, rest)
+    except HaloclineError as error:
+        return f"{error.text} {error.hint}".rstrip()
+
+
+async def _help(desk: Desk, rest: str) -> Said:
+    words = desk.client.words(desk.workspace)
+    lines, kind = [], ""
+    for word in words.listed(Where.TERMINAL):
+        if word.kind != kind:
+            lines += ["", f"{word.kind[:1].upper()}{word.kind[1:]}"]
+            kind = word.kind
+        about = " ".join(f"{word.about} {f'({word.source})' if word.source else ''}".split())
+        lines.append(f"  /{word.name} {word.rest}".rstrip() + f": {about}")
+    return "\n".join([*lines, *([""] if words.skipped else []), *words.skipped]).strip()
+
+
+async def _quit(desk: Desk, rest: str) -> Said:
+    return Leave()
+
+
+async def _clear(desk: Desk, rest: str) -> Said:
+    return Leave(ANEW)
+
+
+async def _resume(desk: Desk, rest: str) -> Said:
+    workspace = str(desk.workspace)
+    others = [info for info in desk.client.history() if info.workspace == workspace and info.task != desk.task]
+    if rest:
+        found = desk.client.find(rest)
+        if found == desk.task:
+            return "You are in that task."
+        here = found in (info.task for info in others)
+        return Leave(found) if here else f"That task is of another folder. Leave, and: halo --resume {found}"
+    from halocline.surfaces.cli.listing import moment
+
+    lines = [f"{info.task}  {moment(info.changed_at)}  {' '.join(info.title.split())}" for info in others]
+    more = [f"… and {len(lines) - LISTED_TASKS} more: halo tasks list"] if len(lines) > LISTED_TASKS else []
+    how = "To go on with one: /resume ID" if lines else "No other tasks here."
+    return "\n".join([*lines[:LISTED_TASKS], *more, how])
+
+
+async def _export(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.tasks import markdown_of
+
+    name = rest or f"halocline-{desk.task}.md"
+    return await asyncio.to_thread(_written, desk.workspace, name, markdown_of(desk.client, desk.task))
+
+
+def _written(folder: Path, name: str, text: str) -> str:
+    path = folder / Path(name).expanduser()
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        return f"{path} is there already, and stays as it is. Name another: /export FILE"
+    except OSError as error:
+        return f"Cannot write {path}: {error.strerror}. Name another: /export FILE"
+    return f"Written to {path}"
+
+
+async def _undo(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.checkpoint_words import undo
+
+    return await undo(desk.client, desk.task, desk.view)
+
+
+async def _checkpoint(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.checkpoint_words import about_checkpoints
+
+    return await about_checkpoints(rest, desk.client, desk.task, desk.view)
+
+
+async def _model(desk: Desk, rest: str) -> Said:
+    before = desk.client.state(desk.task).model
+    if rest:
+        await desk.client.change_model(desk.task, rest)
+        if desk.client.state(desk.task).model != before:
+            return "\n".join(desk.client.remarks(desk.task))
+    return f"The model is {model_name(before)}. Another one: /model PROVIDER/NAME"
+
+
+async def _mode(desk: Desk, rest: str) -> Said:
+    if rest and rest not in tuple(ev.Mode):
+        return f"There is no mode {rest!r}. There are plan and act."
+    return _told(desk, cmd.SetMode(task=desk.task, mode=ev.Mode(rest)) if rest else None, "mode")
+
+
+async def _approvals(desk: Desk, rest: str) -> Said:
+    if rest and rest not in tuple(ev.ApprovalMode):
+        return f"There is no approval mode {rest!r}. There are {', '.join(ev.ApprovalMode)}."
+    return _told(
+        desk, cmd.SetPolicy(task=desk.task, approval_mode=ev.ApprovalMode(rest)) if rest else None, "approval_mode"
+    )
+
+
+def _told(desk: Desk, command: cmd.AnyCommand | None, what: str) -> str:
+    """Between turns a change is told by its event."""
+    before = desk.client.state(desk.task)
+    if command:
+        desk.client.send(command)
+    state = desk.client.state(desk.task)
+    told = state.seq > before.seq and state.turn is None
+    return "" if told else f"The {what.replace('_', ' ')} is {getattr(state, what)}."
+
+
+async def _cost(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.costs import by_turn, turns_of
+
+    lines = by_turn(turns_of(desk.client.past(desk.task)))
+    return "\n".join([*lines, f"Step by step: halo tasks show {desk.task} --cost"]) if lines else "Nothing yet."
+
+
+async def _compact(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.compact_word import compact
+
+    return await compact(rest, desk.client, desk.task, desk.view)
+
+
+async def _todos(desk: Desk, rest: str) -> Said:
+    marks = {ev.TodoStatus.PENDING: "○", ev.TodoStatus.IN_PROGRESS: "▸", ev.TodoStatus.COMPLETED: "✓"}
+    todos = desk.client.state(desk.task).todos
+    return "\n".join(f"{marks[todo.status]} {todo.text}" for todo in todos) or "Nothing is on the list."
+
+
+async def _jobs(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.job_words import about_jobs
+
+    return about_jobs(rest, desk.client, desk.task)
+
+
+async def _skills(desk: Desk, rest: str) -> Said:
+    found = desk.client.words(desk.workspace).found_skills
+    lines = [f"/{skill.name}: {' '.join(skill.description.split())}\n    {skill.folder}" for skill in found.skills]
+    return "\n".join([*(lines or [NO_SKILLS]), *found.skipped])
+
+
+async def _context(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.context import lines
+
+    return "\n".join(lines(desk.client.context(desk.task), get_terminal_size().columns))
+
+
+async def _rules(desk: Desk, rest: str) -> Said:
+    from halocline.controller.rules_desk import RulesDesk
+    from halocline.surfaces.cli.rules import told
+
+    return told(RulesDesk.open(desk.workspace).found())
+
+
+ANSWERS: dict[str, Callable[[Desk, str], Awaitable[Said]]] = {
+    "help": _help,
+    "quit": _quit,
+    "clear": _clear,
+    "resume": _resume,
+    "export": _export,
+    "undo": _undo,
+    "checkpoint": _checkpoint,
+    "model": _model,
+    "mode": _mode,
+    "approvals": _approvals,
+    "compact": _compact,
+    "cost": _cost,
+    "todos": _todos,
+    "jobs": _jobs,
+    "context": _context,
+    "rules": _rules,
+    "skills": _skills,
 }
-
-
-def tool_of(prompt: str) -> str:
-    """The tool that a prompt asks for; empty for any other."""
-    word = prompt.split(maxsplit=1)[0] if prompt.strip() else ""
-    return SLASH[word].tool if word in SLASH else ""
-
-
-def is_for_us(prompt: str) -> bool:
-    """Whether a prompt is answered here and not sent to a model."""
-    return prompt.split(maxsplit=1)[:1] == [JOBS]
-
-
-def answer(prompt: str, client: Client, task: str) -> str:
-    """What is said to a prompt for us."""
-    jobs = {job.name: job for job in client.jobs(task)}
-    match prompt.split()[1:]:
-        case []:
-            return "\n".join(_listed(job, client.job_tail(task, job.name)) for job in jobs.values()) or "No jobs."
-        case ["show", name] if name in jobs:
-            return f"{_status(jobs[name])}\n{client.job_tail(task, name) or '[it printed nothing]'}"
-        case ["stop", name] if name in jobs:
-            return _stopped(jobs[name], client, task)
-        case ["show" | "stop", name]:
-            return f"There is no job {name!r}. There are: {', '.join(jobs) or 'none'}."
-    return USAGE
-
-
-def _stopped(job: JobInfo, client: Client, task: str) -> str:
-    if job.state is JobState.ENDED:
-        return f"{job.name} has ended already."
-    client.send(StopJob(task=task, job=job.name))
-    return f"Stopping {job.name}: {_line(job.command)}"
-
-
-def _listed(job: JobInfo, tail: str) -> str:
-    last = tail.rsplit("\n", 1)[-1]
-    return _status(job) + (f"\n    {last}" if last else "")
-
-
-def _status(job: JobInfo) -> str:
-    return f"{job.name}  {_state(job)}  {_line(job.command)}"
-
-
-def _state(job: JobInfo) -> str:
-    if job.state is not JobState.ENDED:
-        from halocline.surfaces.figures import duration  # which a run without a person does not need
-
-        ports = f", port {', '.join(map(str, job.ports))}" if job.ports else ""
-        return f"runs for {duration(job.seconds)}{ports}"
-    if job.stopped:
-        return f"stopped ({job.stopped})"
-    return "ended" if job.exit_code is None else f"ended with exit code {job.exit_code}"
-
-
-def _line(command: str) -> str:
-    return " ".join(command.split())
+"""Who answers each word that is not for the model."""

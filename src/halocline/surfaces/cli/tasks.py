@@ -104,7 +104,7 @@ def confirmed(question: str) -> bool:
 def _export(client: Client, arguments: argparse.Namespace) -> None:
     from halocline.protocol.redaction import redacted
 
-    text = redacted(_exported(client, arguments))
+    text = redacted(_lines(client, arguments.id)) if arguments.format == "jsonl" else markdown_of(client, arguments.id)
     if not arguments.output:
         sys.stdout.write(text)
         return
@@ -114,10 +114,14 @@ def _export(client: Client, arguments: argparse.Namespace) -> None:
         raise UsageError(f"Cannot write {arguments.output}: {error.strerror}.", "Name another file with -o.") from error
 
 
-def _exported(client: Client, arguments: argparse.Namespace) -> str:
-    past = client.past(arguments.id)
-    if arguments.format == "jsonl":
-        return "".join(f"{codec.encode(event).decode()}\n" for event in past)
+def _lines(client: Client, task: str) -> str:
+    return "".join(f"{codec.encode(event).decode()}\n" for event in client.past(task))
+
+
+def markdown_of(client: Client, task: str) -> str:
+    """A task as a document, without what looks like a key."""
+    from halocline.protocol.redaction import redacted
     from halocline.surfaces.export import to_markdown
 
-    return to_markdown(rows_of(past), fold(past).title or "Task")
+    past = client.past(task)
+    return redacted(to_markdown(rows_of(past), fold(past).title or "Task"))

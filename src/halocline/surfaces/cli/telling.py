@@ -6,6 +6,8 @@ from typing import TextIO
 
 from halocline.surfaces.cli.safe_text import clean
 
+LONGEST_COMMAND = 60
+
 
 def tell(text: str, hint: str = "") -> None:
     """What happened, and below it what to do."""
@@ -25,3 +27,13 @@ def folded(text: str, before: str, file: TextIO) -> str:
     width = shutil.get_terminal_size().columns
     wrapper = TextWrapper(width, subsequent_indent=" " * len(before), break_long_words=False, break_on_hyphens=False)
     return "\n".join(wrapper.fill(line) for line in lines)
+
+
+def stopped(commands: tuple[str, ...]) -> str:
+    """What is said of commands that ended with their task."""
+    return f"Stopped {len(commands)} job{'s'[: len(commands) > 1]}: {', '.join(map(_short, commands))}"
+
+
+def _short(command: str) -> str:
+    line = " ".join(command.split())
+    return line if len(line) <= LONGEST_COMMAND else line[:LONGEST_COMMAND] + "…"

@@ -1,0 +1,46 @@
+"""Which saved state of a task's files is the one before: what `/undo` goes back to."""
+
+from halocline.checkpoints.repository import CheckpointInfo
+from halocline.checkpoints.restore import RestorePlan
+from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.protocol.values import Value
+
+OLDEST = 50
+"""Checkpoints that are looked back over."""
+Checkpoint = CheckpointInfo
+Plan = RestorePlan
+"""What surfaces show."""
+
+
+class Step(Value, frozen=True):
+    """One state to go back to, and what that would do."""
+
+    to: CheckpointInfo
+    plan: RestorePlan
+
+
+async def newest_first(store: ShadowGit, task: str) -> list[CheckpointInfo]:
+    """The checkpoints of a task."""
+    return sorted(await store.list(task), key=lambda info: info.n, reverse=True)
+
+
+async def step_back(store: ShadowGit, task: str) -> Step | None:
+    """The newest state that is older than the one the files are in now, and differs from it; None when there is none.
+
+    Files that are like no saved state were changed by somebody else since the last: then that one is it.
+    """
+    newest: Step | None = None
+    is_behind = False
+    for info in (await newest_first(store, task))[:OLDEST]:
+        plan = await store.plan(f"{task}/{info.n}")
+        if not changes(plan):
+            is_behind = True
+        elif is_behind:
+            return Step(info, plan)
+        newest = newest or Step(info, plan)
+    return None if is_behind else newest
+
+
+def changes(plan: RestorePlan) -> bool:
+    """Whether carrying it out would change anything."""
+    return bool(plan.creates or plan.overwrites or plan.deletes)

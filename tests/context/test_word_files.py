@@ -1,0 +1,161 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from halocline.context.word_files import (
+    DEEPEST,
+    LONGEST_FILE,
+    MOST,
+    OWN,
+    PERSON,
+    PROJECT,
+    Places,
+    filled,
+    found_words,
+    read_word,
+)
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    places = Places(tmp_path / "project", tmp_path / "own", tmp_path / "home")
+    for place in (places.workspace, places.own, places.person):
+        place.mkdir()
+    return places
+
+
+def write(path: Path, text: str | bytes = "Do it.\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def roots(places: Places) -> list[tuple[str, Path]]:
+    return [
+        *((kind, places.workspace / name) for kind, name in PROJECT),
+        *((kind, places.own / name) for kind, name in OWN),
+        *((kind, places.person / name) for kind, name in PERSON),
+    ]
+
+
+@pytest.mark.parametrize("at", range(len(PROJECT) + len(OWN) + len(PERSON)))
+def test_every_place_gives_words_and_what_is_written_first_wins(places, at):
+    kind, folder = roots(places)[at]
+    mine = write(folder / "deploy.md")
+    for _, later in roots(places)[at + 1 :]:
+        write(later / "deploy.md", "another")
+    found = found_words(places).files["deploy"]
+    assert (found.kind, found.path) == (kind, str(mine))
+
+
+def test_folders_below_are_part_of_the_name_up_to_a_depth_and_hidden_ones_are_not_looked_into(places):
+    commands = places.workspace / ".claude/commands"
+    for name in (
+        "a.md",
+        "fe/b.md",
+        "fe/ui/c.md",
+        ".git/d.md",
+        ".e.md",
+        "f.txt",
+        "/".join("x" * (DEEPEST + 1)) + "/g.md",
+    ):
+        write(commands / name)
+    assert sorted(found_words(places).files) == ["a", "fe:b", "fe:ui:c"]
+
+
+def test_a_file_that_leads_out_of_the_project_is_left_out_and_named(places):
+    secret = write(places.person / "secret.md")
+    flows = places.workspace / ".clinerules/workflows"
+    inside = write(places.workspace / "shared.md")
+    flows.mkdir(parents=True)
+    os.symlink(secret, flows / "out.md")
+    os.symlink(inside, flows / "in.md")
+    found = found_words(places)
+    assert list(found.files) == ["in"]
+    assert found.skipped == (".clinerules/workflows/out.md is left out: it is a link that leads out of the project.",)
+
+
+def test_a_linked_folder_of_a_project_is_not_a_way_out(places):
+    write(places.person / "elsewhere/a.md")
+    (places.workspace / ".claude").mkdir()
+    os.symlink(places.person / "elsewhere", places.workspace / ".claude/commands")
+    found = found_words(places)
+    assert (dict(found.files), len(found.skipped)) == ({}, 1)
+
+
+def test_a_person_may_link_their_own_files_from_anywhere(places, tmp_path):
+    target = write(tmp_path / "dotfiles/a.md")
+    (places.own / "workflows").mkdir()
+    os.symlink(target, places.own / "workflows/a.md")
+    assert list(found_words(places).files) == ["a"]
+
+
+@pytest.mark.parametrize("name", ["two words", "red\x1b[31m", "line\nbreak", "x" * 101])
+def test_a_name_that_cannot_be_typed_is_left_out_and_named(places, name):
+    write(places.workspace / ".claude/commands" / f"{name}.md")
+    found = found_words(places)
+    assert (dict(found.files), len(found.skipped)) == ({}, 1)
+
+
+def test_what_is_no_file_is_not_waited_for(places):
+    write(places.workspace / ".claude/commands/a.md")
+    os.mkfifo(places.workspace / ".claude/commands/pipe.md")
+    (places.workspace / ".claude/commands/folder.md").mkdir()
+    os.symlink("nowhere", places.workspace / ".claude/commands/broken.md")
+    assert list(found_words(places).files) == ["a"]
+
+
+def test_so_many_files_are_looked_at_and_no_more(places):
+    for number in range(MOST + 5):
+        write(places.workspace / f".claude/commands/c{number:04}.md")
+    assert len(found_words(places).files) == MOST
+
+
+HEADS = {
+    "description: Review it\nargument-hint: [pr] [depth]\n": ("Review it", "[pr] [depth]", ()),
+    'description: "Say: it"\nallowed-tools: Bash(git:*), Read\nmodel: opus\n': (
+        "Say: it",
+        "",
+        ("allowed-tools", "model"),
+    ),
+    "description: >\n  two\n  lines\nallowed-tools:\n  - Bash\n": ("two lines", "", ("allowed-tools",)),
+    "{not: [yaml\n": ("Do it.", "", ()),
+    "": ("Do it.", "", ()),
+}
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_the_front_matter_says_what_a_word_is_for(places, head):
+    write(places.workspace / ".claude/commands/a.md", f"---\n{head}---\n# Do it.\nmore\n")
+    text = read_word(found_words(places).files["a"])
+    assert (text.description, text.hint, text.ignored) == HEADS[head]
+    assert text.body == "# Do it.\nmore"
+
+
+def test_a_file_without_front_matter_is_all_text(places):
+    write(places.workspace / ".claude/commands/a.md", "\ufeff# Title\n\n--- \nx\n")
+    text = read_word(found_words(places).files["a"])
+    assert (text.description, text.body) == ("Title", "# Title\n\n--- \nx")
+
+
+def test_a_very_long_file_is_cut_and_bytes_that_are_no_text_do_no_harm(places):
+    write(places.workspace / ".claude/commands/a.md", b"\xff" + b"x" * LONGEST_FILE)
+    text = read_word(found_words(places).files["a"])
+    assert text.cut
+    assert len(text.body) == LONGEST_FILE
+
+
+@pytest.mark.parametrize(
+    ("body", "arguments", "expected"),
+    [
+        ("do $ARGUMENTS.", "a b", "do a b."),
+        ("$1 and $2, not $3", "a 'b c'", "a and b c, not "),
+        ("$1", "don't stop", "don't"),
+        ("$ARGUMENTS $1", "$2 $1", "$2 $1 $2"),
+        ("$10 $0 $ARGUMENTSX ${1} $HOME", "a", "$10 $0 $ARGUMENTSX ${1} $HOME"),
+        (r"\1 \g<0> $1", r"\2", r"\1 \g<0> 2"),
+    ],
+)
+def test_arguments_are_put_in_once(body, arguments, expected):
+    assert filled(body, arguments) == expected

@@ -1,0 +1,117 @@
+"""What the menu offers, of a real task."""
+
+import asyncio
+
+import pytest
+from tests.journeys.conftest import Journey
+
+from halocline.controller.controller import TaskOptions
+from halocline.protocol import events as ev
+from halocline.providers.scripted import Call, Turn
+from halocline.surfaces.cli.word_menu import Menu, Offer, ranked
+
+ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True)
+WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "a\n"}, id="c1"),))
+SERVE = Turn(calls=(Call("execute_command", {"command": "sleep 60", "background": True}, id="c2"),))
+DONE = Turn(text="done")
+
+
+@pytest.fixture
+async def client(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    monkeypatch.setenv("COLUMNS", "80")
+    journey = Journey(tmp_path)
+    journey.write(".claude/commands/fe/new.md", "---\ndescription: A \x1b[31mnew\n  one\nargument-hint: [name]\n---\n")
+    journey.write(".clinerules/workflows/deploy.md", "Ship it.")
+    client = journey.client([WRITE, SERVE, DONE])
+    await journey.open(client, ATTENDED)
+    await journey.prompt(client)
+    client.task = journey.task
+    yield client
+    await client.close()
+
+
+@pytest.fixture
+async def menu(client):
+    return Menu(client, client.task)
+
+
+def texts(offers):
+    return [offer.text for offer in offers]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "hello", "hello /", "/cost ", "/nobody x", "/init something", "a\n/co", "a/co", "see /etc/ho"]
+)
+async def test_nothing_is_offered_where_nothing_fits(menu, text):
+    assert await menu.offers(text) == []
+
+
+async def test_a_slash_offers_every_word_by_sections(menu):
+    offers = await menu.offers("/")
+    kinds = [offer.meaning.split()[0] for offer in offers]
+    assert list(dict.fromkeys(kinds)) == ["work", "task", "files", "settings", "look", "workflow", "command"]
+    assert offers[0] == Offer(
+        "/init ", 1, "/init", "work     write or improve AGENTS.md, the project's guide for agents"
+    )
+
+
+async def test_what_a_file_says_of_itself_is_shown_without_its_escapes(menu):
+    (offer,) = await menu.offers("/fe:n")
+    assert "\x1b" not in offer.meaning + offer.shown
+    assert (offer.text, offer.replaces) == ("/fe:new ", 5)
+    assert offer.meaning.endswith("(.claude/commands/fe/new.md)")
+
+
+async def test_words_that_begin_so_come_before_those_that_only_have_the_letters(menu):
+    assert texts(await menu.offers("/co"))[:2] == ["/compact ", "/cost"]
+    assert texts(await menu.offers("/dpl"))[0] in ("/deploy", "/deep-planning ")
+
+
+async def test_in_a_sentence_only_what_the_model_answers_is_offered(menu):
+    assert texts(await menu.offers("now /de")) == ["/deep-planning ", "/deploy"]
+    assert texts(await menu.offers("now /cos")) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("/mode ", ["plan", "act"]),
+        ("/mode p", ["plan"]),
+        ("/approvals yo", ["yolo"]),
+        ("/checkpoint ", ["list", "diff ", "restore "]),
+        ("/checkpoint restore ", ["2", "1"]),
+        ("/jobs stop ", ["job-1"]),
+        ("/compact ", ["undo"]),
+        ("/resume ", []),
+    ],
+)
+async def test_what_may_follow_a_word_is_offered(menu, typed, expected):
+    assert texts(await menu.offers(typed)) == expected
+
+
+async def test_files_that_are_made_later_are_offered_for_the_next_prompt(menu, client, tmp_path):
+    await menu.offers("/")
+    (tmp_path / "project/.clinerules/workflows/later.md").write_text("x")
+    assert texts(await menu.offers("/later")) == []
+    menu.begin()
+    assert texts(await menu.offers("/later")) == ["/later"]
+
+
+async def test_it_is_asked_from_a_thread(menu):
+    assert texts(await asyncio.to_thread(menu, "/mode ")) == ["plan", "act"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown", "begin"), [("120", "/fe:new [name]", "command"), ("50", "/fe:new", "A new")]
+)
+async def test_how_much_is_shown_depends_on_the_columns(menu, monkeypatch, columns, shown, begin):
+    monkeypatch.setenv("COLUMNS", columns)
+    (offer,) = await menu.offers("/fe:n")
+    assert (offer.shown, offer.meaning.startswith(begin)) == (shown, True)
+
+
+def test_names_are_ranked_by_beginning_then_part_then_letters():
+    names = ["explain", "plan", "p-l-a", "cost", "Plant"]
+    assert ranked("pla", names) == ["plan", "Plant", "explain", "p-l-a"]
+    assert ranked("", names) == names
