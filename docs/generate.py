@@ -15,7 +15,7 @@ import msgspec
 from halocline.context.budget import RULE, RULES
 from halocline.context.front_matter import MEANINGS as MEANS_OF_FRONT_MATTER
 from halocline.context.instruction_files import MOST_FILES
-from halocline.context.instruction_places import NESTED, OTHER_THINGS
+from halocline.context.instruction_places import NESTED, OTHER_THINGS, ROWS
 from halocline.controller.slash import ROWS as WORDS, By
 from halocline.controller.vendor_choice import vendors
 from halocline.hosts.search_engines import ENGINES
