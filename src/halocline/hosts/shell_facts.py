@@ -13,7 +13,7 @@ PERMISSIONS = "CLINE_COMMAND_PERMISSIONS"
 PERMISSIONS_TEXT = (
     'JSON like `{"allow": ["git *"], "deny": ["git push*"], "allowRedirects": false}`: patterns over each simple '
     "command, in force in every mode. `deny` wins; with `allow` nothing else may run. What cannot be read makes every "
-    "command ask."
+    "command ask. It goes over `[command_permissions]` in your own `policy.toml`."
 )
 MOST_NAMES = 1_000
 _MOST_CONFIGS = 60

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.events import ApprovalMode, CommandPart, Mode
-from halocline.protocol.rules import Effect, Place, Verdict
+from halocline.protocol.rules import CommandPermissions, Effect, Place, Source, Verdict
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ class Circumstances(Value, frozen=True):
     risky: bool = False
     exported: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    permissions: tuple[tuple[Source, CommandPermissions], ...] = ()
 
 
 class JudgedPart(Value, frozen=True):
@@ -169,14 +170,15 @@ def _never(analysis: "Analysis") -> CommandJudgement | None:
 
 
 def _permitted(command: str, analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
-    if where.facts.permissions is None:
+    if where.facts.permissions is None and not where.permissions:
         return None
-    from halocline.policy.permissions import Wrong, forbidden, read
+    from halocline.policy.permissions import Wrong, forbidden, in_force
 
     try:
-        why = forbidden(command, analysis, read(where.facts.permissions))
+        given = in_force(where.facts.permissions, where.permissions)
     except Wrong as wrong:
         return CommandJudgement(Verdict.ASK, "command-permissions", str(wrong), binding=True)
+    why = next((why for one in given if (why := forbidden(command, analysis, *one))), "")
     return CommandJudgement(Verdict.DENY, "command-permissions", why, binding=True) if why else None
 
 

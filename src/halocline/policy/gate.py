@@ -108,6 +108,7 @@ def _circumstances(summary: Summary, paths: tuple[Resolved, ...], posture: Postu
         risky=summary.risky,
         exported=posture.exported,
         ignored=posture.book.ignored,
+        permissions=posture.book.permissions,
     )
 
 

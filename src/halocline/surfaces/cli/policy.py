@@ -91,9 +91,12 @@ def _rules(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
     book = desk.book(workspace_of(arguments.cwd))
     for rule in book.rules:
         print(folded(reveal(_conditions(rule)), f"{rule.decision:<6} {rule.source:<8} {rule.name}  ", sys.stdout))
+    for source, given in book.permissions:
+        bounds = json.dumps(msgspec.to_builtins(given))
+        print(folded(reveal(bounds), f"bounds {source:<8} command_permissions  ", sys.stdout))
     if book.ignored:
         print(f"hidden from the model: {reveal(' '.join(book.ignored))}")
-    if not (book.rules or book.ignored or book.problems):
+    if not (book.rules or book.permissions or book.ignored or book.problems):
         print("There are no rules but those of the approval mode.")
     for problem in book.problems:
         print(folded(reveal(problem), "error: ", sys.stdout))
