@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
+from halocline.controller.blotting import blotter
 from halocline.controller.grounds import diagnostics
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
 from halocline.controller.model_choice import open_model, thinking, with_text_tools
@@ -271,7 +272,7 @@ class Assembly:
     def _hooks(self, workspace: Path, log: Log, *, trusted: bool) -> "Hooks | None":
         if not self.settings.hooks or not self._has_hooks(workspace):
             return None
-        return self.hooks_of(workspace).live(log.path, self._key_variables(), trusted=trusted)
+        return self.hooks_of(workspace).live(log.path, self._key_variables(), blotter(self.settings), trusted=trusted)
 
     def may_run_code(self, workspace: Path) -> bool:
         """Whether a folder might have hooks of its own; quickly told."""
@@ -364,6 +365,7 @@ class Assembly:
                 first_job=state.jobs_started + 1,
                 workspace=state.workspace,
                 sandbox=self.sandbox(workspace, folder),
+                blot=blotter(self.settings),
             ),
             search=Ripgrep(),
             web=LocalWeb(self._way),
@@ -384,6 +386,7 @@ class Assembly:
             formatters=self.settings.formatters,
             facts=self.shell_facts(),
             hooks=hooks,
+            blot=blotter(self.settings),
         )
 
     def shell_facts(self) -> LocalShellFacts:

@@ -161,6 +161,13 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     sandbox_file_size: Annotated[
         Amount | None, Says(description="Megabytes that one file written by a sandboxed command may have.")
     ] = None
+    hide_keys: Annotated[
+        bool,
+        Says(
+            description="Leave keys, tokens and passwords in URLs out of what commands and hooks print, before the "
+            "model and the log have it."
+        ),
+    ] = True
     syntax_errors: Annotated[
         SyntaxRule,
         Says(description="An edit that introduces a syntax error: warn (the model is told), refuse or off."),

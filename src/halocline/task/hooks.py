@@ -28,12 +28,16 @@ CHANGED = "the hooks of this folder are not as they were when it was trusted; lo
 
 
 class Rules(Value, frozen=True):
-    """What the settings say. `is_current` is false when the project's hooks are no longer those that were trusted."""
+    """What the settings say. `is_current` is false when the project's hooks are no longer those that were trusted.
+
+    `blot` leaves keys out of what hooks say.
+    """
 
     timeout: float
     fails_closed: bool
     transcript: str
     is_current: Callable[[], bool]
+    blot: Callable[[str], str] = str
 
 
 class LiveHooks:
@@ -152,7 +156,8 @@ class LiveHooks:
             tell(replace(words.ran(hook, call, HookEnd(), state, fails_closed=False), status=HookStatus.CANCELLED))
             raise
         closed = hook.on_failure == "block" or (not hook.on_failure and self._rules.fails_closed)
-        run = self._as_a_task(words.ran(hook, call, end, state, fails_closed=closed))
+        run = words.scrubbed(words.ran(hook, call, end, state, fails_closed=closed), self._rules.blot)
+        run = self._as_a_task(run)
         tell(run)
         return run
 

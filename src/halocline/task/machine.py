@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Machine(Value, frozen=True):
     """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
 
-    `folder` is the task's own; without `web_search` no engine is set up.
+    `folder` is the task's own; without `web_search` no engine is set up. `blot` leaves keys out of what programs print.
     """
 
     files: Files
@@ -48,6 +48,7 @@ class Machine(Value, frozen=True):
     formatters: Mapping[str, str] = {}
     facts: ShellFacts = NoFacts()
     hooks: "Hooks | None" = None
+    blot: Callable[[str], str] = str
 
     async def close(self) -> None:
         """End what was started on it."""

@@ -25,7 +25,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Note, ResultPart, Text, ToolCall, ToolResult
 from halocline.protocol.rules import Verdict
 from halocline.protocol.state import State
-from halocline.task.admission import ALLOWED, Run, asked, granted, resolved, started
+from halocline.task.admission import ALLOWED, Run, asked, blotted, granted, resolved, started
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
 from halocline.task.judging import posture, summary_of
@@ -124,6 +124,7 @@ class ToolCalls:
                 await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
+            output = blotted(output, run.places, self._posture().outputs, self._machine.blot)
             self._emit(*output.events)
             output = await self._followed(run, output)
         except ToolFailure as failure:
