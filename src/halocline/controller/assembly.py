@@ -290,11 +290,11 @@ class Assembly:
         self, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: "Course"
     ) -> "Replayed":
         """A task that follows a recording's course, and its clock."""
-        from halocline.controller.recorded import RecordedHooks, RecordedLeave
+        from halocline.controller.recorded import RecordedFacts, RecordedHooks, RecordedLeave
         from halocline.controller.replayed import Replayed
 
         parts = self._parts(log, state, workspace, RecordedHooks(course))
-        machine = structs.replace(parts["machine"], leave=RecordedLeave())
+        machine = structs.replace(parts["machine"], leave=RecordedLeave(), facts=RecordedFacts(course, self._env))
         parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock), "machine": machine}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 

@@ -12,8 +12,11 @@ from typing import Any, Never
 from msgspec.structs import replace
 
 from halocline.controller.course import FROM_ELSEWHERE, Course
+from halocline.controller.policy_review import scripts_in
+from halocline.hosts.shell_facts import LocalShellFacts
 from halocline.ports.hooks import Outcome
 from halocline.ports.model import Model, ModelEvent, Request
+from halocline.ports.shell_facts import ToldFacts
 from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, ToolSpec
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
@@ -26,6 +29,7 @@ from halocline.task.hooks import outcome, refusal
 
 FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
 """What a call tells of besides its result."""
+_OF_A_CALL = (ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolCallStarted, ev.ToolCallEnded)
 TOLD_BY_THE_WORLD = ("diagnostics", "formatter")
 """Notes on a result that the loop cannot make again."""
 
@@ -95,6 +99,24 @@ class RecordedLeave:
 
     def keep(self, grant: ev.Grant, workspace: Path | None) -> None:
         """It was kept then."""
+
+
+class RecordedFacts(LocalShellFacts):
+    """Scripts of commands are as the recording tells of them: of the call that runs, or of the next that is judged."""
+
+    def __init__(self, course: Course, env: Mapping[str, str]) -> None:
+        super().__init__(env)
+        self._course = course
+
+    def fingerprint(self, path: str, script: str) -> str:
+        started = self._course.events[0]
+        workspace = started.workspace if isinstance(started, ev.TaskStarted) else ""
+        ahead = (self._course.events[position] for position in self._course.step_ahead())
+        behind = reversed(self._course.events[: self._course.at])
+        event = next((event for event in behind if isinstance(event, _OF_A_CALL)), None)
+        if not isinstance(event, ev.ToolCallStarted):
+            event = next((event for event in ahead if isinstance(event, _OF_A_CALL)), None)
+        return ToldFacts(scripts_in(event) if event else (), workspace).fingerprint(path, script)
 
 
 class RecordedTools:

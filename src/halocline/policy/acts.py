@@ -49,7 +49,8 @@ class Act(Value, frozen=True):
     `argv` are the words of a simple command; None when they are not known. `command` is a whole command, with its
     place, and `parts` are the acts that it is made of, `within` those that stand inside others (in `env`, `xargs`).
     `reads` says that a part only reads; `in_sandbox` and `risky` are as in a `Summary`.
-    `grant` is what *always* would cover, `wider` more of the kind.
+    `scripts` are files of the workspace that a command runs. `grant` is what *always* would cover, `wider` more of
+    the kind.
     """
 
     kind: ToolKind
@@ -68,6 +69,7 @@ class Act(Value, frozen=True):
     risky: bool = False
     parts: tuple["Act", ...] = ()
     within: tuple["Act", ...] = ()
+    scripts: tuple[str, ...] = ()
 
     @property
     def place(self) -> Place | None:
@@ -107,7 +109,8 @@ def _command(whole: Act, summary: Summary, paths: tuple[Resolved, ...], where: C
         whole,
         command=exactly,
         effect=judged.effect,
-        grant=Grant(summary.kind, exactly),
+        scripts=judged.scripts,
+        grant=Grant(summary.kind, exactly, scripts=judged.scripts),
         wider=_wider(judged, summary.kind) if not summary.place else None,
         judged=judged,
         in_sandbox=summary.in_sandbox,
@@ -119,7 +122,9 @@ def _command(whole: Act, summary: Summary, paths: tuple[Resolved, ...], where: C
 
 
 def _part(whole: Act, part: "JudgedPart") -> Act:
-    return replace(whole, argv=part.argv, effect=part.effect, reads=part.reads, careful=part.place)
+    return replace(
+        whole, argv=part.argv, effect=part.effect, reads=part.reads, careful=part.place, scripts=part.scripts
+    )
 
 
 def _wider(judged: "CommandJudgement", kind: ToolKind) -> Grant | None:
@@ -130,4 +135,4 @@ def _wider(judged: "CommandJudgement", kind: ToolKind) -> Grant | None:
     words = more[0].argv[: OFFERED.get(more[0].argv[0], 0)]
     if not words or any(word.startswith("-") for word in words):
         return None
-    return Grant(kind, argv=words)
+    return Grant(kind, argv=words, scripts=more[0].scripts)

@@ -92,13 +92,15 @@ class JudgedPart(Value, frozen=True):
     effect: Effect
     reads: bool = False
     place: Place | None = None
+    scripts: tuple[str, ...] = ()
 
 
 class CommandJudgement(Value, frozen=True):
     """`canonical` is the form in which an allowed command is run; None: as it was written.
 
     A `binding` one holds whatever a person or a mode allowed before. `simple` are its simple commands, and `within` the
-    words of those that stand in others; `effect` is that of the gravest.
+    words of those that stand in others; `effect` is that of the gravest. `scripts` are files of the workspace that it
+    runs, with what stands for their content.
     """
 
     decision: Verdict
@@ -110,6 +112,7 @@ class CommandJudgement(Value, frozen=True):
     simple: tuple[JudgedPart, ...] = ()
     within: tuple[tuple[str, ...], ...] = ()
     effect: Effect = Effect.UNKNOWN
+    scripts: tuple[str, ...] = ()
 
     @property
     def reads(self) -> bool:
@@ -149,6 +152,7 @@ def _with_parts(judged: CommandJudgement, analysis: "Analysis", most: int) -> Co
         simple=tuple(simple),
         within=tuple(analysis.words),
         effect=Effect.UNKNOWN if effect is Effect.READ_ONLY and not analysis.reads else effect,
+        scripts=tuple(f"{name}={found}" for name, found in sorted(analysis.scripts.items())),
     )
 
 
@@ -156,7 +160,7 @@ def _simple(finding: "Finding") -> JudgedPart:
     from halocline.policy.shell.findings import Rule
 
     place = {Rule.SECRET: Place.SECRET, Rule.OUTSIDE: Place.OUTSIDE}.get(finding.rule)
-    return JudgedPart(finding.argv, finding.part.effect, finding.reads, place)
+    return JudgedPart(finding.argv, finding.part.effect, finding.reads, place, finding.scripts)
 
 
 def _never(analysis: "Analysis") -> CommandJudgement | None:

@@ -12,7 +12,7 @@ from halocline.policy.acts import Act
 from halocline.policy.destinations import Destination
 from halocline.policy.patterns import matches
 from halocline.protocol.events import Grant, Mode
-from halocline.protocol.rules import Place, Rest, Rule
+from halocline.protocol.rules import Place, Rest, Rule, Source
 
 CAREFUL = frozenset({Place.OUTSIDE, Place.SECRET, Place.RUNS_LATER})
 
@@ -54,7 +54,24 @@ def is_granted(act: Act, grants: frozenset[Grant]) -> bool:
 
 def _begins(part: Act, grants: frozenset[Grant]) -> bool:
     words = part.argv or ()
-    return part.place is None and any(grant.argv and words[: len(grant.argv)] == grant.argv for grant in grants)
+    begun = (grant for grant in grants if grant.argv and words[: len(grant.argv)] == grant.argv)
+    return part.place is None and any(grant.scripts == part.scripts for grant in begun)
+
+
+def changed_scripts(act: Act, grants: frozenset[Grant], rules: Sequence[Rule]) -> list[str]:
+    """The scripts of a command that are not as they were when a person gave leave for just that command."""
+    words = [part.argv or () for part in act.parts]
+    told = [grant for grant in grants if (grant.kind, grant.mcp) == (act.kind, "")]
+    then = [grant.scripts for grant in told if _is_of(grant.subject, grant.argv, act, words)]
+    kept = (rule for rule in rules if rule.source is Source.GRANT and rule.scripts)
+    then += [rule.scripts for rule in kept if _is_of(rule.command, rule.argv, act, words)]
+    now = dict(entry.rpartition("=")[::2] for entry in act.scripts)
+    known = {entry for scripts in then for entry in scripts}
+    return sorted(name for name, found in now.items() if then and f"{name}={found}" not in known)
+
+
+def _is_of(command: str, argv: Sequence[object], act: Act, words: Sequence[tuple[str, ...]]) -> bool:
+    return command == act.command if command else bool(argv) and any(one[: len(argv)] == tuple(argv) for one in words)
 
 
 def _kind(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
@@ -123,6 +140,11 @@ def _command(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return not rule.command or act.command == rule.command
 
 
+def _scripts(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    """Leave that was given for a script is for it as it was; what a person wrote down themselves is for any."""
+    return rule.scripts == act.scripts if rule.scripts or rule.source is Source.GRANT else True
+
+
 def _effect(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return not rule.effects or act.effect in rule.effects
 
@@ -151,6 +173,7 @@ _CONDITIONS: tuple[Callable[[Rule, Act, Path, Mode], bool], ...] = (
     _path,
     _argv,
     _command,
+    _scripts,
     _effect,
     _host,
 )

@@ -134,10 +134,12 @@ def rule_for(grant: Grant, workspace: Path | None) -> Rule:
         Verdict.ALLOW,
         kinds=(grant.kind,),
         argv=grant.argv,
+        scripts=grant.scripts,
+        mcp=grant.mcp or (),
         workspace=str(workspace) if workspace else "",
         source=Source.GRANT,
     )
-    if grant.argv or not grant.subject:
+    if grant.argv or grant.mcp or not grant.subject:
         return rule
     match grant.kind.value:
         case "execute":

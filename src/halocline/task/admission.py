@@ -22,7 +22,7 @@ class Run(Value, frozen=True):
     """A call that passed every gate. `notes` are words of a person or a hook on it, for the model.
 
     `places` is where its paths led when that was judged, `rule` what let it pass, and `runs` the form in which its
-    command is run, when that is not the command itself.
+    command is run, when that is not the command itself. `scripts` are what it runs, as they were when it was judged.
     """
 
     call: ToolCall
@@ -33,6 +33,7 @@ class Run(Value, frozen=True):
     places: tuple[str, ...] = ()
     rule: str = ""
     runs: str = ""
+    scripts: tuple[str, ...] = ()
 
 
 def started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
@@ -47,6 +48,7 @@ def started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
         rule=run.rule,
         runs=run.runs,
         sandbox=holding(summary, sandbox),
+        scripts=run.scripts,
     )
 
 

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, within
-from halocline.policy.gate import Decision, Posture, decide, places
+from halocline.policy.gate import Decision, Posture, decide, places, scripts
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.tool import Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
@@ -48,6 +48,9 @@ NOBODY = (
 )
 DECLINED = "The person declined this call; it was not run and nothing changed."
 MOVED = "Not done: a path of this call leads elsewhere than when it was judged. Nothing was changed; send it again."
+REWRITTEN = (
+    "Not done: a script that this command runs changed after the command was allowed. Nothing was run; send it again."
+)
 CHANGED = "Not done: a file changed after the person saw this edit. It is as it is now; read it again, then edit."
 UNKNOWN_TOOL = "There is no tool"
 SKIPPED = "Skipped, because the person declined an earlier call of this message."
@@ -171,9 +174,11 @@ class ToolCalls:
         return replace(output, content=(*output.content, *found.notes), diffs=(*output.diffs, *found.diffs))
 
     def _require_same_places(self, run: Run) -> None:
-        """A link may have been put in the way while a person was thinking."""
+        """A link may have been put in the way while a person was thinking, or a script changed that is to be run."""
         if places(run.summary, self._posture()) != run.places:
             raise ToolFailure(MOVED)
+        if run.summary.command and scripts(run.summary, self._posture()) != run.scripts:
+            raise ToolFailure(REWRITTEN)
 
     def _understand(self, call: ToolCall, model: str) -> Run:
         tool = self._toolset.find(call.name)
@@ -204,7 +209,13 @@ class ToolCalls:
         decision = self._judge(run)
         if self._machine.hooks:
             run, decision = self._heard(run, decision, await self._machine.hooks.before(run.call))
-        run = replace(run, places=decision.places, rule=decision.rule, runs=decision.canonical or "")
+        run = replace(
+            run,
+            places=decision.places,
+            rule=decision.rule,
+            runs=decision.canonical or "",
+            scripts=decision.scripts,
+        )
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
 
     def _heard(self, run: Run, decision: Decision, said: "Outcome") -> tuple[Run, Decision]:
@@ -285,7 +296,8 @@ class ToolCalls:
         if arguments is None:
             return replace(run, notes=(*run.notes, *notes))
         edited = self._understand(replace(run.call, arguments=arguments), model="")
-        edited = replace(edited, places=self._judge(edited).places)
+        judged = self._judge(edited)
+        edited = replace(edited, places=judged.places, scripts=judged.scripts)
         changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
         return replace(edited, notes=(Note(changed, "approval"), *notes))
 

@@ -29,13 +29,14 @@ class Rule(StrEnum):
 class Finding:
     """One part, why it is judged so, and the form in which it is run when all of the command only reads.
 
-    `argv` are its words; None when they are not known before it runs.
+    `argv` are its words; None when they are not known before it runs. `scripts` are files that it runs.
     """
 
     part: CommandPart
     rule: Rule
     canonical: str | None = None
     argv: tuple[str, ...] | None = None
+    scripts: tuple[str, ...] = ()
 
     @property
     def reads(self) -> bool:
@@ -52,6 +53,7 @@ class Analysis:
     segments: list[tuple[str, str]] = field(default_factory=list)
     redirects: bool = False
     words: list[tuple[str, ...]] = field(default_factory=list)
+    scripts: dict[str, str] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[CommandPart, ...]:

@@ -67,8 +67,9 @@ def _encode(explanation: Explanation) -> str:
     told = msgspec.to_builtins(explanation)
     order = CommandPart.__struct_fields__
     told["parts"] = [{name: getattr(part, name) for name in order} for part in explanation.parts]
-    if not told["runs"]:
-        del told["runs"]
+    for name in ("runs", "scripts"):
+        if not told[name]:
+            del told[name]
     return json.dumps(told)
 
 
@@ -84,6 +85,9 @@ def _said(explanation: Explanation) -> str:
     lines.append(folded(reveal(why), f"{explanation.decision}: ", sys.stdout))
     if explanation.runs:
         lines.append(folded(reveal(explanation.runs), "runs as: ", sys.stdout))
+    for script in explanation.scripts:
+        name, _, fingerprint = script.rpartition("=")
+        lines.append(folded(reveal(f"{name} as it is now ({fingerprint[:12]})"), "leave is for: ", sys.stdout))
     return "\n".join(lines)
 
 
