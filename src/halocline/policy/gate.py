@@ -132,7 +132,7 @@ def _of_command(act: Act, decision: Decision, posture: Posture) -> Decision:
 def _judged(act: Act, posture: Posture) -> Decision:
     decision = next((found for layer in LAYERS if (found := layer(act, posture))), None)
     decision = decision or Decision(Verdict.ASK, "unknown", "nothing allows it")
-    if decision.verdict is Verdict.ALLOW and posture.book.problems and act.kind not in HARMLESS:
+    if decision.verdict is Verdict.ALLOW and posture.book.problems and (act.kind not in HARMLESS or act.mcp):
         decision = Decision(Verdict.ASK, "unreadable-rules", "; ".join(posture.book.problems))
     if decision.verdict is not Verdict.ASK or decision.rule == LEAVES:
         return decision
@@ -167,9 +167,19 @@ def _bound(act: Act, posture: Posture) -> Decision | None:
 
 
 def _plan_mode(act: Act, posture: Posture) -> Decision | None:
+    if posture.mode is Mode.PLAN and act.mcp:
+        return _plan_for_servers(act, posture)
     if posture.mode is Mode.PLAN and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
         return Decision(Verdict.DENY, "plan-mode", "plan mode only reads; the person switches to act mode")
     return None
+
+
+def _plan_for_servers(act: Act, posture: Posture) -> Decision | None:
+    """What its server does not declare to only read is not done, unless a rule says so of plan mode by name."""
+    named = [rule for rule in posture.book.rules if rule.decision is Verdict.ALLOW and rule.modes]
+    if act.read_only or allows(named, act, posture.workspace, posture.mode):
+        return None
+    return Decision(Verdict.DENY, "plan-mode", f"plan mode only reads, and {act.mcp} is not declared to only read")
 
 
 def _refused(act: Act, posture: Posture) -> Decision | None:

@@ -80,8 +80,10 @@ class Summary(Value, frozen=True):
     is not the workspace: the folder in which an earlier one left the shell, or the job into which it is typed. `url` is
     what will be asked for over the network; `private` says that it may turn out to be in a private network. `on_page`:
     it acts on the page that the browser shows, whose URL is put in before the call is judged; so is the `tool`.
-    what will be asked for over the network; `private` says that it may turn out to be in a private network.
     `in_sandbox`: a command takes the sandbox, if there is one, or asks to be let out; None for what starts no command.
+    `mcp` is a tool of an MCP server (`policy.mcp.named`), `read_only` whether that server declares it so, `definition`
+    the hash of all that the server says of it: leave holds while it stays. `agent` is who acts, by name; the task's own
+    has none.
     """
 
     title: str
@@ -96,6 +98,10 @@ class Summary(Value, frozen=True):
     tool: str = ""
     on_page: bool = False
     in_sandbox: bool | None = None
+    mcp: str = ""
+    read_only: bool = False
+    definition: str = ""
+    agent: str = ""
 
     @property
     def may_change(self) -> tuple[str, ...] | None:

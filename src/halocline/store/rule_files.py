@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from halocline.policy.mcp import pattern_of
 from halocline.policy.paths import IGNORE_FILES
 from halocline.protocol.events import Grant
 from halocline.protocol.rules import CommandPermissions, Rule, RuleBook, Source, Verdict
@@ -132,10 +133,10 @@ def rule_for(grant: Grant, workspace: Path | None) -> Rule:
     """The rule that says what was granted."""
     rule = Rule(
         Verdict.ALLOW,
-        kinds=(grant.kind,),
+        kinds=(grant.kind,) if not grant.mcp else (),
         argv=grant.argv,
         scripts=grant.scripts,
-        mcp=grant.mcp or (),
+        mcp=pattern_of(grant) if grant.mcp else (),
         workspace=str(workspace) if workspace else "",
         source=Source.GRANT,
     )

@@ -122,7 +122,8 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         AutoApprove,
         Says(
             description="Switches over the approval mode, each true (allowed) or false (asked about): `read`, "
-            "`read_outside`, `edit`, `edit_outside`, `safe_commands`, `all_commands`, `web`, `browser`."
+            "`read_outside`, `edit`, `edit_outside`, `safe_commands`, `all_commands`, `web`, `browser`, `mcp` "
+            "(what servers declare to only read)."
         ),
     ] = AutoApprove()
     max_steps: Annotated[Count, Says(description="Steps (model requests) of one turn before it pauses or stops.")] = 200
