@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from halocline.controller.course import FROM_ELSEWHERE, Course
 from halocline.controller.policy_review import scripts_in
 from halocline.hosts.shell_facts import LocalShellFacts
-from halocline.ports.hooks import Outcome
+from halocline.ports.hooks import Outcome, Shortening
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.shell_facts import ToldFacts
 from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, ToolSpec
@@ -228,6 +228,7 @@ class RecordedHooks:
 
     def __init__(self, course: Course) -> None:
         self._course = course
+        self._heard = 0
 
     def attach(self, emit: Callable[..., None], state: Callable[[], State]) -> None:
         """The events say it all."""
@@ -241,6 +242,15 @@ class RecordedHooks:
 
     async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
         return await self._of(HookMoment.POST_TOOL_USE, call)
+
+    async def before_compaction(self, what: Shortening) -> Outcome:
+        await asyncio.sleep(0)  # an interrupt while they ran arrives here
+        heard, self._heard = self._heard, self._course.at
+        told = (event for event in self._course.events[heard : self._course.at] if isinstance(event, ev.HookRan))
+        runs = [run for run in told if run.moment is HookMoment.PRE_COMPACT]
+        if any(run.status is HookStatus.CANCELLED for run in runs):
+            await _forever(self._course)
+        return outcome(runs)
 
     def waits(self, kind: str, message: str) -> None:
         """Nobody is told again."""
