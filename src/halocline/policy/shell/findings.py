@@ -79,5 +79,10 @@ def part(text: str, effect: Effect, reason: str = "", targets: tuple[str, ...] =
     return CommandPart(short, effect, targets[:MOST_TARGETS], reason)
 
 
+def unknown(text: str, reason: str, rule: Rule = Rule.UNKNOWN) -> Finding:
+    """A part of which nobody can say what it does."""
+    return Finding(part(text, Effect.UNKNOWN, reason), rule)
+
+
 MOST_SHOWN = 200
 MOST_TARGETS = 20
