@@ -128,3 +128,16 @@ async def test_one_file_that_is_not_as_expected_leaves_all_as_they_were(files: F
     assert await files.list(tmp_path) == [("a", False), ("b", False)]
     assert await files.read(tmp_path / "a", 10) == b"old"
     assert [await files.info(tmp_path / name) for name in "ab"] == before
+
+
+async def test_only_what_may_be_written_is(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "b", b"old", None)
+    limited = files.only(lambda path: path.endswith("/a"))
+    await limited.write(tmp_path / "a", b"one", None)
+    for write in (
+        limited.write(tmp_path / "b", b"new", b"old"),
+        limited.write_all([FileWrite(tmp_path / "a", b"two", b"one"), FileWrite(tmp_path / "b", None, b"old")]),
+    ):
+        with pytest.raises(OSError, match="leads elsewhere"):
+            await write
+    assert (await files.read(tmp_path / "a", 9), await limited.read(tmp_path / "b", 9)) == (b"one", b"old")

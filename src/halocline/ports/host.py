@@ -66,6 +66,12 @@ class Files(Protocol):
     async def mend(self) -> list[str]:
         """Put back what processes that died within `write_all` left half done. Says it, one sentence for each."""
 
+    def only(self, may_write: Callable[[str], bool]) -> "Files":
+        """The same files, of which only those are written whose resolved path may be.
+
+        The path that was looked at is the one that is written: nobody can put a link in the way between the two.
+        """
+
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         """Names directly in a folder, sorted, each with whether it is a folder."""
 

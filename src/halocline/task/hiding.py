@@ -54,6 +54,9 @@ class HidingFiles:
     async def mend(self) -> list[str]:
         return await self._files.mend()
 
+    def only(self, may_write: Callable[[str], bool]) -> "HidingFiles":
+        return HidingFiles(self._files.only(may_write), self._hidden)
+
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         return [entry for entry in await self._files.list(path) if not self._hidden(path / entry[0])]
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, within
 from halocline.policy.gate import Decision, Posture, decide, places, scripts
+from halocline.policy.paths import Judged
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.tool import Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
@@ -346,7 +347,7 @@ class ToolCalls:
 
     def _context(self, run: Run) -> ToolContext:
         state = self._state()
-        files, search = self._machine.files, self._machine.search
+        files, search = self._machine.files.only(Judged(run.places, self._machine.folder)), self._machine.search
         if lines := state.rules.ignored:
             from halocline.task.hiding import Hidden, HidingFiles, HidingSearch  # few workspaces have ignore files
 
