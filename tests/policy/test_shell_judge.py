@@ -280,3 +280,8 @@ LONG = (
 def test_no_text_keeps_the_judge_busy(workspace, text):
     for length in (7_990, 100_000):
         assert judged(workspace, text * (length // len(text))).verdict in ("ask", "deny", "allow")
+
+
+@pytest.mark.parametrize("text", ["cat ~\0x", "rm ~\0", "> ~\0x", "make -C ~\0"])
+def test_a_command_with_a_nul_character_is_asked_about(workspace, text):
+    assert judged(workspace, text).verdict == "ask"

@@ -5,6 +5,7 @@ A tool is one module of four parts: `Input` (what the model may send; its field 
 has `preview`, which gives the diff a person approves. Tools never approve, count, measure, checkpoint or render.
 """
 
+import os.path
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -180,7 +181,7 @@ class ToolContext(Value, frozen=True):
 
     def path(self, text: str) -> Path:
         """The absolute path for what the model wrote; no check is made here, the policy made it."""
-        return self.workspace / Path(text).expanduser()
+        return self.workspace / os.path.expanduser(text)
 
 
 class Tool(Value, Generic[InputT], frozen=True):
