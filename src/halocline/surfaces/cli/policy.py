@@ -115,7 +115,7 @@ def _conditions(rule: Rule) -> str:
 
 def _plain(value: object) -> str:
     if not isinstance(value, list | tuple):
-        return str(value)
+        return json.dumps(value) if isinstance(value, bool) else str(value)
     return " ".join(str(one) if isinstance(one, str) else "|".join(one) for one in value)
 
 
