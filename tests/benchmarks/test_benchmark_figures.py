@@ -11,6 +11,8 @@ from benchmarks.session import Run
 
 from benchmarks import commands, judging, menu, search
 
+pytestmark = pytest.mark.slow
+
 MEASURED = {"first": 1.0, "short": 1.0, "flood": 1.0, "memory": 1.0}
 
 

@@ -10,6 +10,8 @@ from benchmarks.scenarios import SCENARIOS
 from benchmarks.session import FLOOR, Arena, Contestant
 from benchmarks.workspace import make_template
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -10,6 +10,8 @@ from tests.checkpoints.bench import Bench, contents, git
 
 from halocline.checkpoints.shadow_git import ShadowGit
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def held_back(tmp_path: Path) -> Path:

@@ -57,6 +57,7 @@ async def there_and_back(bench: Bench, before: Any, after: Any) -> None:
 
 @settings(max_examples=12, deadline=None)
 @given(before=FOLDERS, after=FOLDERS)
+@pytest.mark.slow
 def test_restoring_gives_exactly_the_checkpoint_and_its_undo_exactly_what_was_before(before: Any, after: Any) -> None:
     with TemporaryDirectory() as folder:
         place = Path(folder)

@@ -140,3 +140,16 @@ async def test_a_mark_is_another_one_when_the_file_is(files: Files, tmp_path: Pa
     await files.write(tmp_path / "a", b"eno", b"one")
     after = await files.marks(tmp_path, names)
     assert [one == other for one, other in zip(before, after, strict=True)] == [False, True, True, True]
+
+
+async def test_only_what_may_be_written_is(files: Files, tmp_path: Path):
+    await files.write(tmp_path / "b", b"old", None)
+    limited = files.only(lambda path: path.endswith("/a"))
+    await limited.write(tmp_path / "a", b"one", None)
+    for write in (
+        limited.write(tmp_path / "b", b"new", b"old"),
+        limited.write_all([FileWrite(tmp_path / "a", b"two", b"one"), FileWrite(tmp_path / "b", None, b"old")]),
+    ):
+        with pytest.raises(OSError, match="leads elsewhere"):
+            await write
+    assert (await files.read(tmp_path / "a", 9), await limited.read(tmp_path / "b", 9)) == (b"one", b"old")

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from halocline.edits.edit import Edit, Grain
@@ -46,6 +47,7 @@ def drifted(draw):
 
 @given(drifted(), ENDINGS)
 @settings(max_examples=400)
+@pytest.mark.slow
 def test_an_edit_goes_to_the_one_place_that_was_meant_or_is_refused(case, endings):
     lines, first, end, line, drift, grain = case
     wanted = [folded_trimmed(text) for text in lines]

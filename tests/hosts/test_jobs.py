@@ -13,6 +13,8 @@ from halocline.ports.host import Left
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.jobs import JobInfo, JobState
 
+pytestmark = pytest.mark.slow
+
 ASK_PASSWORD = """
 import termios
 with open("/dev/tty", "r+b", buffering=0) as terminal:

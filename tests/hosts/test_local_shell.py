@@ -76,6 +76,7 @@ async def test_output_over_budget_is_cut_in_the_middle_and_kept_whole(run: Runne
     assert kept == "".join(f"{i}\n" for i in range(1, 100_001))
 
 
+@pytest.mark.slow
 async def test_200_megabytes_pass_through_little_memory(tmp_path: Path):
     run = Runner(LocalShell(tmp_path / "outputs", spool_cap=MIB), tmp_path)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -94,11 +95,13 @@ async def test_the_time_limit_ends_a_command(run: Runner, command: str):
     assert result.exit_code is None
 
 
+@pytest.mark.slow
 async def test_output_before_the_time_limit_is_kept(run: Runner):
     result = await run("echo early; sleep 60", timeout=0.5)
     assert result.output == "early\n"
 
 
+@pytest.mark.slow
 async def test_children_die_with_the_time_limit(run: Runner):
     result = await run("sleep 60 & echo $!; sleep 60 & echo $!; wait", timeout=0.5)
     assert [runs(int(pid)) for pid in result.output.split()] == [False, False]
@@ -124,6 +127,7 @@ async def cancelled_when_ready(run: Runner, command: str) -> list[int]:
         f"({HIDING} &) ; until [ -s up ]; do :; done; echo $$ $(cat up); sleep 60",
     ],
 )
+@pytest.mark.slow
 async def test_cancelling_kills_all_that_the_command_started(run: Runner, command: str):
     pids = await cancelled_when_ready(run, command)
     assert [runs(pid) for pid in pids] == [False, False]
@@ -150,6 +154,7 @@ async def test_a_background_child_is_not_waited_for_and_lives_until_close(run: R
     assert not runs(child)
 
 
+@pytest.mark.slow
 async def test_a_background_child_may_go_on_printing(run: Runner):
     script = "import sys, time\nfor i in range(3): print(i, flush=True); time.sleep(0.15)\nopen('done', 'w')"
     os.mkfifo(run.folder / "end")
@@ -201,11 +206,13 @@ async def test_keys_stay_hidden_whatever_a_command_exports(run: Runner):
     assert (await run("env | grep -c SECRET_KEY")).output == "0\n"
 
 
+@pytest.mark.slow
 async def test_a_silent_command_is_told_from_a_busy_one_at_its_limit(run: Runner):
     assert (await run("sleep 60", timeout=0.3)).stuck
     assert not (await run("while :; do :; done", timeout=0.3)).stuck
 
 
+@pytest.mark.slow
 async def test_the_processes_of_a_stopped_command_die_in_whatever_group(run: Runner):
     result = await run("set -m; sleep 60 & echo $!; set +m; sleep 60", timeout=0.3)
     assert not runs(int(result.output.split()[0]))

@@ -112,6 +112,7 @@ async def test_several_files_are_changed_made_moved_and_removed(run_child, folde
     assert os.listdir(journals) == ["lock"]
 
 
+@pytest.mark.slow
 async def test_wherever_a_process_is_killed_all_is_as_before_or_all_as_after(run_child, folder: Path, journals: Path):
     outcomes = []
     for deadly in range(1, 200):
@@ -133,6 +134,7 @@ async def test_wherever_a_process_is_killed_all_is_as_before_or_all_as_after(run
     assert sum(said for _, _, said in outcomes) >= 5, "killed between two files at least five times"
 
 
+@pytest.mark.slow
 async def test_wherever_the_system_refuses_a_step_nothing_changed(run_child, folder: Path, journals: Path):
     codes = []
     for step in range(1, 120):

@@ -5,7 +5,7 @@ from tests.journeys.conftest import YOLO, Journey, ScriptedAssembly
 from tests.journeys.soundness import assert_sound
 
 from halocline.controller.client import Client
-from halocline.controller.controller import Controller
+from halocline.controller.controller import Controller, TaskOptions
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Note, StopReason, Text, UserMessage
 from halocline.providers.scripted import Call, Scripted, Turn
@@ -27,9 +27,9 @@ def steps(count):
 class Narrow(ScriptedAssembly):
     """A model that takes so many tokens, and says so only when `tells`."""
 
-    def __init__(self, home, settings, turns, window, summary=SUMMARY):
+    def __init__(self, home, settings, turns, **script):
         super().__init__(home, settings, turns)
-        self._script = Scripted(turns, window=window, summary=summary)
+        self._script = Scripted(turns, **script)
 
 
 @pytest.fixture
@@ -37,9 +37,10 @@ def narrow(journey: Journey):
     for number in range(12):
         journey.write(f"f{number}.txt", FILE.replace("line", f"line {number}."))
 
-    def client(turns, window, summary=SUMMARY, **settings):
+    def client(turns, window, summary=SUMMARY, summary_delay=0.0, **settings):
         journey.settings = Settings(**settings, checkpoints=False)
-        return Client(Controller(Narrow(journey.home, journey.settings, turns, window, summary)), "test")
+        script = {"window": window, "summary": summary, "summary_delay": summary_delay}
+        return Client(Controller(Narrow(journey.home, journey.settings, turns, **script)), "test")
 
     return client
 
@@ -135,6 +136,36 @@ async def test_what_was_said_and_what_is_open_survives_every_compaction(journey,
     assert "tell the person" in facts
     assert "f2.txt" in facts
     assert isinstance(shown.messages[0], UserMessage)
+
+
+async def test_a_hook_may_keep_a_conversation_from_being_shortened(journey, narrow):
+    blocking = journey.workspace / ".clinerules/hooks/PreCompact"
+    blocking.parent.mkdir(parents=True)
+    blocking.write_text("""#!/bin/sh\ncat >/dev/null; echo '{"cancel": true, "errorMessage": "not today"}'\n""")
+    blocking.chmod(0o755)
+    client = narrow(steps(12), None)
+    await journey.open(client, TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True))
+    await journey.prompt(client)
+    client.send(cmd.Compact(task=journey.task))
+    seen = [event async for event in until(client, journey, client.state(journey.task).seq, ev.ErrorRaised)]
+    assert [type(event) for event in seen] == [ev.HookRan, ev.ErrorRaised]
+    assert "not today" in seen[-1].text
+    assert client.state(journey.task).compaction is None
+    await client.close()
+
+
+async def test_an_interrupt_ends_a_compaction_and_the_task_goes_on(journey, narrow):
+    client = narrow([*steps(12), Turn(text="Well.")], None, summary_delay=60.0)
+    await journey.open(client, YOLO)
+    await journey.prompt(client)
+    client.send(cmd.Compact(task=journey.task))
+    [event async for event in until(client, journey, client.state(journey.task).seq, ev.CompactionStarted)]
+    client.send(cmd.Interrupt(task=journey.task))
+    seen = [event async for event in until(client, journey, client.state(journey.task).seq - 1, ev.ErrorRaised)]
+    assert seen[-1].code == "compaction_cut"
+    await journey.prompt(client, "And now?")
+    assert client.state(journey.task).last_message.text == "Well."
+    await client.close()
 
 
 async def until(client, journey, after, kind):

@@ -12,6 +12,8 @@ from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 
+pytestmark = pytest.mark.slow
+
 INPUTS = int(os.environ.get("JUDGED_FORMS", "2000"))
 """How many allowed commands are run both as they were written and as they were judged."""
 BATCH = 200

@@ -5,7 +5,7 @@ from halocline.hosts.shell_facts import LocalShellFacts, parsed
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
-from halocline.protocol.rules import Effect
+from halocline.protocol.rules import CommandPermissions, Effect, RuleBook, Source
 
 ASK, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.AUTO, ApprovalMode.YOLO
 
@@ -221,6 +221,29 @@ def test_the_permissions_of_the_environment_hold_in_yolo_too(workspace, permissi
         assert "CLINE_COMMAND_PERMISSIONS" in decision.reason
 
 
+def bounded(*given):
+    return RuleBook(permissions=given)
+
+
+@pytest.mark.parametrize(
+    ("variable", "command", "verdict", "said"),
+    [
+        (None, "git status", "allow", ""),
+        (None, "make", "deny", "your command_permissions: `make` is not allowed"),
+        (None, "git push", "deny", "the project's command_permissions: `git push` is forbidden (deny: git push*)"),
+        ('{"allow": ["make"]}', "make", "allow", ""),
+        ('{"allow": ["*"]}', "git push", "deny", "the project's"),
+        ("{", "git status", "ask", "CLINE_COMMAND_PERMISSIONS"),
+    ],
+)
+def test_the_permissions_of_files_hold_and_the_variable_goes_over_ones_own(workspace, variable, command, verdict, said):
+    mine = (Source.USER, CommandPermissions(allow=("git *",)))
+    theirs = (Source.PROJECT, CommandPermissions(deny=("git push*",)))
+    env = {"CLINE_COMMAND_PERMISSIONS": variable} if variable else {}
+    decision = judged(workspace, command, YOLO, env=env, book=bounded(mine, theirs))
+    assert (decision.verdict, said in decision.reason) == (verdict, True)
+
+
 WORDS = """ls cat git rm echo $( ) ` ' " \\ | && ; & > < << EOF { } ( (( )) [[ ]] if then fi for do done $x ${ * ~
 -rf / -- = # ! case esac in ;; function find -exec xargs sh -c é"""
 PIECES = st.sampled_from([*WORDS.split(), " ", " ", "\n", "\t", "\x00", "\u202e", "\U000e9921"])
@@ -257,3 +280,8 @@ LONG = (
 def test_no_text_keeps_the_judge_busy(workspace, text):
     for length in (7_990, 100_000):
         assert judged(workspace, text * (length // len(text))).verdict in ("ask", "deny", "allow")
+
+
+@pytest.mark.parametrize("text", ["cat ~\0x", "rm ~\0", "> ~\0x", "make -C ~\0"])
+def test_a_command_with_a_nul_character_is_asked_about(workspace, text):
+    assert judged(workspace, text).verdict == "ask"

@@ -53,6 +53,11 @@ def test_passwords_and_headers_are_blotted_out_where_they_stand():
     assert redacted(f"Authorization: Bearer {some(30)}") == "Authorization: Bearer [redacted authorization]"
 
 
+def test_a_token_that_is_the_name_in_an_address_is_blotted_out_but_a_name_is_not():
+    assert redacted(f"https://{some(24)}@example.com/x") == "https://[redacted url-token]@example.com/x"
+    assert redacted("ssh://git@example.com/x") == "ssh://git@example.com/x"
+
+
 @pytest.mark.parametrize(
     "text",
     [

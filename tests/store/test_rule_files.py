@@ -3,7 +3,7 @@ import os
 import pytest
 
 from halocline.protocol.events import Grant, ToolKind
-from halocline.protocol.rules import Source, Verdict
+from halocline.protocol.rules import CommandPermissions, Source, Verdict
 from halocline.store.paths import PROJECT_RULES
 from halocline.store.rule_files import RuleFiles, Unreadable, read_rules
 
@@ -62,7 +62,7 @@ def test_a_changed_file_holds_from_the_next_look_on(project):
         ('[[rule]]\nname = "x"\n', "Rule 1 of {} is wrong: Object missing required field `decision`."),
         ('[[rule]]\ndecision = "allow"\ncomand = "x"\n', "Rule 1 of {} has 'comand', which no rule has."),
         ('[[rule]]\ndecision = "allow"\nsource = "managed"\n', "Rule 1 of {} has 'source', which no rule has."),
-        ("[rules]\n", "{} has 'rules', but rules are tables [[rule]]."),
+        ("[rules]\n", "{} has 'rules', but it may hold only tables [[rule]] and [command_permissions]."),
         (
             '[[rule]]\ndecision = "allow"\nargv = ["make"]\nmatches = ["make all", "cmake"]\n',
             "Rule 1 of {} is not what its examples say: it should match 'cmake'.",
@@ -156,3 +156,19 @@ def test_an_unreadable_file_is_a_problem(project):
     path.chmod(0)
     with pytest.raises(Unreadable):
         read_rules(path, Source.USER)
+
+
+def test_files_bound_all_commands_and_say_whose_bounds_they_are(project):
+    (project.parent / "policy.toml").write_text('[command_permissions]\nallow = ["git *"]\nallowRedirects = true\n')
+    (project / PROJECT_RULES).write_text('[command_permissions]\ndeny = ["git push*"]\n')
+    assert files(project).book().permissions == (
+        (Source.USER, CommandPermissions(allow=("git *",), allow_redirects=True)),
+        (Source.PROJECT, CommandPermissions(deny=("git push*",))),
+    )
+
+
+def test_bounds_in_a_wrong_form_open_nothing_and_say_so(project):
+    (project / PROJECT_RULES).write_text('[command_permissions]\nalow = ["*"]\n')
+    (problem,) = files(project).book().problems
+    assert "alow" in problem
+    assert str(project / PROJECT_RULES) in problem

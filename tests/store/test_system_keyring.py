@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 REAL = "keyring.backends.SecretService"
 PLAIN = "keyrings.alt.file"
 

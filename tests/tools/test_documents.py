@@ -111,6 +111,7 @@ async def test_a_notebook_shows_cells_and_text_outputs_and_names_pictures(say, w
     ]
 
 
+@pytest.mark.slow
 async def test_a_huge_sheet_is_cut_and_can_be_read_on(say, workspace: Path):
     excel(workspace / "a.xlsx", 50_100)
     last = await say("read_file", path="a.xlsx", start_line=50_001)
@@ -118,6 +119,7 @@ async def test_a_huge_sheet_is_cut_and_can_be_read_on(say, workspace: Path):
     assert "read on with start_line=1001" in await say("read_file", path="a.xlsx")
 
 
+@pytest.mark.slow
 async def test_a_document_that_unpacks_to_very_much_is_refused_before_it_is_unpacked(call, workspace: Path):
     with zipfile.ZipFile(workspace / "bomb.docx", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", bytes(310_000_000))

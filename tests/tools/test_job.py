@@ -6,6 +6,8 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
 from halocline.tools.job import NOTHING_NEW, Action, Input, summary
 
+pytestmark = pytest.mark.slow
+
 
 async def test_a_job_is_listed_read_and_stopped(say):
     assert await say("job", action="list") == "No jobs."

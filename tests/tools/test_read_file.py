@@ -107,3 +107,9 @@ async def test_a_lookalike_that_is_a_link_is_not_followed_because_the_policy_jud
     (workspace / "my\u00a0notes.txt").symlink_to(outside)
     with pytest.raises(ToolFailure, match="There is no"):
         await say("read_file", path="my notes.txt")
+
+
+async def test_a_folder_of_nobody_is_a_name_like_any_other(say, workspace: Path):
+    (workspace / "~nobody-here").mkdir()
+    (workspace / "~nobody-here" / "a").write_text("one\n")
+    assert await say("read_file", path="~nobody-here/a") == "1 | one\n[1 line]"

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
+from halocline.controller.blotting import blotter
 from halocline.controller.choices import Choices as Choices
 from halocline.controller.grounds import LazyMentions, diagnostics
 from halocline.controller.instructions import LiveInstructions, instructions_of
@@ -250,7 +251,7 @@ class Assembly:
     def _hooks(self, workspace: Path, log: Log, *, trusted: bool) -> "Hooks | None":
         if not self.settings.hooks or not self._has_hooks(workspace):
             return None
-        return self.hooks_of(workspace).live(log.path, self._key_variables(), trusted=trusted)
+        return self.hooks_of(workspace).live(log.path, self._key_variables(), blotter(self.settings), trusted=trusted)
 
     def may_run_code(self, workspace: Path) -> bool:
         """Whether a folder might have hooks of its own; quickly told."""
@@ -268,11 +269,12 @@ class Assembly:
         self, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: "Course"
     ) -> "Replayed":
         """A task that follows a recording's course, and its clock."""
-        from halocline.controller.recorded import RecordedHooks, RecordedLeave
+        from halocline.controller.recorded import RecordedFacts, RecordedHooks, RecordedLeave
         from halocline.controller.replayed import Replayed
 
         parts = self._parts(log, state, workspace, RecordedHooks(course))
-        machine = structs.replace(parts["machine"], leave=RecordedLeave(), attention=None, mentions=None)
+        facts = RecordedFacts(course, self._env)
+        machine = structs.replace(parts["machine"], leave=RecordedLeave(), facts=facts, attention=None, mentions=None)
         parts |= {"toolset": tools, "governor": Governor(self._limits(), clock=course.clock), "machine": machine}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
@@ -348,6 +350,7 @@ class Assembly:
                 first_job=state.jobs_started + 1,
                 workspace=state.workspace,
                 sandbox=self.sandbox(workspace, folder),
+                blot=blotter(self.settings),
             ),
             search=Ripgrep(),
             web=LocalWeb(self._way),
@@ -370,6 +373,7 @@ class Assembly:
             hooks=hooks,
             instructions=self.instructions(workspace),
             attention=attention,
+            blot=blotter(self.settings),
         )
         return structs.replace(machine, mentions=LazyMentions(machine, self.home))
 

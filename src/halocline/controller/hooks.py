@@ -1,6 +1,6 @@
 """The hooks of one folder: which are set up, which of them run and why not, and what a person said of the folder."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -75,7 +75,7 @@ class FolderHooks:
             return hooks
         return [replace(hook, inert="the setting hooks is false") for hook in hooks]
 
-    def live(self, log: Path, hidden: frozenset[str], *, trusted: bool) -> LiveHooks | None:
+    def live(self, log: Path, hidden: frozenset[str], blot: Callable[[str], str], *, trusted: bool) -> LiveHooks | None:
         """Those that run in a task; None when there are none. Raises SettingsError."""
         as_now = digest(self.places)
         active = [hook for hook in self.list(trusted=trusted) if not hook.inert]
@@ -86,5 +86,6 @@ class FolderHooks:
             fails_closed=self._settings.hook_failures == "block",
             transcript=str(log),
             is_current=lambda: self._is_as(as_now),
+            blot=blot,
         )
         return LiveHooks(active, LocalHooks(str(self.places.workspace), hidden), rules)

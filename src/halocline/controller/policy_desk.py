@@ -22,13 +22,17 @@ from halocline.task.log import read
 
 
 class Explanation(Value, frozen=True, omit_defaults=False):
-    """The decision on one command, and why. `runs` is the form in which one that is allowed as reading is run."""
+    """The decision on one command, and why. `runs` is the form in which one that is allowed as reading is run.
+
+    `scripts` are files of the workspace that it runs, with what stands for their content.
+    """
 
     decision: str
     rule: str
     reason: str
     parts: tuple[CommandPart, ...] = ()
     runs: str = ""
+    scripts: tuple[str, ...] = ()
 
 
 class PolicyDesk:
@@ -84,7 +88,8 @@ class PolicyDesk:
 def explained(command: str, posture: Posture) -> Explanation:
     """The decision on a command, were a task to ask for it now."""
     decision = decide(Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command"), posture)
-    return Explanation(decision.verdict.value, decision.rule, decision.reason, decision.parts, decision.canonical or "")
+    runs, scripts = decision.canonical or "", decision.scripts
+    return Explanation(decision.verdict.value, decision.rule, decision.reason, decision.parts, runs, scripts)
 
 
 def rules_in(file: Path) -> list[Rule]:

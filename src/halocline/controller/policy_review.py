@@ -7,6 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.policy.gate import decide
+from halocline.ports.shell_facts import ToldFacts
 from halocline.ports.tool import Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
@@ -49,7 +50,8 @@ def review(
     for event in log:
         if isinstance(event, _JUDGED) and (asked := waiting.pop(event.call, None)):
             # The state is the one that it was judged by: rules may have been read since the model spoke.
-            found = _reviewed(*asked, state, toolset, home, book, outcomes)
+            facts = ToldFacts(scripts_in(event), state.workspace)
+            found = _reviewed(*asked, state, toolset, home, facts, book, outcomes)
             yield from [found] if found else []
         state = reduce(state, event)
         if isinstance(event, ev.AssistantMessageCompleted):
@@ -58,6 +60,16 @@ def review(
 
 _JUDGED = (ev.ApprovalRequested, ev.ToolCallStarted, ev.ToolCallEnded)
 """The first of these says what was decided of a call."""
+
+
+def scripts_in(event: ev.Durable) -> tuple[str, ...]:
+    """The scripts of a command, as an event of its call tells of them."""
+    match event:
+        case ev.ApprovalRequested(grant=ev.Grant(scripts=scripts)) | ev.ToolCallStarted(scripts=scripts):
+            return scripts
+    return ()
+
+
 Outcomes = dict[str, tuple[Verdict, str, str]]
 
 
@@ -83,6 +95,7 @@ def _reviewed(
     state: State,
     toolset: Toolset,
     home: Path,
+    facts: ToldFacts,
     book: Callable[[RuleBook], RuleBook],
     outcomes: Outcomes,
 ) -> Reviewed | None:
@@ -91,7 +104,7 @@ def _reviewed(
         return None
     try:
         _, summary = summary_of(call, tool, model, state)
-        then = posture(state, home)
+        then = posture(state, home, facts)
         decision = decide(summary, replace(then, book=book(then.book)))
     except (msgspec.ValidationError, HaloclineError):
         return None

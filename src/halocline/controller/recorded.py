@@ -13,8 +13,11 @@ from typing import Any, Never
 from msgspec.structs import replace
 
 from halocline.controller.course import FROM_ELSEWHERE, Course
-from halocline.ports.hooks import Outcome
+from halocline.controller.policy_review import scripts_in
+from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.ports.hooks import Outcome, Shortening
 from halocline.ports.model import Model, ModelEvent, Request
+from halocline.ports.shell_facts import ToldFacts
 from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, ToolSpec
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
@@ -27,6 +30,7 @@ from halocline.task.hooks import outcome, refusal
 
 FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
 """What a call tells of besides its result."""
+_OF_A_CALL = (ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolCallStarted, ev.ToolCallEnded)
 TOLD_BY_THE_WORLD = ("diagnostics", "formatter")
 """Notes on a result that the loop cannot make again."""
 
@@ -124,6 +128,24 @@ class RecordedLeave:
 
     def keep(self, grant: ev.Grant, workspace: Path | None) -> None:
         """It was kept then."""
+
+
+class RecordedFacts(LocalShellFacts):
+    """Scripts of commands are as the recording tells of them: of the call that runs, or of the next that is judged."""
+
+    def __init__(self, course: Course, env: Mapping[str, str]) -> None:
+        super().__init__(env)
+        self._course = course
+
+    def fingerprint(self, path: str, script: str) -> str:
+        started = self._course.events[0]
+        workspace = started.workspace if isinstance(started, ev.TaskStarted) else ""
+        ahead = (self._course.events[position] for position in self._course.step_ahead())
+        behind = reversed(self._course.events[: self._course.at])
+        event = next((event for event in behind if isinstance(event, _OF_A_CALL)), None)
+        if not isinstance(event, ev.ToolCallStarted):
+            event = next((event for event in ahead if isinstance(event, _OF_A_CALL)), None)
+        return ToldFacts(scripts_in(event) if event else (), workspace).fingerprint(path, script)
 
 
 class RecordedTools:
@@ -235,6 +257,7 @@ class RecordedHooks:
 
     def __init__(self, course: Course) -> None:
         self._course = course
+        self._heard = 0
 
     def attach(self, emit: Callable[..., None], state: Callable[[], State]) -> None:
         """The events say it all."""
@@ -248,6 +271,15 @@ class RecordedHooks:
 
     async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
         return await self._of(HookMoment.POST_TOOL_USE, call)
+
+    async def before_compaction(self, what: Shortening) -> Outcome:
+        await asyncio.sleep(0)  # an interrupt while they ran arrives here
+        heard, self._heard = self._heard, self._course.at
+        told = (event for event in self._course.events[heard : self._course.at] if isinstance(event, ev.HookRan))
+        runs = [run for run in told if run.moment is HookMoment.PRE_COMPACT]
+        if any(run.status is HookStatus.CANCELLED for run in runs):
+            await _forever(self._course)
+        return outcome(runs)
 
     def waits(self, kind: str, message: str) -> None:
         """Nobody is told again."""

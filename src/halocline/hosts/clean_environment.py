@@ -19,7 +19,7 @@ _PINNED = {
     "TERM": "dumb",
     "GOTOOLCHAIN": "local",
     "GOPROXY": "off",
-    "GOFLAGS": "",
+    "GOFLAGS": "-buildvcs=false",
     "GOVCS": "*:off",
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "PIP_NO_INPUT": "1",

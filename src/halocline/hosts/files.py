@@ -6,7 +6,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.hosts.target import held, require_regular
+from halocline.hosts.target import MayWrite, admitted, held, require_regular
 from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark
 
 _CHUNK = 1 << 18
@@ -16,11 +16,15 @@ _SMALL = 1 << 16
 class LocalFiles:
     """Fulfils `ports.host.Files`. A look and a small file are not worth a thread, which costs many times more.
 
-    `journals` is the folder that makes `write_all` safe from being killed.
+    `journals` is the folder that makes `write_all` safe from being killed; `may_write` is what `only` was given.
     """
 
-    def __init__(self, journals: Path | None = None) -> None:
+    def __init__(self, journals: Path | None = None, may_write: MayWrite | None = None) -> None:
         self._journals = journals
+        self._may_write = may_write
+
+    def only(self, may_write: MayWrite) -> "LocalFiles":
+        return LocalFiles(self._journals, may_write)
 
     async def info(self, path: Path) -> FileInfo | None:
         return _info(path)
@@ -32,12 +36,12 @@ class LocalFiles:
         return await asyncio.to_thread(_read, path, limit)
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
-        await asyncio.to_thread(_write, path, data, expected)
+        await asyncio.to_thread(_write, path, data, expected, self._may_write)
 
     async def write_all(self, writes: Sequence[FileWrite]) -> None:
         from halocline.hosts.transaction import change  # most tasks never change several files at once
 
-        await asyncio.to_thread(change, self._journals, writes)
+        await asyncio.to_thread(change, self._journals, writes, self._may_write)
 
     async def mend(self) -> list[str]:
         if self._journals is None or not self._journals.is_dir() or os.listdir(self._journals) in ([], ["lock"]):
@@ -89,8 +93,8 @@ def _read(path: Path, limit: int) -> bytes:
         return b"".join(chunks)
 
 
-def _write(path: Path, data: bytes, expected: bytes | None) -> None:
-    with held(Path(os.path.realpath(path)), making_folders=True) as target:
+def _write(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite | None) -> None:
+    with held(Path(admitted(os.path.realpath(path), may_write)), making_folders=True) as target:
         replaced = target.writable()
         temporary = f".halo-{os.urandom(6).hex()}.tmp"
         # No fsync: a killed process loses nothing that was renamed; only a machine that dies could, at the cost of ms.

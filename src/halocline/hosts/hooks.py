@@ -9,11 +9,12 @@ import os
 import selectors
 import signal
 import subprocess
+import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from halocline.hosts import readiness
@@ -66,6 +67,16 @@ class LocalHooks:
             await asyncio.wait([talk])
             thread.shutdown(wait=False)
 
+    @asynccontextmanager
+    async def lent(self, files: Mapping[str, bytes], folder: str) -> AsyncIterator[Mapping[str, str]]:
+        paths = await asyncio.to_thread(_laid_out, files, folder)
+        try:
+            yield paths
+        finally:
+            for path in paths.values():
+                with suppress(OSError):
+                    os.unlink(path)
+
     def _talk(self, hook: Hook, given: bytes, timeout: float, stop: threading.Event) -> HookEnd:
         began = time.monotonic()
         mark = os.urandom(8).hex()
@@ -101,6 +112,18 @@ class LocalHooks:
             env=environment,
             start_new_session=True,
         )
+
+
+def _laid_out(files: Mapping[str, bytes], folder: str) -> dict[str, str]:
+    """Each in a file that only this person may read."""
+    paths: dict[str, str] = {}
+    with suppress(OSError):
+        for name, data in files.items():
+            file, path = tempfile.mkstemp(suffix=f"-{name}", dir=folder)
+            paths[name] = path
+            with open(file, "wb") as opened:
+                opened.write(data)
+    return paths
 
 
 class Conversation:

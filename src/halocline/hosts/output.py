@@ -107,14 +107,17 @@ class Capture:
     characters) however much comes.
     """
 
-    def __init__(self, budget: int, spool: Spool, *, terminal: bool = False) -> None:
-        """On a `terminal` nothing counts as binary."""
+    def __init__(
+        self, budget: int, spool: Spool, *, terminal: bool = False, blot: Callable[[str], str] = lambda text: text
+    ) -> None:
+        """On a `terminal` nothing counts as binary. `blot` takes out of a text what nobody is shown."""
         self.total = 0
         self.unread = 0
         self.binary = False
         self._budget = budget
         self._spool = spool
         self._terminal = terminal
+        self._blot = blot
         self._spooling = False
         self._room = 2 * budget
         self._begin()
@@ -161,13 +164,13 @@ class Capture:
 
     def newest(self, characters: int) -> str:
         """The end of what is new, without taking it."""
-        return plain(_decoded((self._tail or self._head or self._whole)[-4 * characters :])).strip()[-characters:]
+        return self._text((self._tail or self._head or self._whole)[-4 * characters :]).strip()[-characters:]
 
     def close(self) -> None:
         self._spool.close()
 
     def _shown(self) -> str:
-        whole = None if self._over else plain(_decoded(self._whole))
+        whole = None if self._over else self._text(self._whole)
         if whole is not None and len(whole) <= self._budget and not self.binary:
             return whole
         if self._over:
@@ -178,12 +181,15 @@ class Capture:
         if self.binary:
             return f"[binary output, {self.unread:,} bytes, not shown; {where}]\n"
         half = self._budget // 2
-        head, tail = plain(_decoded(self._head)), plain(_decoded(self._tail))
+        head, tail = self._text(self._head), self._text(self._tail)
         if whole is not None:
             head = tail = whole
         elif not self._tail and len(head) <= self._budget:
             return head  # the rest was drawn over
         return head[:half] + gap(f"the middle of {self.unread:,} bytes is", where) + tail[-half:]
+
+    def _text(self, data: bytes | bytearray) -> str:
+        return self._blot(plain(_decoded(data)))
 
     def _overflow(self) -> bytes:
         """From now on only head and tail are held, and a copy of everything is kept."""

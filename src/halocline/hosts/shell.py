@@ -64,7 +64,7 @@ class LocalShell:
 
     Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Commands do not see the environment
     variables named in `hidden`. Jobs are counted from `first_job` on. Programs of the `workspace` are not found by name
-    by commands that were judged to only read.
+    by commands that were judged to only read. `blot` takes out of outputs what nobody is shown.
     """
 
     def __init__(
@@ -75,7 +75,9 @@ class LocalShell:
         first_job: int = 1,
         workspace: str = "",
         sandbox: "Sandbox | None" = None,
+        blot: Callable[[str], str] = lambda text: text,
     ) -> None:
+        self._blot = blot
         self._spool_folder = spool_folder
         self._spool_cap = spool_cap
         self._workspace = workspace
@@ -226,7 +228,7 @@ class LocalShell:
         finally:
             os.close(writing)
         spool = Spool(self._spool_folder, self._spool_cap)
-        capture = Capture(COMMAND, spool, terminal=command.terminal)
+        capture = Capture(COMMAND, spool, terminal=command.terminal, blot=self._blot)
         job = Job(process, reading, capture, progress.feed, terminal=command.terminal, mark=f"{MARK}={mark}".encode())
         return Running(command, job, spool, progress, left, base, held, began, gone)
 

@@ -4,21 +4,28 @@ git itself is not asked: what a repository says is what is in doubt. Its files a
 """
 
 import glob
+import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import Any
+
+import msgspec
 
 PERMISSIONS = "CLINE_COMMAND_PERMISSIONS"
 PERMISSIONS_TEXT = (
     'JSON like `{"allow": ["git *"], "deny": ["git push*"], "allowRedirects": false}`: patterns over each simple '
     "command, in force in every mode. `deny` wins; with `allow` nothing else may run. What cannot be read makes every "
-    "command ask."
+    "command ask. It goes over `[command_permissions]` in your own `policy.toml`."
 )
 MOST_NAMES = 1_000
 _MOST_CONFIGS = 60
 _DEEPEST = 6
 _LARGEST = 1 << 18
+_LONGEST_SCRIPT = 8 << 20
+_LOOKED_AT = 1 << 12
 _SECTION = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\](.*)')
 _SETTING = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$")
 _TOOLCHAIN = ("rust-toolchain", "rust-toolchain.toml")
@@ -44,8 +51,52 @@ class LocalShellFacts:
     def is_file(self, path: str) -> bool:
         return os.path.isfile(path)
 
+    def fingerprint(self, path: str, script: str) -> str:
+        try:
+            return _package_script(path, script) if script else _fingerprint(path)
+        except (OSError, ValueError):
+            return ""
+
     def has_toolchain_file(self, folder: str) -> bool:
         return any(os.path.exists(os.path.join(place, name)) for place in _upward(folder) for name in _TOOLCHAIN)
+
+
+def _fingerprint(path: str) -> str:
+    """Of a text its hash; a program is known by where it is, and what is very long by when it was written."""
+    real = os.path.realpath(path)
+    with open(real, "rb", opener=_without_waiting) as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            return ""
+        if b"\0" in file.read(_LOOKED_AT):
+            return f"program-{_hash(real.encode(errors='surrogateescape'))}"
+        if found.st_size > _LONGEST_SCRIPT:
+            return f"long-{_hash(f'{found.st_size} {found.st_mtime_ns} {found.st_ino}'.encode())}"
+        file.seek(0)
+        return _hash(file.read(_LONGEST_SCRIPT + 1))
+
+
+def _package_script(path: str, script: str) -> str:
+    """The script of the nearest `package.json` at or above a path, with its `pre` and `post`."""
+    for folder in _upward(os.path.dirname(os.path.realpath(path))):
+        package = os.path.join(folder, os.path.basename(path))
+        if os.path.isfile(package):
+            scripts = msgspec.json.decode(_read(package, _LONGEST_SCRIPT), type=_Package).scripts
+            texts = [scripts.get(f"{when}{script}") for when in ("pre", "", "post")]
+            return _hash(msgspec.json.encode([package, *texts])) if any(texts) else ""
+    return ""
+
+
+class _Package(msgspec.Struct):
+    scripts: dict[str, Any] = {}
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
 
 
 def _upward(folder: str) -> Iterator[str]:
@@ -100,10 +151,10 @@ def _of_submodules(folder: str, depth: int) -> Iterator[str]:
             yield from _of_submodules(inside, depth + 1)
 
 
-def _read(path: str) -> str:
+def _read(path: str, largest: int = _LARGEST) -> str:
     with open(path, encoding="utf-8", errors="replace") as file:
-        text = file.read(_LARGEST + 1)
-    if len(text) > _LARGEST:
+        text = file.read(largest + 1)
+    if len(text) > largest:
         raise ValueError(path)
     return text
 

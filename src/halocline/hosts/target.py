@@ -6,10 +6,12 @@ done relative to that descriptor.
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EACCES, EINVAL, ELOOP
 from pathlib import Path
+
+MayWrite = Callable[[str], bool]
 
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 
@@ -69,7 +71,8 @@ class Target:
             os.link(self.name, name, src_dir_fd=self.folder, dst_dir_fd=self.folder, follow_symlinks=False)
         except OSError:
             found = self.look()
-            assert found is not None
+            if found is None:  # somebody took it away meanwhile
+                raise
             self.stage(name, self.content() or b"", found, sync=sync)
             os.utime(name, ns=(found.st_atime_ns, found.st_mtime_ns), dir_fd=self.folder)
 
@@ -100,6 +103,13 @@ class Target:
         """Remove it, or a file beside it, if it is there."""
         with suppress(FileNotFoundError):
             os.unlink(name or self.name, dir_fd=self.folder)
+
+
+def admitted(path: str, may_write: MayWrite | None) -> str:
+    """A resolved path that may be written. Raises OSError."""
+    if may_write is not None and not may_write(path):
+        raise OSError(ELOOP, "it leads elsewhere than when it was looked at", path)
+    return path
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from halocline.hosts.target import Target, held, write_whole
+from halocline.hosts.target import MayWrite, Target, admitted, held, write_whole
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol.values import Value
 
@@ -41,13 +41,15 @@ class Plan(Value, frozen=True):
     folders: tuple[str, ...] = ()
 
 
-def change(folder: Path | None, writes: Sequence[FileWrite]) -> None:
+def change(folder: Path | None, writes: Sequence[FileWrite], may_write: MayWrite | None = None) -> None:
     """Make all files what they shall be, or none. Without a folder for the journal a killed process may leave a part.
+
+    Resolved paths that `may_write` does not admit are an OSError.
 
     Raises:
         FileChangedOutside: one does not hold what was expected.
     """
-    entries = tuple(map(_entry, writes))
+    entries = tuple(_entry(write, may_write) for write in writes)
     if twice := [entry.path for entry in entries if sum(other.path == entry.path for other in entries) > 1]:
         raise OSError(EINVAL, "named twice in one change", twice[0])
     plan = Plan(entries, tuple(_missing_folders(entries)))
@@ -67,13 +69,13 @@ def mend(folder: Path | None) -> list[str]:
         return _mend(folder)
 
 
-def _entry(write: FileWrite) -> Entry:
+def _entry(write: FileWrite, may_write: MayWrite | None) -> Entry:
     tag = os.urandom(6).hex()
     path = os.path.realpath(write.path)
     if write.data is None and os.path.islink(write.path):
         path = os.path.join(os.path.realpath(write.path.parent), write.path.name)  # which `look` refuses
     new, old = (f".halo-{tag}.{kind}" for kind in ("tmp", "old"))
-    return Entry(path, new, old, _hash(write.expected), _hash(write.data))
+    return Entry(admitted(path, may_write), new, old, _hash(write.expected), _hash(write.data))
 
 
 def _hash(data: bytes | None) -> str:
@@ -220,8 +222,8 @@ def _tidy(plan: Plan) -> None:
             target.drop(entry.new)
             target.drop(entry.old)
     for folder in reversed(plan.folders):
-        with suppress(OSError):
-            os.rmdir(folder)
+        with suppress(OSError), held(Path(folder)) as target:
+            os.rmdir(target.name, dir_fd=target.folder)
 
 
 @contextmanager

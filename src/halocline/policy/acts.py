@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from halocline.policy.commands import Circumstances, judge_command
 from halocline.policy.destinations import Destination, Net, destination
+from halocline.policy.mcp import ALL
 from halocline.policy.paths import Resolved
 from halocline.ports.tool import Summary
 from halocline.protocol.events import Grant, ToolKind
@@ -49,7 +50,9 @@ class Act(Value, frozen=True):
     `argv` are the words of a simple command; None when they are not known. `command` is a whole command, with its
     place, and `parts` are the acts that it is made of, `within` those that stand inside others (in `env`, `xargs`).
     `reads` says that a part only reads; `in_sandbox` and `risky` are as in a `Summary`.
-    `grant` is what *always* would cover, `wider` more of the kind.
+    `mcp`, `read_only` and `agent` are as in a `Summary`. `scripts` are files of the workspace that a command runs, or
+    how an MCP tool is defined. `grant` is what *always* would cover, `wider` more of
+    the kind.
     """
 
     kind: ToolKind
@@ -68,6 +71,10 @@ class Act(Value, frozen=True):
     risky: bool = False
     parts: tuple["Act", ...] = ()
     within: tuple["Act", ...] = ()
+    scripts: tuple[str, ...] = ()
+    mcp: str = ""
+    read_only: bool = False
+    agent: str = ""
 
     @property
     def place(self) -> Place | None:
@@ -76,7 +83,9 @@ class Act(Value, frozen=True):
 
 def acts_of(summary: Summary, paths: tuple[Resolved, ...], where: Circumstances) -> list[Act]:
     """Everything that a call does. A command comes first. Raises ToolFailure when its URL is none."""
-    whole = Act(kind=summary.kind, tool=summary.tool)
+    whole = Act(kind=summary.kind, tool=summary.tool, mcp=summary.mcp, read_only=summary.read_only, agent=summary.agent)
+    if summary.mcp:
+        return [_of_server(whole, summary)]
     if summary.command:
         return _command(whole, summary, paths, where)
     acts = [replace(whole, path=path, grant=_leave_for(summary.kind, path)) for path in paths]
@@ -88,6 +97,14 @@ def acts_of(summary: Summary, paths: tuple[Resolved, ...], where: Circumstances)
 def _leave_for(kind: ToolKind, path: Resolved) -> Grant:
     """What *always* means: the whole project, or just this path elsewhere."""
     return Grant(kind, "" if path.place is Place.PROJECT else path.path)
+
+
+def _of_server(whole: Act, summary: Summary) -> Act:
+    """A tool of an MCP server: leave is for it as it is defined, or for all that the server has."""
+    scripts = (f"{summary.mcp}={summary.definition}",) if summary.definition else ()
+    grant = Grant(summary.kind, mcp=summary.mcp, scripts=scripts)
+    wider = Grant(summary.kind, mcp=f"{summary.mcp.rpartition('/')[0]}/{ALL}")
+    return replace(whole, grant=grant, wider=wider, scripts=scripts)
 
 
 def _server(whole: Act, summary: Summary) -> Act:
@@ -107,7 +124,8 @@ def _command(whole: Act, summary: Summary, paths: tuple[Resolved, ...], where: C
         whole,
         command=exactly,
         effect=judged.effect,
-        grant=Grant(summary.kind, exactly),
+        scripts=judged.scripts,
+        grant=Grant(summary.kind, exactly, scripts=judged.scripts),
         wider=_wider(judged, summary.kind) if not summary.place else None,
         judged=judged,
         in_sandbox=summary.in_sandbox,
@@ -115,11 +133,13 @@ def _command(whole: Act, summary: Summary, paths: tuple[Resolved, ...], where: C
         parts=tuple(_part(whole, part) for part in judged.simple),
         within=tuple(replace(whole, argv=words) for words in judged.within),
     )
-    return [command, *(Act(ToolKind.READ, path=path, grant=command.grant) for path in paths)]
+    return [command, *(Act(ToolKind.READ, path=path, grant=command.grant, agent=summary.agent) for path in paths)]
 
 
 def _part(whole: Act, part: "JudgedPart") -> Act:
-    return replace(whole, argv=part.argv, effect=part.effect, reads=part.reads, careful=part.place)
+    return replace(
+        whole, argv=part.argv, effect=part.effect, reads=part.reads, careful=part.place, scripts=part.scripts
+    )
 
 
 def _wider(judged: "CommandJudgement", kind: ToolKind) -> Grant | None:
@@ -130,4 +150,4 @@ def _wider(judged: "CommandJudgement", kind: ToolKind) -> Grant | None:
     words = more[0].argv[: OFFERED.get(more[0].argv[0], 0)]
     if not words or any(word.startswith("-") for word in words):
         return None
-    return Grant(kind, argv=words)
+    return Grant(kind, argv=words, scripts=more[0].scripts)

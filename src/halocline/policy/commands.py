@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.events import ApprovalMode, CommandPart, Mode
-from halocline.protocol.rules import Effect, Place, Verdict
+from halocline.protocol.rules import CommandPermissions, Effect, Place, Source, Verdict
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ class Circumstances(Value, frozen=True):
     risky: bool = False
     exported: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    permissions: tuple[tuple[Source, CommandPermissions], ...] = ()
 
 
 class JudgedPart(Value, frozen=True):
@@ -91,13 +92,15 @@ class JudgedPart(Value, frozen=True):
     effect: Effect
     reads: bool = False
     place: Place | None = None
+    scripts: tuple[str, ...] = ()
 
 
 class CommandJudgement(Value, frozen=True):
     """`canonical` is the form in which an allowed command is run; None: as it was written.
 
     A `binding` one holds whatever a person or a mode allowed before. `simple` are its simple commands, and `within` the
-    words of those that stand in others; `effect` is that of the gravest.
+    words of those that stand in others; `effect` is that of the gravest. `scripts` are files of the workspace that it
+    runs, with what stands for their content.
     """
 
     decision: Verdict
@@ -109,6 +112,7 @@ class CommandJudgement(Value, frozen=True):
     simple: tuple[JudgedPart, ...] = ()
     within: tuple[tuple[str, ...], ...] = ()
     effect: Effect = Effect.UNKNOWN
+    scripts: tuple[str, ...] = ()
 
     @property
     def reads(self) -> bool:
@@ -148,6 +152,7 @@ def _with_parts(judged: CommandJudgement, analysis: "Analysis", most: int) -> Co
         simple=tuple(simple),
         within=tuple(analysis.words),
         effect=Effect.UNKNOWN if effect is Effect.READ_ONLY and not analysis.reads else effect,
+        scripts=tuple(f"{name}={found}" for name, found in sorted(analysis.scripts.items())),
     )
 
 
@@ -155,7 +160,7 @@ def _simple(finding: "Finding") -> JudgedPart:
     from halocline.policy.shell.findings import Rule
 
     place = {Rule.SECRET: Place.SECRET, Rule.OUTSIDE: Place.OUTSIDE}.get(finding.rule)
-    return JudgedPart(finding.argv, finding.part.effect, finding.reads, place)
+    return JudgedPart(finding.argv, finding.part.effect, finding.reads, place, finding.scripts)
 
 
 def _never(analysis: "Analysis") -> CommandJudgement | None:
@@ -169,14 +174,15 @@ def _never(analysis: "Analysis") -> CommandJudgement | None:
 
 
 def _permitted(command: str, analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
-    if where.facts.permissions is None:
+    if where.facts.permissions is None and not where.permissions:
         return None
-    from halocline.policy.permissions import Wrong, forbidden, read
+    from halocline.policy.permissions import Wrong, forbidden, in_force
 
     try:
-        why = forbidden(command, analysis, read(where.facts.permissions))
+        given = in_force(where.facts.permissions, where.permissions)
     except Wrong as wrong:
         return CommandJudgement(Verdict.ASK, "command-permissions", str(wrong), binding=True)
+    why = next((why for one in given if (why := forbidden(command, analysis, *one))), "")
     return CommandJudgement(Verdict.DENY, "command-permissions", why, binding=True) if why else None
 
 

@@ -45,11 +45,14 @@ def _covers(rule: Rule, example: str) -> bool:
 def _act(rule: Rule, example: str, workspace: Path) -> Act:
     kind = rule.kinds[0] if rule.kinds else ToolKind.EXECUTE
     tool = rule.tools[0].rstrip("*") if rule.tools else ""
+    agent = (rule.agent if isinstance(rule.agent, str) else rule.agent[0]) if rule.agent else ""
+    if rule.mcp:
+        return Act(kind, tool, mcp=example, read_only=bool(rule.read_only), agent=agent)
     if rule.hosts:
-        return Act(kind, tool, server=destination(example if "://" in example else f"https://{example}"))
+        return Act(kind, tool, server=destination(example if "://" in example else f"https://{example}"), agent=agent)
     if rule.paths or rule.places:
-        return Act(kind, tool, path=resolve(example, workspace, Path("/nowhere-home")))
-    summary = Summary(example, kind, command=example, tool=tool)
+        return Act(kind, tool, path=resolve(example, workspace, Path("/nowhere-home")), agent=agent)
+    summary = Summary(example, kind, command=example, tool=tool, agent=agent)
     where = Circumstances(workspace, NOWHERE, str(workspace), NoFacts(), Mode.ACT, ApprovalMode.ASK)
     (act, *_) = acts_of(summary, (), where)
     # An example of an effect is one by its words: what it would do here is not asked.

@@ -17,7 +17,7 @@ from halocline.policy.commands import Circumstances, loses
 from halocline.policy.destinations import Net
 from halocline.policy.paths import Resolved, resolve
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
-from halocline.policy.rules import allows, covers, is_granted, speaks
+from halocline.policy.rules import allows, changed_scripts, covers, is_granted, speaks
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, CommandPart, Grant, Mode, SandboxChecked, SandboxStanding, ToolKind
@@ -37,7 +37,8 @@ class Decision(Value, frozen=True):
     """`rule` names what decided; `reason` says it to a person; `grant` is what *always* would cover, `wider` more.
 
     `places` is where the call's paths led when it was judged. `parts` are what a command was found to be made of, and
-    `canonical` is the form in which one that was allowed as reading is run.
+    `canonical` is the form in which one that was allowed as reading is run. `scripts` are files of the workspace that
+    it runs, with what stands for their content.
     """
 
     verdict: Verdict
@@ -48,6 +49,7 @@ class Decision(Value, frozen=True):
     wider: Grant | None = None
     parts: tuple[CommandPart, ...] = ()
     canonical: str | None = None
+    scripts: tuple[str, ...] = ()
 
 
 class Posture(Value, frozen=True):
@@ -90,6 +92,12 @@ def places(summary: Summary, posture: Posture) -> tuple[str, ...]:
     return tuple(path.path for path in _paths(summary, posture))
 
 
+def scripts(summary: Summary, posture: Posture) -> tuple[str, ...]:
+    """The scripts that a command would run now. Raises ToolFailure when a path is none."""
+    paths = _paths(summary, posture)
+    return acts_of(summary, paths, _circumstances(summary, paths, posture))[0].scripts
+
+
 def _paths(summary: Summary, posture: Posture) -> tuple[Resolved, ...]:
     return tuple(
         resolve(path, posture.workspace, posture.home, outputs=posture.outputs, ignored=posture.book.ignored)
@@ -110,6 +118,7 @@ def _circumstances(summary: Summary, paths: tuple[Resolved, ...], posture: Postu
         risky=summary.risky,
         exported=posture.exported,
         ignored=posture.book.ignored,
+        permissions=posture.book.permissions,
     )
 
 
@@ -119,16 +128,19 @@ def _of_command(act: Act, decision: Decision, posture: Posture) -> Decision:
         return decision
     always = posture.mode is Mode.PLAN and decision.verdict is Verdict.ALLOW
     canonical = act.judged.canonical if always else decision.canonical
-    return replace(decision, parts=act.judged.parts, canonical=canonical)
+    return replace(decision, parts=act.judged.parts, canonical=canonical, scripts=act.scripts)
 
 
 def _judged(act: Act, posture: Posture) -> Decision:
     decision = next((found for layer in LAYERS if (found := layer(act, posture))), None)
     decision = decision or Decision(Verdict.ASK, "unknown", "nothing allows it")
-    if decision.verdict is Verdict.ALLOW and posture.book.problems and act.kind not in HARMLESS:
+    if decision.verdict is Verdict.ALLOW and posture.book.problems and (act.kind not in HARMLESS or act.mcp):
         decision = Decision(Verdict.ASK, "unreadable-rules", "; ".join(posture.book.problems))
     if decision.verdict is not Verdict.ASK or decision.rule in (LEAVES, REMEMBERS):
         return decision
+    if changed := changed_scripts(act, posture.grants, posture.book.rules) if act.scripts else ():
+        reason = f"{', '.join(changed)} changed since you allowed this; {decision.reason}"
+        decision = replace(decision, reason=reason)
     return replace(decision, grant=act.grant, wider=act.wider)
 
 
@@ -157,13 +169,23 @@ def _bound(act: Act, posture: Posture) -> Decision | None:
 
 
 def _plan_mode(act: Act, posture: Posture) -> Decision | None:
+    if posture.mode is Mode.PLAN and act.mcp:
+        return _plan_for_servers(act, posture)
     if posture.mode is Mode.PLAN and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
         return Decision(Verdict.DENY, "plan-mode", "plan mode only reads; the person switches to act mode")
     return None
 
 
+def _plan_for_servers(act: Act, posture: Posture) -> Decision | None:
+    """What its server does not declare to only read is not done, unless a rule says so of plan mode by name."""
+    named = [rule for rule in posture.book.rules if rule.decision is Verdict.ALLOW and rule.modes]
+    if act.read_only or allows(named, act, posture.workspace, posture.mode):
+        return None
+    return Decision(Verdict.DENY, "plan-mode", f"plan mode only reads, and {act.mcp} is not declared to only read")
+
+
 def _refused(act: Act, posture: Posture) -> Decision | None:
-    if act.grant in posture.refusals:
+    if act.grant and replace(act.grant, scripts=()) in {replace(said, scripts=()) for said in posture.refusals}:
         return Decision(Verdict.DENY, "refused", "the person said never in this task")
     return None
 

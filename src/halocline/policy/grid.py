@@ -22,6 +22,7 @@ class AutoApprove(Value, frozen=True, forbid_unknown_fields=True):
     all_commands: bool | None = None
     web: bool | None = None
     browser: bool | None = None
+    mcp: bool | None = None
 
 
 _SWITCHES = {
@@ -33,6 +34,7 @@ _SWITCHES = {
     "all_commands": Rule(Verdict.ASK, kinds=(ToolKind.EXECUTE,)),
     "web": Rule(Verdict.ASK, tools=("web_fetch", "web_search")),
     "browser": Rule(Verdict.ASK, tools=("browser_action",)),
+    "mcp": Rule(Verdict.ASK, mcp=("*",)),
 }
 
 
@@ -47,4 +49,6 @@ def _rules(switches: AutoApprove) -> Iterator[Rule]:
     for name, rule in _SWITCHES.items():
         if (on := getattr(switches, name)) is not None:
             verdict, said = (Verdict.ALLOW, "on") if on else (Verdict.ASK, "off")
-            yield replace(rule, decision=verdict, name=f"auto_approve.{name}", reason=f"auto_approve.{name} is {said}")
+            rule = replace(rule, decision=verdict, name=f"auto_approve.{name}", reason=f"auto_approve.{name} is {said}")
+            # Off asks about all; on believes a server, but only that what it declares so reads.
+            yield replace(rule, read_only=True) if on and rule.mcp else rule

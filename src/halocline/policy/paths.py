@@ -44,6 +44,33 @@ class Resolved(Value, frozen=True):
     linked: bool = False
 
 
+class Judged:
+    """Whether a resolved path is one that was judged, by another spelling at most, or lies in the task's folder."""
+
+    def __init__(self, places: tuple[str, ...], folder: Path) -> None:
+        self._places = places
+        self._folder = folder
+
+    def __call__(self, path: str) -> bool:
+        if path in self._places or _within(path, os.path.realpath(self._folder)):
+            return True
+        return any(_is_spelt_alike(path, place) for place in self._places)
+
+
+def _is_spelt_alike(path: str, other: str) -> bool:
+    """A name in the same folder that differs only in invisible ways is found when the model writes it."""
+    if os.path.dirname(path) != os.path.dirname(other):
+        return False
+    return plain(os.path.basename(path)) == plain(os.path.basename(other))
+
+
+def plain(name: str) -> str:
+    """The name with composed accents and with every kind of blank as a space."""
+    import unicodedata  # only needed for a wrong name
+
+    return "".join(" " if char.isspace() else char for char in unicodedata.normalize("NFC", name))
+
+
 def resolve(
     text: str, workspace: Path, home: Path, *, outputs: Path | None = None, ignored: tuple[str, ...] = ()
 ) -> Resolved:
@@ -58,7 +85,7 @@ def resolve(
     if "\0" in text:
         raise ToolFailure("A path cannot hold a NUL character. Nothing was run.")
     real_workspace = os.path.realpath(workspace)
-    path = os.path.realpath(os.path.join(real_workspace, os.path.expanduser(text)))
+    path = _real(os.path.join(real_workspace, os.path.expanduser(text)))
     inside = _within(path, real_workspace)
     shown = os.path.relpath(path, real_workspace) if inside else path
     if outputs and _within(path, os.path.realpath(outputs)):
@@ -69,6 +96,13 @@ def resolve(
         place=_place(path, shown, inside, os.path.realpath(home), ignored),
         linked=_is_linked(path),
     )
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except OSError:  # a link was there, and gone before it was read
+        raise ToolFailure(f"Somebody is changing {path} just now. Nothing was done; try again.") from None
 
 
 def _place(path: str, shown: str, inside: bool, home: str, ignored: tuple[str, ...]) -> Place:

@@ -1,29 +1,27 @@
-"""What `CLINE_COMMAND_PERMISSIONS` allows: patterns over each simple command. They hold in every mode, before approval.
+"""What people bound all commands by: patterns over each simple command, in force in every mode, before approval.
 
-A text that is no such JSON allows nothing by itself: every command is asked about, and the fault is shown.
+They stand in files of rules (`[command_permissions]`) and in `CLINE_COMMAND_PERMISSIONS`, which goes over the person's
+own file; the project's and the administrator's hold beside it. A text that is no such JSON allows nothing by itself:
+every command is asked about, and the fault is shown.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 import msgspec
 
 from halocline.policy.shell.findings import Analysis
-from halocline.protocol.values import Value
+from halocline.protocol.rules import CommandPermissions, Source
 
 VARIABLE = "CLINE_COMMAND_PERMISSIONS"
 _LINE_ENDS = re.compile(r"[\n\r\u2028\u2029\u0085]")
 _SINGLE_QUOTED = re.compile(r"'[^']*'")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+Named = tuple[str, CommandPermissions]
 
 
-class CommandPermissions(Value, frozen=True, forbid_unknown_fields=True, rename={"allow_redirects": "allowRedirects"}):
-    """`allow` None allows what `deny` does not name; else it alone allows. `*` and `?` are the patterns."""
-
-    allow: tuple[str, ...] | None = None
-    deny: tuple[str, ...] = ()
-    allow_redirects: bool = False
+_OWNERS = {Source.MANAGED: "the administrator's", Source.USER: "your", Source.PROJECT: "the project's"}
 
 
 class Wrong(Exception):
@@ -39,25 +37,33 @@ def read(text: str) -> CommandPermissions:
         raise Wrong(f"{VARIABLE} is not as it must be: {error}") from None
 
 
-def forbidden(text: str, analysis: Analysis, given: CommandPermissions) -> str:
+def in_force(variable: str | None, files: Iterable[tuple[Source, CommandPermissions]]) -> list[Named]:
+    """The permissions that a command has to pass, each as its reasons name it. Raises Wrong."""
+    kept = [(source, given) for source, given in files if variable is None or source is not Source.USER]
+    named = [(f"{_OWNERS.get(source, source)} command_permissions", given) for source, given in kept]
+    return [*named, (VARIABLE, read(variable))] if variable is not None else named
+
+
+def forbidden(text: str, analysis: Analysis, name: str, given: CommandPermissions) -> str:
     """Why these permissions forbid a command; empty when they do not."""
     if _LINE_ENDS.search(_QUOTED.sub("", text)):
-        return f"{VARIABLE} forbids several lines"
+        return f"{name}: several lines are forbidden"
     if "`" in _SINGLE_QUOTED.sub("", text):
-        return f"{VARIABLE} forbids backticks"
+        return f"{name}: backticks are forbidden"
     if analysis.problem:
-        return f"{VARIABLE} holds, and the command could not be analysed: {analysis.problem}"
+        return f"{name}: the command could not be analysed: {analysis.problem}"
     if analysis.redirects and not given.allow_redirects:
-        return f"{VARIABLE} forbids redirections"
-    return next((why for segment in analysis.segments if (why := _of_segment(segment, given))), "")
+        return f"{name}: redirections are forbidden"
+    found = (_of_segment(segment, given) for segment in analysis.segments)
+    return next((f"{name}: {why}" for why in found if why), "")
 
 
 def _of_segment(segment: tuple[str, str], given: CommandPermissions) -> str:
     raw, plain = segment
     if rule := _match(given.deny, segment):
-        return f"{VARIABLE} forbids `{plain or raw}` (deny: {rule})"
+        return f"`{plain or raw}` is forbidden (deny: {rule})"
     if given.allow is not None and not _match(given.allow, (raw,)):
-        return f"{VARIABLE} does not allow `{raw}`"
+        return f"`{raw}` is not allowed"
     return ""
 
 

@@ -18,20 +18,25 @@ def _asks(mode: ApprovalMode, before: str, *kinds: ToolKind, hosts: tuple[str, .
 
 _EDITS = Rule(Verdict.ALLOW, "mode-edits", "edits in the workspace are allowed", kinds=CHANGES)
 
+_SERVERS = Rule(Verdict.ASK, "mcp", "tools of MCP servers are asked about until a rule allows them", mcp=_ANY)
+
 PRESETS: Mapping[ApprovalMode, tuple[Rule, ...]] = {
     ApprovalMode.ASK: (
+        _SERVERS,
         _READS,
         _asks(ApprovalMode.ASK, "every change", *CHANGES),
         _asks(ApprovalMode.ASK, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
         _asks(ApprovalMode.ASK, "anything is fetched", ToolKind.FETCH),
     ),
     ApprovalMode.ACCEPT_EDITS: (
+        _SERVERS,
         _READS,
         _EDITS,
         _asks(ApprovalMode.ACCEPT_EDITS, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
         _asks(ApprovalMode.ACCEPT_EDITS, "anything is fetched", ToolKind.FETCH),
     ),
     ApprovalMode.AUTO: (
+        _SERVERS,
         _READS,
         _EDITS,
         Rule(

@@ -1,18 +1,20 @@
 """Whether a rule speaks of something: pure matching, condition by condition.
 
 What must stay true: an allowing rule never reaches further than its words. Unless it names paths or places, it does not
-cover files outside the workspace, secrets, or what other programs run or obey later.
+cover files outside the workspace, secrets, or what other programs run or obey later, and unless it names tools it does
+not cover those of MCP servers.
 """
 
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from halocline.policy import mcp
 from halocline.policy.acts import Act
 from halocline.policy.destinations import Destination
 from halocline.policy.patterns import matches
 from halocline.protocol.events import Grant, Mode
-from halocline.protocol.rules import Place, Rest, Rule
+from halocline.protocol.rules import Place, Rest, Rule, Source
 
 CAREFUL = frozenset({Place.OUTSIDE, Place.SECRET, Place.RUNS_LATER})
 
@@ -41,11 +43,15 @@ def reaches(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     """As `covers`, for rules of people's that allow."""
     if act.place in CAREFUL and not (rule.paths or rule.places):
         return False
+    if act.mcp and not (rule.mcp or rule.tools):
+        return False
     return covers(rule, act, workspace, mode)
 
 
 def is_granted(act: Act, grants: frozenset[Grant]) -> bool:
     """Whether a person gave leave for exactly this, or for commands that begin as all its parts do."""
+    if act.mcp:
+        return mcp.is_granted(act.mcp, act.scripts, grants)
     if act.grant in grants:
         return True
     more = [part for part in act.parts if not part.reads]
@@ -54,7 +60,24 @@ def is_granted(act: Act, grants: frozenset[Grant]) -> bool:
 
 def _begins(part: Act, grants: frozenset[Grant]) -> bool:
     words = part.argv or ()
-    return part.place is None and any(grant.argv and words[: len(grant.argv)] == grant.argv for grant in grants)
+    begun = (grant for grant in grants if grant.argv and words[: len(grant.argv)] == grant.argv)
+    return part.place is None and any(grant.scripts == part.scripts for grant in begun)
+
+
+def changed_scripts(act: Act, grants: frozenset[Grant], rules: Sequence[Rule]) -> list[str]:
+    """The scripts of a command that are not as they were when a person gave leave for just that command."""
+    words = [part.argv or () for part in act.parts]
+    told = [grant for grant in grants if (grant.kind, grant.mcp) == (act.kind, act.mcp)]
+    then = [grant.scripts for grant in told if act.mcp or _is_of(grant.subject, grant.argv, act, words)]
+    kept = (rule for rule in rules if rule.source is Source.GRANT and rule.scripts)
+    then += [rule.scripts for rule in kept if _mcp_tool(rule, act) or _is_of(rule.command, rule.argv, act, words)]
+    now = dict(entry.rpartition("=")[::2] for entry in act.scripts)
+    known = {entry for scripts in then for entry in scripts}
+    return sorted(name for name, found in now.items() if then and f"{name}={found}" not in known)
+
+
+def _is_of(command: str, argv: Sequence[object], act: Act, words: Sequence[tuple[str, ...]]) -> bool:
+    return command == act.command if command else bool(argv) and any(one[: len(argv)] == tuple(argv) for one in words)
 
 
 def _kind(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
@@ -123,6 +146,30 @@ def _command(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return not rule.command or act.command == rule.command
 
 
+def _scripts(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    """Leave that was given for a script is for it as it was; what a person wrote down themselves is for any."""
+    if act.mcp and not rule.scripts:
+        return True
+    return rule.scripts == act.scripts if rule.scripts or rule.source is Source.GRANT else True
+
+
+def _mcp(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    return not rule.mcp or _mcp_tool(rule, act)
+
+
+def _mcp_tool(rule: Rule, act: Act) -> bool:
+    return bool(rule.mcp) and bool(act.mcp) and mcp.is_one_of(act.mcp, rule.mcp)
+
+
+def _read_only(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    return rule.read_only is None or (bool(act.mcp) and act.read_only is rule.read_only)
+
+
+def _agent(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    names = (rule.agent,) if isinstance(rule.agent, str) else rule.agent
+    return not any(names) or (bool(act.agent) and any(mcp.fits(act.agent, name) for name in names))
+
+
 def _effect(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return not rule.effects or act.effect in rule.effects
 
@@ -151,6 +198,10 @@ _CONDITIONS: tuple[Callable[[Rule, Act, Path, Mode], bool], ...] = (
     _path,
     _argv,
     _command,
+    _scripts,
     _effect,
     _host,
+    _mcp,
+    _read_only,
+    _agent,
 )

@@ -3,12 +3,13 @@
 Hooks may forbid, ask for a person, add words or change a call's input; they never allow what the gate denies.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 from halocline.protocol.events import HookRan, TurnEnded
 from halocline.protocol.hook_kinds import HookMoment, HookSource
-from halocline.protocol.messages import Note, ToolCall
+from halocline.protocol.messages import Message, Note, ToolCall
 from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject, Value
 
@@ -51,6 +52,9 @@ class HookRunner(Protocol):
     async def run(self, hook: Hook, given: bytes, timeout: float) -> HookEnd:
         """Run one to its end with `given` on standard input. Nothing of it is left then, nor after a cancellation."""
 
+    def lent(self, files: Mapping[str, bytes], folder: str) -> AbstractAsyncContextManager[Mapping[str, str]]:
+        """Files for hooks to read while this lasts: names to paths. There are none where the disk refuses."""
+
 
 class Outcome(Value, frozen=True):
     """What all hooks of a moment said together. `blocked` and `asks` are reasons; empty when nobody wants that."""
@@ -61,6 +65,22 @@ class Outcome(Value, frozen=True):
     allows: bool = False
     arguments: JsonObject | None = None
     notes: tuple[Note, ...] = ()
+
+
+class Shortening(Value, frozen=True):
+    """What is about to be done to a conversation, of which the model now reads `messages`.
+
+    `strategy` names the way as Cline does (`auto-condense`, or `standard-truncation-…` without a summary). The messages
+    from `first` on and before `last` leave it. `focus` is what a person wants kept, when they asked for it themselves.
+    """
+
+    strategy: str
+    messages: tuple[Message, ...]
+    tokens: int
+    first: int = 0
+    last: int = 0
+    asked: bool = False
+    focus: str = ""
 
 
 class Hooks(Protocol):
@@ -77,6 +97,9 @@ class Hooks(Protocol):
 
     async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
         """A call has run; `said` is what the model is told."""
+
+    async def before_compaction(self, what: Shortening) -> Outcome:
+        """A conversation is to be shortened. `blocked` says why not; words for the model are in the conversation."""
 
     def waits(self, kind: str, message: str) -> None:
         """Somebody is asked something. Nobody waits for these hooks."""

@@ -81,6 +81,12 @@ class Files(Protocol):
     async def marks(self, folder: Path, names: Sequence[str]) -> "Sequence[Mark | None]":
         """How files look, each named from the folder or by its whole path; None where no regular file is."""
 
+    def only(self, may_write: Callable[[str], bool]) -> "Files":
+        """The same files, of which only those are written whose resolved path may be.
+
+        The path that was looked at is the one that is written: nobody can put a link in the way between the two.
+        """
+
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         """Names directly in a folder, sorted, each with whether it is a folder."""
 

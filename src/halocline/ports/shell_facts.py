@@ -1,5 +1,7 @@
 """The door to what the judge of shell commands must know of this machine. Everything here only looks."""
 
+import os
+from collections.abc import Iterable
 from typing import Protocol
 
 
@@ -25,6 +27,12 @@ class ShellFacts(Protocol):
     def has_toolchain_file(self, folder: str) -> bool:
         """Whether a `rust-toolchain` file decides which programs `cargo` and `rustc` stand for."""
 
+    def fingerprint(self, path: str, script: str) -> str:
+        """Stands for what a file holds; empty where there is none.
+
+        With `script`, for that script of a `package.json` there or above, and what runs before and after it.
+        """
+
 
 class NoFacts:
     """Fulfils `ShellFacts` for one who knows nothing: no settings, no matches, no files."""
@@ -42,3 +50,18 @@ class NoFacts:
 
     def has_toolchain_file(self, folder: str) -> bool:
         return False
+
+    def fingerprint(self, path: str, script: str) -> str:
+        return ""
+
+
+class ToldFacts(NoFacts):
+    """Knows of scripts what an event tells, as `name=fingerprint` seen from the workspace, and nothing else."""
+
+    def __init__(self, scripts: Iterable[str], workspace: str) -> None:
+        self._scripts = dict(entry.rpartition("=")[::2] for entry in scripts)
+        self._workspace = os.path.realpath(workspace)
+
+    def fingerprint(self, path: str, script: str) -> str:
+        name = os.path.relpath(os.path.normpath(path), self._workspace)
+        return self._scripts.get(f"{name}#{script}" if script else name, "")

@@ -5,6 +5,7 @@ A tool is one module of four parts: `Input` (what the model may send; its field 
 has `preview`, which gives the diff a person approves. Tools never approve, count, measure, checkpoint or render.
 """
 
+import os.path
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -84,8 +85,10 @@ class Summary(Value, frozen=True):
     is not the workspace: the folder in which an earlier one left the shell, or the job into which it is typed. `url` is
     what will be asked for over the network; `private` says that it may turn out to be in a private network. `on_page`:
     it acts on the page that the browser shows, whose URL is put in before the call is judged; so is the `tool`.
-    what will be asked for over the network; `private` says that it may turn out to be in a private network.
     `in_sandbox`: a command takes the sandbox, if there is one, or asks to be let out; None for what starts no command.
+    `mcp` is a tool of an MCP server (`policy.mcp.named`), `read_only` whether that server declares it so, `definition`
+    the hash of all that the server says of it: leave holds while it stays. `agent` is who acts, by name; the task's own
+    has none.
     """
 
     title: str
@@ -100,6 +103,10 @@ class Summary(Value, frozen=True):
     tool: str = ""
     on_page: bool = False
     in_sandbox: bool | None = None
+    mcp: str = ""
+    read_only: bool = False
+    definition: str = ""
+    agent: str = ""
 
     @property
     def may_change(self) -> tuple[str, ...] | None:
@@ -183,7 +190,7 @@ class ToolContext(Value, frozen=True):
 
     def path(self, text: str) -> Path:
         """The absolute path for what the model wrote; no check is made here, the policy made it."""
-        return self.workspace / Path(text).expanduser()
+        return self.workspace / os.path.expanduser(text)
 
 
 class Tool(Value, Generic[InputT], frozen=True):

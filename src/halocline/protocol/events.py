@@ -165,7 +165,8 @@ class AssistantMessageCompleted(Durable, frozen=True):
 class ToolCallStarted(Durable, frozen=True):
     """The call runs now: every gate is passed. `rule` names what let it pass.
 
-    `runs` is the form of a command that runs, when it is not the title; `sandbox` says how it is held.
+    `runs` is the form of a command that runs, when it is not the title; `sandbox` says how it is held. `scripts` are
+    files that it runs, with what stands for their content.
     """
 
     call: str
@@ -176,6 +177,7 @@ class ToolCallStarted(Durable, frozen=True):
     rule: str = ""
     runs: str = ""
     sandbox: str = ""
+    scripts: tuple[str, ...] = ()
 
 
 class ToolCallProgressed(Transient, frozen=True):

@@ -81,12 +81,16 @@ class Diff(Value, frozen=True):
 class Grant(Value, frozen=True):
     """Leave that a person gave for good: a tool kind with exactly this subject (a command, a path, a host).
 
-    With `argv` it is for every simple command that begins with these words.
+    With `argv` it is for every simple command that begins with these words. `scripts` are files that the command runs,
+    with what stands for their content: when one changes, the leave is for something else. `mcp` is a tool of an MCP
+    server, as `server/tool`, or all of them, as `server/*`.
     """
 
     kind: ToolKind
     subject: str = ""
     argv: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    mcp: str = ""
 
 
 class Scope(StrEnum):

@@ -1,4 +1,4 @@
-"""Blots secrets out of text that leaves the log: exports, recordings, the program's own log, reports.
+"""Blots secrets out of text that leaves the log (exports, recordings, reports), and out of what commands print.
 
 It knows keys by their published forms, so it finds what it knows and no more: look before you share. The forms are of
 autumn 2026, from the vendors' documentation. The task's log itself is left as it is; it is private to the person.
@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from functools import cache
 
 _FORMS = {
-    "private-key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY[A-Z ]{0,9}-----.{1,20000}?-----END [A-Z ]{0,50}-----",
+    "private-key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY[A-Z ]{0,9}-----(?:[^-]|-(?!-)){1,20000}-----END [A-Z ]{0,50}"
+    r"-----",
     "aws-key": r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b",
     "github-token": r"\b(?:gh[oprsu]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{50,255})\b",
     "gitlab-token": r"\bgl(?:pat|ptt|rt|cbt|dt|ft|imt|agent|oas|soat)-[A-Za-z0-9_.-]{20,255}\b",
@@ -25,6 +26,7 @@ _FORMS = {
     "azure-key": r"\bAccountKey=[A-Za-z0-9+/]{80,100}={0,2}",
     "jwt": r"\beyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,1000}",
     "password": r"(?<=://)[^/\s:@\"'\\]{1,100}:[^/\s:@\"'\\]{1,200}(?=@)",
+    "url-token": r"(?<=://)[^/\s:@\"'\\]{20,255}(?=@)",
     "authorization": r"(?i:(?<=ization: bearer )|(?<=ization: basic )|(?<=x-api-key: ))[A-Za-z0-9._~+/=-]{12,4000}",
 }
 
@@ -45,6 +47,11 @@ _NAMED_LIKE_ONE = (
 def redacted(text: str) -> str:
     """The text with `[redacted NAME]` in the place of every secret that is known by its form."""
     return _forms().sub(lambda match: f"[redacted {match.lastgroup}]".replace("_", "-"), text)
+
+
+def without_keys(text: str) -> str:
+    """What a program printed, for a model to read: a note in the place of every key that is known by its form."""
+    return _forms().sub(lambda match: f"[a {match.lastgroup} was left out]".replace("_", "-"), text)
 
 
 def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:

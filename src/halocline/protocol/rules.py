@@ -70,7 +70,10 @@ class Rule(Value, frozen=True):
     `tools` are names (`server__tool` of MCP), a last `*` standing for any ending. `paths` are patterns as in
     `.gitignore`, seen from the workspace, or from `~/` or `/` when they begin so. `argv` are the first words of a
     simple command, each one or several alternatives, and `rest` says what may follow; `command` is a whole command,
-    exactly. `hosts` are servers; `*.example.com` is every name below, `*` any. `workspace` is the only folder for it.
+    exactly. `hosts` are servers; `*.example.com` is every name below, `*` any. `mcp` are tools of MCP servers, as
+    `server/tool` with `*` for any letters; `read_only` are those that their server declares so (false: the others).
+    `agent` is who acts, by name; the task's own agent has none. `scripts` are files that the command runs, each with
+    the hash of what they held. `workspace` is the only folder for it.
     """
 
     decision: Verdict
@@ -86,13 +89,29 @@ class Rule(Value, frozen=True):
     command: str = ""
     effects: tuple[Effect, ...] = ()
     hosts: tuple[str, ...] = ()
+    mcp: str | tuple[str, ...] = ()
+    read_only: bool | None = None
+    agent: str | tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
     workspace: str = ""
     source: Source = Source.USER
 
 
+class CommandPermissions(Value, frozen=True, forbid_unknown_fields=True, rename={"allow_redirects": "allowRedirects"}):
+    """`allow` None allows what `deny` does not name; else it alone allows. `*` and `?` are the patterns."""
+
+    allow: tuple[str, ...] | None = None
+    deny: tuple[str, ...] = ()
+    allow_redirects: bool = False
+
+
 class RuleBook(Value, frozen=True):
-    """The rules in force. `ignored` are the lines of the ignore files; `problems` say which files cannot be read."""
+    """The rules in force. `ignored` are the lines of the ignore files; `problems` say which files cannot be read.
+
+    `permissions` bound every command, whatever the rules say; each has to let it pass.
+    """
 
     rules: tuple[Rule, ...] = ()
     ignored: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    permissions: tuple[tuple[Source, CommandPermissions], ...] = ()

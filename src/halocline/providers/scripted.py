@@ -62,11 +62,16 @@ class Scripted:
         name: str = "scripted/script",
         *,
         summary: str = SUMMARY,
+        summary_delay: float = 0.0,
         window: int | None = None,
     ) -> None:
-        """`summary` is said when one is wanted; empty, that fails. What has more tokens than `window` is refused."""
+        """`summary` is said when one is wanted, after so many seconds; empty, that fails.
+
+        What has more tokens than `window` is refused.
+        """
         self._turns = tuple(turns)
         self._summary = summary
+        self._summary_delay = summary_delay
         self._window = window
         self._name = name
         self._delivered: set[int] = set()
@@ -114,6 +119,7 @@ class Scripted:
     async def _sum_up(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         if not self._summary:
             raise ModelError(Kind.SERVER, "The script has no summary.", _HINT)
+        await asyncio.sleep(self._summary_delay)
         turn = Turn(text=self._summary)
         yield UsageReported(usage=_estimate(request, turn), cost=0.0, window=self._window)
         yield AssistantMessageCompleted(message=self._message(turn, ()))

@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from halocline.policy.mcp import pattern_of
 from halocline.policy.paths import IGNORE_FILES
 from halocline.protocol.events import Grant
-from halocline.protocol.rules import Rule, RuleBook, Source, Verdict
+from halocline.protocol.rules import CommandPermissions, Rule, RuleBook, Source, Verdict
 from halocline.protocol.values import Value
 from halocline.store.paths import PROJECT_RULES
 
@@ -29,9 +30,10 @@ Stamps = tuple[tuple[int, int, int] | None, ...]
 
 
 class RuleFile(Value, frozen=True):
-    """A file of rules as it is written: tables `[[rule]]`."""
+    """A file of rules as it is written: tables `[[rule]]`, and what bounds all commands."""
 
     rule: tuple[dict[str, Any], ...] = ()
+    command_permissions: CommandPermissions | None = None
 
 
 class Unreadable(Exception):
@@ -88,10 +90,13 @@ class RuleFiles:
 
     def _assembled(self, trusted: bool) -> RuleBook:
         rules: list[Rule] = []
+        permissions: list[tuple[Source, CommandPermissions]] = []
         problems: list[str] = []
         for path, source in self._sources:
             try:
-                rules += read_rules(path, source)
+                found, bounds = read_file(path, source)
+                rules += found
+                permissions += [(source, bounds)] if bounds else []
             except Unreadable as error:
                 problems.append(str(error))
         if not trusted:
@@ -101,7 +106,7 @@ class RuleFiles:
             self._included, ignored = read_ignored(self._workspace)
         except Unreadable as error:
             problems.append(str(error))
-        return RuleBook((*rules, *self._extra), ignored, tuple(problems))
+        return RuleBook((*rules, *self._extra), ignored, tuple(problems), tuple(permissions))
 
     def _stamps(self) -> Stamps:
         ignores = (self._workspace / name for name in IGNORE_FILES)
@@ -110,25 +115,32 @@ class RuleFiles:
 
 def read_rules(path: Path, source: Source) -> list[Rule]:
     """The rules of a file; none when there is no file. Raises Unreadable."""
+    return read_file(path, source)[0]
+
+
+def read_file(path: Path, source: Source) -> tuple[list[Rule], CommandPermissions | None]:
+    """The rules of a file, and what bounds all commands; neither when there is no file. Raises Unreadable."""
     text = _text(path)
     if text is None:
-        return []
+        return [], None
     if source is Source.MANAGED and not _is_roots(path):
         raise Unreadable(f"{path} can be written by others than root, so its rules are not believed.")
     given = _decoded(path, text)
-    return [_rule(path, source, at, table) for at, table in enumerate(given.rule, start=1)]
+    return [_rule(path, source, at, table) for at, table in enumerate(given.rule, start=1)], given.command_permissions
 
 
 def rule_for(grant: Grant, workspace: Path | None) -> Rule:
     """The rule that says what was granted."""
     rule = Rule(
         Verdict.ALLOW,
-        kinds=(grant.kind,),
+        kinds=(grant.kind,) if not grant.mcp else (),
         argv=grant.argv,
+        scripts=grant.scripts,
+        mcp=pattern_of(grant) if grant.mcp else (),
         workspace=str(workspace) if workspace else "",
         source=Source.GRANT,
     )
-    if grant.argv or not grant.subject:
+    if grant.argv or grant.mcp or not grant.subject:
         return rule
     match grant.kind.value:
         case "execute":
@@ -181,8 +193,10 @@ def _decoded(path: Path, text: str) -> RuleFile:
 
     try:
         given = tomllib.loads(text)
-        if unknown := given.keys() - {"rule"}:
-            raise Unreadable(f"{path} has {sorted(unknown)[0]!r}, but rules are tables [[rule]].")
+        if unknown := given.keys() - set(RuleFile.__struct_fields__):
+            raise Unreadable(
+                f"{path} has {sorted(unknown)[0]!r}, but it may hold only tables [[rule]] and [command_permissions]."
+            )
         return msgspec.convert(given, RuleFile)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise Unreadable(f"{path} cannot be read: {error}.") from error

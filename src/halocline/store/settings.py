@@ -129,7 +129,8 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         AutoApprove,
         Says(
             description="Switches over the approval mode, each true (allowed) or false (asked about): `read`, "
-            "`read_outside`, `edit`, `edit_outside`, `safe_commands`, `all_commands`, `web`, `browser`."
+            "`read_outside`, `edit`, `edit_outside`, `safe_commands`, `all_commands`, `web`, `browser`, `mcp` "
+            "(what servers declare to only read)."
         ),
     ] = AutoApprove()
     max_steps: Annotated[Count, Says(description="Steps (model requests) of one turn before it pauses or stops.")] = 200
@@ -184,6 +185,13 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     sandbox_file_size: Annotated[
         Amount | None, Says(description="Megabytes that one file written by a sandboxed command may have.")
     ] = None
+    hide_keys: Annotated[
+        bool,
+        Says(
+            description="Leave keys, tokens and passwords in URLs out of what commands and hooks print, before the "
+            "model and the log have it."
+        ),
+    ] = True
     syntax_errors: Annotated[
         SyntaxRule,
         Says(description="An edit that introduces a syntax error: warn (the model is told), refuse or off."),

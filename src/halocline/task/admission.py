@@ -1,15 +1,17 @@
 """A call on its way through the gates, and the events that tell of it; pure."""
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from halocline.policy.gate import Decision
 from halocline.policy.holding import holding
-from halocline.ports.tool import AnyTool, Summary
+from halocline.ports.tool import AnyTool, Summary, ToolOutput
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
-from halocline.protocol.messages import Note, ToolCall
+from halocline.protocol.messages import Note, Text, ToolCall
 from halocline.protocol.values import Value
 
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
@@ -20,7 +22,7 @@ class Run(Value, frozen=True):
     """A call that passed every gate. `notes` are words of a person or a hook on it, for the model.
 
     `places` is where its paths led when that was judged, `rule` what let it pass, and `runs` the form in which its
-    command is run, when that is not the command itself.
+    command is run, when that is not the command itself. `scripts` are what it runs, as they were when it was judged.
     """
 
     call: ToolCall
@@ -31,6 +33,7 @@ class Run(Value, frozen=True):
     places: tuple[str, ...] = ()
     rule: str = ""
     runs: str = ""
+    scripts: tuple[str, ...] = ()
 
 
 def started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
@@ -45,6 +48,7 @@ def started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
         rule=run.rule,
         runs=run.runs,
         sandbox=holding(summary, sandbox),
+        scripts=run.scripts,
     )
 
 
@@ -76,6 +80,14 @@ def granted(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
     if answer.decision not in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS):
         return None
     return decision.wider if answer.wider and decision.wider else decision.grant
+
+
+def blotted(output: ToolOutput, places: Sequence[str], outputs: Path | None, blot: Callable[[str], str]) -> ToolOutput:
+    """What a tool found in the copies of what commands printed, which are as these printed it."""
+    if outputs is None or not any(Path(place).is_relative_to(outputs.resolve()) for place in places):
+        return output
+    content = tuple(Text(blot(part.text)) if isinstance(part, Text) else part for part in output.content)
+    return replace(output, content=content)
 
 
 def _told(parts: tuple[ev.CommandPart, ...], command: str) -> tuple[ev.CommandPart, ...]:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from halocline.context.compaction import Tight, limit_in, summary_request, tried
 from halocline.context.manager import Context
+from halocline.ports.hooks import Hooks, Shortening
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.tool import Toolset
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -33,6 +34,7 @@ from halocline.task.inbox import Wish
 
 NOT_WORTH = "Not compacted: too little would be saved."
 WHY_NOT = "The newest messages are kept as they are, and they are nearly all there is."
+BLOCKED = "Not compacted, a hook says: {why}"
 NOTHING = "There is no compaction to undo."
 WITHOUT = "The model gave no summary ({why}): the conversation was shortened without one."
 REFUSED, FAILED, NOT_UNDONE = "not_compacted", "compaction_failed", "nothing_to_undo"
@@ -52,12 +54,14 @@ class Compactor:
         toolset: Toolset,
         state: Callable[[], State],
         automatic: bool,
+        hooks: Hooks | None = None,
     ) -> None:
         self._model = model
         self._context = context
         self._toolset = toolset
         self._state = state
         self._automatic = automatic
+        self._hooks = hooks
 
     async def reply(self, wish: Wish | None) -> AsyncGenerator[Event, None]:
         """Ask for the next reply; make room first where a person wants it or it is needed."""
@@ -103,10 +107,14 @@ class Compactor:
         """Have a summary made, when so much can be saved that it is worth one."""
         state, request = self._state(), self._request()
         room, before = self._context.room(state), self._context.used(state, self._toolset)
-        if tried(state, request, before, room, tight) is None:
+        made = tried(state, request, before, room, tight)
+        blocked = await self._blocked(made, request, before) if made else ""
+        if made is None or blocked:
             if tight.cause is CompactionCause.ASKED:
-                yield ErrorRaised(code=REFUSED, text=NOT_WORTH, hint=WHY_NOT)
+                text, hint = (NOT_WORTH, WHY_NOT) if made is None else (BLOCKED.format(why=blocked), "")
+                yield ErrorRaised(code=REFUSED, text=text, hint=hint)
             return
+        state, request = self._state(), self._request()  # a hook may have told the model something
         yield CompactionStarted(cause=tight.cause, tokens=before, focus=tight.focus)
         summary = ""
         try:
@@ -123,6 +131,21 @@ class Compactor:
             yield Noticed(WITHOUT.format(why=why))
         made = tried(state, request, before, room, replace(tight, summary=summary))
         yield made or ErrorRaised(code=FAILED, text=NOT_WORTH, hint=WHY_NOT)
+
+    async def _blocked(self, made: Compacted, request: Request, tokens: int) -> str:
+        """Why a hook will not have it; empty when none objects."""
+        if self._hooks is None:
+            return ""
+        what = Shortening(
+            strategy="auto-condense",
+            messages=request.messages,
+            tokens=tokens,
+            first=1,
+            last=made.kept_from,
+            asked=made.cause is CompactionCause.ASKED,
+            focus=made.focus,
+        )
+        return (await self._hooks.before_compaction(what)).blocked
 
     def _after(self, error: ModelError, request: Request, share: int | None) -> Compacted | None:
         """What to go on with after an error; None when nothing helps."""

@@ -76,6 +76,9 @@ class HidingFiles:
         marks = await self._files.marks(folder, names)
         return [None if self._hidden(folder / name) else mark for name, mark in zip(names, marks, strict=True)]
 
+    def only(self, may_write: Callable[[str], bool]) -> "HidingFiles":
+        return HidingFiles(self._files.only(may_write), self._hidden)
+
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         return [entry for entry in await self._files.list(path) if not self._hidden(path / entry[0])]
 

@@ -5,7 +5,7 @@ One object has the fields of both (none of their names collide), and an answer m
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -44,6 +44,11 @@ _MODES = {
     ApprovalMode.YOLO: "bypassPermissions",
 }
 _EXACT = re.compile(r"[\w\s|,-]*")
+_UNSEEN = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+    r"\U000e0000-\U000e0fff]"
+)
+"""What a terminal obeys, and what nobody sees: control sequences, marks of direction, tags."""
 _NO_BLOCK = (HookMoment.TASK_CANCEL, HookMoment.TASK_ERROR, HookMoment.SESSION_SHUTDOWN, HookMoment.NOTIFICATION)
 _TALKS = ("UserPromptSubmit", "SessionStart")
 """Events of a settings file at which any output is for the model."""
@@ -211,6 +216,20 @@ def _content(hook: Hook, answer: Answer) -> tuple[Note, ...]:
     words = (answer.hook_specific_output.additional_context, answer.context_modification, answer.context)
     text = "\n\n".join(text.strip() for text in words if text and text.strip())
     return (note(hook.name, hook.moment or "", text),) if text else ()
+
+
+def scrubbed(run: HookRan, blot: Callable[[str], str]) -> HookRan:
+    """A run as the log and the model have it: no keys in its words, and nothing that a terminal would obey."""
+    content = tuple(
+        msgspec.structs.replace(part, text=_harmless(blot(part.text))) if isinstance(part, Note) else part
+        for part in run.content
+    )
+    name, said = _harmless(blot(run.hook)), _harmless(blot(run.said))
+    return msgspec.structs.replace(run, hook=name, said=said, content=content)
+
+
+def _harmless(text: str) -> str:
+    return _UNSEEN.sub("", text)
 
 
 def note(hook: str, moment: str, text: str) -> Note:

@@ -5,11 +5,12 @@ the person's. What they said together is a pure function of their events.
 """
 
 import asyncio
+import os.path
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from halocline.ports.hooks import Hook, HookEnd, HookRunner, Outcome
+from halocline.ports.hooks import Hook, HookEnd, HookRunner, Outcome, Shortening
 from halocline.protocol import events as ev
 from halocline.protocol.answer import final_text
 from halocline.protocol.events import HookRan
@@ -28,12 +29,16 @@ CHANGED = "the hooks of this folder are not as they were when it was trusted; lo
 
 
 class Rules(Value, frozen=True):
-    """What the settings say. `is_current` is false when the project's hooks are no longer those that were trusted."""
+    """What the settings say. `is_current` is false when the project's hooks are no longer those that were trusted.
+
+    `blot` leaves keys out of what hooks say.
+    """
 
     timeout: float
     fails_closed: bool
     transcript: str
     is_current: Callable[[], bool]
+    blot: Callable[[str], str] = str
 
 
 class LiveHooks:
@@ -81,6 +86,16 @@ class LiveHooks:
             failed=failed,
         )
         return outcome(await self._all(HookMoment.POST_TOOL_USE, facts, call))
+
+    async def before_compaction(self, what: Shortening) -> Outcome:
+        if not any(hook.moment is HookMoment.PRE_COMPACT for hook in self._hooks):
+            return Outcome()
+        from halocline.task import hook_compaction as telling
+
+        files = telling.conversation(what.messages)
+        async with self._runner.lent(files, os.path.dirname(self._rules.transcript)) as paths:
+            facts = telling.of_compaction(what, self._state(), paths)
+            return outcome(await self._all(HookMoment.PRE_COMPACT, facts))
 
     def waits(self, kind: str, message: str) -> None:
         if not any(hook.moment is HookMoment.NOTIFICATION for hook in self._hooks):
@@ -152,7 +167,8 @@ class LiveHooks:
             tell(replace(words.ran(hook, call, HookEnd(), state, fails_closed=False), status=HookStatus.CANCELLED))
             raise
         closed = hook.on_failure == "block" or (not hook.on_failure and self._rules.fails_closed)
-        run = self._as_a_task(words.ran(hook, call, end, state, fails_closed=closed))
+        run = words.scrubbed(words.ran(hook, call, end, state, fails_closed=closed), self._rules.blot)
+        run = self._as_a_task(run)
         tell(run)
         return run
 

@@ -28,6 +28,7 @@ class Machine(Value, frozen=True):
     """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
 
     `folder` is the task's own; without `web_search` no engine is set up. A replay pays no `attention`.
+    `blot` leaves keys out of what programs print.
     """
 
     files: Files
@@ -54,6 +55,7 @@ class Machine(Value, frozen=True):
     instructions: "Instructions | None" = None
     attention: "Attention | None" = None
     mentions: "Mentions | None" = None
+    blot: Callable[[str], str] = str
 
     async def close(self) -> None:
         """End what was started on it."""

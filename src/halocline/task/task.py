@@ -65,6 +65,7 @@ class Task:
             toolset=self.toolset,
             state=lambda: self.state,
             automatic=self.automatic_compaction,
+            hooks=self.machine.hooks,
         )
         self.tool_calls = ToolCalls(
             log=self.log,

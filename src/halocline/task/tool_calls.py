@@ -16,7 +16,8 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, within
-from halocline.policy.gate import Decision, Posture, decide, places
+from halocline.policy.gate import Decision, Posture, decide, places, scripts
+from halocline.policy.paths import Judged
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.tool import PROGRESS, Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
@@ -25,7 +26,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Message, Note, ResultPart, Text, ToolCall, ToolResult
 from halocline.protocol.rules import Verdict
 from halocline.protocol.state import State
-from halocline.task.admission import ALLOWED, Run, asked, granted, resolved, started
+from halocline.task.admission import ALLOWED, Run, asked, blotted, granted, resolved, started
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
 from halocline.task.judging import posture, summary_of
@@ -48,6 +49,9 @@ NOBODY = (
 )
 DECLINED = "The person declined this call; it was not run and nothing changed."
 MOVED = "Not done: a path of this call leads elsewhere than when it was judged. Nothing was changed; send it again."
+REWRITTEN = (
+    "Not done: a script that this command runs changed after the command was allowed. Nothing was run; send it again."
+)
 CHANGED = "Not done: a file changed after the person saw this edit. It is as it is now; read it again, then edit."
 UNKNOWN_TOOL = "There is no tool"
 SKIPPED = "Skipped, because the person declined an earlier call of this message."
@@ -137,6 +141,7 @@ class ToolCalls:
                 await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
+            output = blotted(output, run.places, self._posture().outputs, self._machine.blot)
             self._emit(*output.events)
             output = await self._followed(run, output)
         except ToolFailure as failure:
@@ -183,9 +188,11 @@ class ToolCalls:
         return replace(output, content=(*output.content, *found.notes), diffs=(*output.diffs, *found.diffs))
 
     def _require_same_places(self, run: Run) -> None:
-        """A link may have been put in the way while a person was thinking."""
+        """A link may have been put in the way while a person was thinking, or a script changed that is to be run."""
         if places(run.summary, self._posture()) != run.places:
             raise ToolFailure(MOVED)
+        if run.summary.command and scripts(run.summary, self._posture()) != run.scripts:
+            raise ToolFailure(REWRITTEN)
 
     def _understand(self, call: ToolCall, model: str) -> Run:
         tool = self._toolset.find(call.name)
@@ -216,7 +223,13 @@ class ToolCalls:
         decision = self._judge(run)
         if self._machine.hooks:
             run, decision = self._heard(run, decision, await self._machine.hooks.before(run.call))
-        run = replace(run, places=decision.places, rule=decision.rule, runs=decision.canonical or "")
+        run = replace(
+            run,
+            places=decision.places,
+            rule=decision.rule,
+            runs=decision.canonical or "",
+            scripts=decision.scripts,
+        )
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
 
     def _heard(self, run: Run, decision: Decision, said: "Outcome") -> tuple[Run, Decision]:
@@ -297,7 +310,8 @@ class ToolCalls:
         if arguments is None:
             return replace(run, notes=(*run.notes, *notes))
         edited = self._understand(replace(run.call, arguments=arguments), model="")
-        edited = replace(edited, places=self._judge(edited).places)
+        judged = self._judge(edited)
+        edited = replace(edited, places=judged.places, scripts=judged.scripts)
         changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
         return replace(edited, notes=(Note(changed, "approval"), *notes))
 
@@ -347,7 +361,7 @@ class ToolCalls:
 
     def _context(self, run: Run) -> ToolContext:
         state = self._state()
-        files, search = self._machine.files, self._machine.search
+        files, search = self._machine.files.only(Judged(run.places, self._machine.folder)), self._machine.search
         if lines := state.rules.ignored:
             from halocline.task.hiding import Hidden, HidingFiles, HidingSearch  # few workspaces have ignore files
 

@@ -1,11 +1,15 @@
 """A host without a machine: files that live in memory."""
 
-from collections.abc import Mapping, Sequence
-from errno import EINVAL, ENOENT, ENOTDIR
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from errno import EINVAL, ELOOP, ENOENT, ENOTDIR
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark
+
+T = TypeVar("T")
 
 
 class MemoryFiles:
@@ -15,6 +19,12 @@ class MemoryFiles:
         self.contents: dict[Path, bytes] = dict(contents or {})
         self._clock = count(1)
         self._modified: dict[Path, int] = {}
+        self._may_write: Callable[[str], bool] = lambda path: True
+
+    def only(self, may_write: Callable[[str], bool]) -> "MemoryFiles":
+        limited = copy(self)
+        limited._may_write = may_write
+        return limited
 
     async def info(self, path: Path) -> FileInfo | None:
         if path in self.contents:
@@ -29,6 +39,7 @@ class MemoryFiles:
         return self.contents[path][:limit]
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
+        self._require(path)
         if self._is_folder(path):
             raise OSError(EINVAL, "not a regular file", str(path))
         if any(parent in self.contents for parent in path.parents):
@@ -42,6 +53,7 @@ class MemoryFiles:
         before, modified = dict(self.contents), dict(self._modified)
         try:
             for write in writes:
+                self._require(write.path)
                 if write.data is not None:
                     await self.write(write.path, write.data, write.expected)
                 elif self.contents.get(write.path) != write.expected:
@@ -49,7 +61,8 @@ class MemoryFiles:
                 else:
                     self.contents.pop(write.path, None)
         except BaseException:
-            self.contents, self._modified = before, modified
+            _put_back(self.contents, before)
+            _put_back(self._modified, modified)
             raise
 
     async def mend(self) -> list[str]:
@@ -70,5 +83,14 @@ class MemoryFiles:
         below = [file.relative_to(path).parts for file in self.contents if path in file.parents]
         return sorted({(parts[0], len(parts) > 1) for parts in below})
 
+    def _require(self, path: Path) -> None:
+        if not self._may_write(str(path)):
+            raise OSError(ELOOP, "it leads elsewhere than when it was looked at", str(path))
+
     def _is_folder(self, path: Path) -> bool:
         return any(path in file.parents for file in self.contents)
+
+
+def _put_back(now: dict[Path, T], then: Mapping[Path, T]) -> None:
+    now.clear()
+    now.update(then)

@@ -1,5 +1,6 @@
 """execute_command: one shell command in the workspace; its end, or that it goes on, is told in words."""
 
+import os.path
 import re
 from pathlib import Path
 from typing import Annotated
@@ -73,7 +74,7 @@ def instead(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
     found = shell_patch(input.command)
     if found is None:
         return None
-    folder = str(Path(cwd, Path(found.folder).expanduser())) if cwd or found.folder else ""
+    folder = str(Path(cwd, os.path.expanduser(found.folder))) if cwd or found.folder else ""
     return "apply_patch", {"input": found.text, "folder": folder}
 
 

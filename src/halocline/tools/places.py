@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from halocline.policy.paths import plain
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
@@ -40,7 +41,7 @@ async def existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
         if found := await ctx.files.info(path):
             return path, found
         names = await _names(path.parent, ctx)
-        for lookalike in (path.with_name(name) for name in names if _plain(name) == _plain(path.name)):
+        for lookalike in (path.with_name(name) for name in names if plain(name) == plain(path.name)):
             if _is_itself(lookalike) and (found := await ctx.files.info(lookalike)):
                 return lookalike, found
     raise ToolFailure(f"There is no {shown(path, ctx)}.{_similar(path, names, ctx)}")
@@ -66,13 +67,6 @@ async def _names(folder: Path, ctx: ToolContext) -> list[str]:
         return [name for name, _ in await ctx.files.list(folder)]
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _plain(name: str) -> str:
-    """The name with composed accents and with every kind of blank as a space."""
-    import unicodedata  # only needed for a wrong name
-
-    return "".join(" " if c.isspace() else c for c in unicodedata.normalize("NFC", name))
 
 
 def _similar(path: Path, names: list[str], ctx: ToolContext) -> str:

@@ -9,6 +9,8 @@ from tests.hosts.test_processes import linux, runs
 
 from halocline.ports.diagnostics import EditedText
 
+pytestmark = pytest.mark.slow
+
 WELL_BEHAVED = ["versioned", "unversioned", "pull", "stale"]
 DEADLY = ["dies", "rubbish", "boasts", "floods"]
 

@@ -1,4 +1,5 @@
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -160,6 +161,31 @@ async def test_what_others_would_obey_is_put_aside_when_it_is_new(run: Runner, w
     assert told.startswith(f"{name.removesuffix('/pre-commit').removesuffix('/config')} was put aside to ")
     assert not (wishes.workspace / name).exists()
     assert "evil" in "".join(path.read_text() for path in (wishes.own / "quarantine").rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("folder", [".", "sub", "sub/deep"])
+async def test_a_new_folder_that_git_would_take_for_a_repository_is_not_obeyed(
+    run: Runner, wishes: Wishes, folder: str
+):
+    (wishes.workspace / ".git").rename(wishes.workspace / "aside")
+    place = wishes.workspace / folder
+    result = await run(
+        f"git init -q --bare made && mkdir -p {folder} && mv made/* {folder} && cd {folder} && "
+        "git config core.bare false && git config core.worktree . && git config core.fsmonitor 'touch evil'"
+    )
+    assert (result.exit_code, len(result.set_aside)) == (0, 3)
+    words = ["git", "status"]
+    subprocess.run(words, cwd=place, env={"PATH": os.environ["PATH"], "HOME": str(wishes.home)}, check=False)
+    assert not (place / "evil").exists()
+
+
+@pytest.mark.parametrize("attack", ["echo x >> made/config", "echo x > made/hooks/post-receive"])
+async def test_a_repository_without_files_of_its_own_keeps_what_it_obeys(run: Runner, wishes: Wishes, attack: str):
+    await run("git init -q --bare made", unsandboxed=True)
+    before = (wishes.workspace / "made/config").read_text()
+    assert (await run(attack)).exit_code != 0
+    assert (wishes.workspace / "made/config").read_text() == before
+    assert not (wishes.workspace / "made/hooks/post-receive").exists()
 
 
 async def test_workflows_stay_as_they_are_and_what_is_beside_them_does_not(run: Runner, wishes: Wishes):

@@ -36,6 +36,7 @@ CREDENTIALS = (
 )
 """Below a person's home. `.env` files are masked in the workspace, where they are looked for."""
 SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d")
+_REPOSITORIES = ({"HEAD", "objects", "refs"}, {"HEAD", "commondir"})
 _OBEYED_WITHIN = {".github": "workflows"}
 """Where only a part of a folder is obeyed."""
 _EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist")
@@ -99,14 +100,22 @@ def protected(workspace: Path) -> dict[Path, Identity]:
     """What must not be changed, with what it is; found in the root, and nested repositories a little below."""
     found: dict[Path, Identity] = {}
     for folder in _folders(str(workspace)):
-        is_root = folder == str(workspace)
-        for entry in _entries(folder):
-            if entry.name == ".git" or (is_root and entry.name in ROOT_ONLY):
-                path = Path(entry.path, _OBEYED_WITHIN.get(entry.name, ""))
-                with suppress(FileNotFoundError, NotADirectoryError):
-                    status = path.lstat()
-                    found[path] = (status.st_dev, status.st_ino)
+        for path in _obeyed(folder, is_root=folder == str(workspace)):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                status = path.lstat()
+                found[path] = (status.st_dev, status.st_ino)
     return found
+
+
+def _obeyed(folder: str, *, is_root: bool) -> Iterator[Path]:
+    """What other programs obey there. Git takes any folder with these names for a repository, and obeys it."""
+    entries = _entries(folder)
+    for entry in entries:
+        if entry.name == ".git" or (is_root and entry.name in ROOT_ONLY):
+            yield Path(entry.path, _OBEYED_WITHIN.get(entry.name, ""))
+    names = {entry.name for entry in entries}
+    if any(names >= needed for needed in _REPOSITORIES):
+        yield from (Path(folder, name) for name in GIT_OBEYS)
 
 
 def _folders(root: str) -> Iterator[str]:

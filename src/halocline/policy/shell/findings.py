@@ -29,13 +29,14 @@ class Rule(StrEnum):
 class Finding:
     """One part, why it is judged so, and the form in which it is run when all of the command only reads.
 
-    `argv` are its words; None when they are not known before it runs.
+    `argv` are its words; None when they are not known before it runs. `scripts` are files that it runs.
     """
 
     part: CommandPart
     rule: Rule
     canonical: str | None = None
     argv: tuple[str, ...] | None = None
+    scripts: tuple[str, ...] = ()
 
     @property
     def reads(self) -> bool:
@@ -52,6 +53,7 @@ class Analysis:
     segments: list[tuple[str, str]] = field(default_factory=list)
     redirects: bool = False
     words: list[tuple[str, ...]] = field(default_factory=list)
+    scripts: dict[str, str] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[CommandPart, ...]:
@@ -75,6 +77,11 @@ def part(text: str, effect: Effect, reason: str = "", targets: tuple[str, ...] =
     """A part as it is shown: a long text only in its beginning."""
     short = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
     return CommandPart(short, effect, targets[:MOST_TARGETS], reason)
+
+
+def unknown(text: str, reason: str, rule: Rule = Rule.UNKNOWN) -> Finding:
+    """A part of which nobody can say what it does."""
+    return Finding(part(text, Effect.UNKNOWN, reason), rule)
 
 
 MOST_SHOWN = 200

@@ -49,6 +49,8 @@ class Ground:
 
     def find(self, text: str, *, quoted: bool = False) -> list[Found]:
         """Where a path leads from each folder. Raises ToolFailure when it is none."""
+        if "\0" in text:
+            raise ToolFailure("A path cannot hold a NUL character.")
         literal = f"./{text}" if quoted and text.startswith("~") else text
         found = [
             resolve(os.path.join(folder, os.path.expanduser(literal)), self.workspace, self.home, ignored=self.ignored)

@@ -14,6 +14,7 @@ from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.parse import NotUnderstood, parse
 from halocline.policy.shell.program import judge_program
 from halocline.policy.shell.redirects import judge_redirect
+from halocline.policy.shell.scripts import entries, scripts_of
 from halocline.policy.shell.tree import Block, Chain, Node, Simple, inner
 from halocline.protocol.rules import Effect
 
@@ -144,7 +145,7 @@ class _Judge:
         if both is None:
             return None
         forms[-1] = both[0]
-        self._note_segment(user)
+        self._note_segment(user, ground)
         self._analysis.findings.append(Finding(part(user.source, Effect.READ_ONLY), Rule.READS, both[1]))
         return both[1], ground
 
@@ -166,24 +167,28 @@ class _Judge:
     def _simple(self, simple: Simple, ground: Ground) -> tuple[str | None, Ground]:
         for script in inner(simple):
             self.node(script, ground)
-        self._note_segment(simple)
+        scripts, self._analysis.scripts = self._analysis.scripts, {}
+        self._note_segment(simple, ground)
         finding, after = self._judged(simple, ground)
+        own, self._analysis.scripts = self._analysis.scripts, scripts | self._analysis.scripts
         found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in simple.redirects)]
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
         forms = [one.canonical for one in found]
         form = None if None in forms else " ".join(str(form) for form in forms)
         shown = part(simple.source, strictest.part.effect, strictest.part.reason, targets)
-        self._analysis.findings.append(Finding(shown, strictest.rule, form, _words(simple)))
+        self._analysis.findings.append(Finding(shown, strictest.rule, form, _words(simple), entries(own)))
         return form, after
 
-    def _note_segment(self, simple: Simple) -> None:
+    def _note_segment(self, simple: Simple, ground: Ground) -> None:
         raw = " ".join(
             (*(f"{name}={word.source}" for name, word in simple.assignments), *(w.source for w in simple.words))
         )
         plain = " ".join(word.source if word.dynamic else word.text for word in simple.words)
         self._analysis.segments.append((raw, plain))
-        self._analysis.words.append(tuple(word.text for word in simple.words))
+        words = tuple(word.text for word in simple.words)
+        self._analysis.words.append(words)
+        self._analysis.scripts |= scripts_of(words, ground)
         self._analysis.redirects |= any(redirect.operator not in (">&", "<&") for redirect in simple.redirects)
 
     def _judged(self, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
@@ -218,7 +223,7 @@ class _Judge:
             finding, after = self._judged(Simple(wrapped.source, wrapped.words), ground)
             found.append(finding)
             canonical = finding.canonical
-            self._note_segment(Simple(wrapped.source, wrapped.words))
+            self._note_segment(Simple(wrapped.source, wrapped.words), ground)
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         rule, reason, effect = strictest.rule, strictest.part.reason, strictest.part.effect
         if wrapped.rule is not None and _STRICTNESS[wrapped.rule] > _STRICTNESS[rule]:
@@ -243,6 +248,7 @@ class _Judge:
             inside.findings.append(Finding(part(text, Effect.UNKNOWN, str(why)), Rule.NOT_ANALYSED))
         self._analysis.segments += inside.segments
         self._analysis.words += inside.words
+        self._analysis.scripts |= inside.scripts
         self._analysis.redirects |= inside.redirects
         if canonical is None:
             self._analysis.findings += inside.findings

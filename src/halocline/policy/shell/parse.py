@@ -46,6 +46,8 @@ class NotUnderstood(Exception):
 
 def parse(text: str) -> Node:
     """The tree of a command line. Raises NotUnderstood."""
+    if "\0" in text:
+        raise NotUnderstood("it holds a NUL character, which no command can")
     try:
         data = text.encode()
     except UnicodeEncodeError:

@@ -1,22 +1,21 @@
-"""One program with its words, judged: by the table of readers, as git, or by what is known of those that do more."""
+"""One program with its words, judged: by the table of readers, as git, or (`acting`) by what those that do more do."""
 
 import re
 
-from halocline.policy.shell import actors, git, wrappers
-from halocline.policy.shell.actors import ACTORS, Actor
-from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell import git
+from halocline.policy.shell.acting import LONGEST_WORD, acting
+from halocline.policy.shell.actors import ACTORS
+from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
-from halocline.policy.shell.places import OWN, reading, writing
+from halocline.policy.shell.places import reading
 from halocline.policy.shell.readers import PRINTS_VERSION, READERS, SUBCOMMANDS
-from halocline.policy.shell.render import home_of, render
+from halocline.policy.shell.render import render
 from halocline.policy.shell.specs import Given, Role, Spec, Unlisted, sort_words
 from halocline.policy.shell.tree import Piece, Simple, Word
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import Effect, Place
 
 MOST_NAMES = 900
-LONGEST_WORD = 4_000
-"""Characters; a longer one is no path."""
 _FOLDERS = ("", "/bin/", "/usr/bin/")
 _STATUS = re.compile(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
 _WITHOUT_CONTENT = frozenset({"branch", "remote", "rev-parse", "status", "tag"})
@@ -47,28 +46,24 @@ def _judged(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     word = simple.words[0]
     name = word.value
     if not name:
-        return _unknown(simple, "the program's name is known only when it runs", Rule.DYNAMIC), ground
+        return unknown(simple.source, "the program's name is known only when it runs", Rule.DYNAMIC), ground
     folder, slash, base = name.rpartition("/")
     known = base if f"{folder}{slash}" in _FOLDERS else name
     if not ground.folders and not _is_pathless(known):
-        return _unknown(simple, "the folder that it runs in is not known", Rule.DYNAMIC), ground
+        return unknown(simple.source, "the folder that it runs in is not known", Rule.DYNAMIC), ground
     if word.source != name:
-        finding = _acting(known, simple, ground)
-        return (finding or _unknown(simple, "the program's name is written in an odd way", Rule.DYNAMIC)), ground
+        finding = acting(known, simple, ground)
+        return (finding or unknown(simple.source, "the program's name is written in an odd way", Rule.DYNAMIC)), ground
     finding = _looking(known, simple, ground)
     if finding.rule is Rule.READS and known == "cd":
         return finding, _moved(simple, ground)
-    if finding.rule is not Rule.READS and (acting := _acting(known, simple, ground)) is not None:
-        return acting, ground
+    if finding.rule is not Rule.READS and (does := acting(known, simple, ground)) is not None:
+        return does, ground
     return finding, ground
 
 
 def _is_pathless(name: str) -> bool:
     return name in ("echo", "true", "false", "pwd", "date", "whoami") or name in ACTORS
-
-
-def _unknown(simple: Simple, reason: str, rule: Rule = Rule.UNKNOWN) -> Finding:
-    return Finding(part(simple.source, Effect.UNKNOWN, reason), rule)
 
 
 def _moved(simple: Simple, ground: Ground) -> Ground:
@@ -101,21 +96,21 @@ def _looking(name: str, simple: Simple, ground: Ground) -> Finding:
         name = f"{name} {texts[0]}"
         spec, words = READERS.get(name), words[1:]
     if spec is None:
-        return _unknown(simple, f"nothing is known of {name}")
+        return unknown(simple.source, f"nothing is known of {name}")
     return _by_spec(name, spec, simple, words, ground)
 
 
 def _version(name: str, simple: Simple, ground: Ground) -> Finding:
     if name in _RUSTUP and any(ground.facts.has_toolchain_file(folder) for folder in ground.folders):
-        return _unknown(simple, "a rust-toolchain file decides which program that is")
+        return unknown(simple.source, "a rust-toolchain file decides which program that is")
     if "PATH" in ground.exported:
-        return _unknown(simple, "an earlier command changed PATH")
+        return unknown(simple.source, "an earlier command changed PATH")
     return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, " ".join(render(word) for word in simple.words))
 
 
 def _by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
     if spec.looks_up and "PATH" in ground.exported:
-        return _unknown(simple, "an earlier command changed PATH, by which it answers")
+        return unknown(simple.source, "an earlier command changed PATH, by which it answers")
     if name in ("echo", "printf"):
         words = tuple(_status(word) for word in words)
     try:
@@ -123,15 +118,15 @@ def _by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], gro
         paths = [*given.paths, *_require(spec, given, ground)]
         found = _found(spec, given, paths, ground)
     except Unlisted as why:
-        return _unknown(simple, str(why))
+        return unknown(simple.source, str(why))
     except ToolFailure as why:
-        return _unknown(simple, why.text, Rule.DYNAMIC)
+        return unknown(simple.source, why.text, Rule.DYNAMIC)
     recursive = spec.recursive == "always" or bool(set(spec.recursive.split()) & set(given.names))
     folders = [one.path for one in found] or list(ground.folders)
     if recursive and any(ground.holds_own_state(folder) for folder in folders):
         return Finding(part(simple.source, Effect.READ_ONLY, "Halocline's own files are below"), Rule.OUTSIDE)
     if recursive and ground.ignored:
-        return _unknown(simple, "it may come upon files that an ignore file hides")
+        return unknown(simple.source, "it may come upon files that an ignore file hides")
     return reading(simple.source, found, _form(name, spec, given, recursive), names_only=spec.names_only)
 
 
@@ -224,179 +219,21 @@ def _git(simple: Simple, ground: Ground) -> Finding:
     if words and words[0].value == "--no-pager":
         words.pop(0)
     if not words or words[0].value is None:
-        return _unknown(simple, "nothing is known of this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN)
+        return unknown(simple.source, "nothing is known of this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN)
     name = words[0].text
     if name.startswith("-"):
-        return _unknown(simple, f"git's option {name} may change what it reads or runs")
+        return unknown(simple.source, f"git's option {name} may change what it reads or runs")
     if name not in git.LOOKS:
-        return _unknown(simple, f"git {name} may change the repository")
+        return unknown(simple.source, f"git {name} may change the repository")
     if ground.ignored and name not in _WITHOUT_CONTENT:
-        return _unknown(simple, "it may show files that an ignore file hides")
+        return unknown(simple.source, "it may show files that an ignore file hides")
     finding = _by_spec(f"git --no-pager {name}", git.LOOKS[name], simple, tuple(words[1:]), ground)
     if finding.rule is not Rule.READS:
         return finding
     for folder in ground.folders:
         settings = ground.facts.git_settings(folder)
         if settings is None:
-            return _unknown(simple, "the repository's settings cannot be read")
+            return unknown(simple.source, "the repository's settings cannot be read")
         if runs := git.runs_programs(settings):
-            return _unknown(simple, f"the repository's settings may run programs: {', '.join(runs[:3])}")
+            return unknown(simple.source, f"the repository's settings may run programs: {', '.join(runs[:3])}")
     return finding
-
-
-def _acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
-    """What a program does that is known to do more than read; None when nothing is known."""
-    texts = [word.text for word in simple.words[1:]]
-    base = name.rsplit("/", 1)[-1]
-    if base in actors.RIGHTS:
-        return _unknown(simple, "it runs with other rights", Rule.RIGHTS)
-    if base == "git":
-        return _git_acting(simple, texts)
-    sub = next((text for text in texts if not text.startswith("-")), "")
-    if sub and sub in actors.NETWORK_COMMANDS.get(base, "").split():
-        return Finding(part(simple.source, Effect.NETWORK, f"{base} {sub} reaches the network"), Rule.NETWORK)
-    if base in ("python", "python3") and texts[:2] == ["-m", "pip"] and {"install", "download"} & set(texts):
-        return Finding(part(simple.source, Effect.NETWORK, "pip reaches the network"), Rule.NETWORK)
-    if base == "find" and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
-        return _deleting(simple, _below(simple), "deletes or writes", ground)
-    if base in ("sed", "perl") and any(text.startswith(("-i", "--in-place")) for text in texts):
-        files = [word for word in simple.words[1:] if not word.text.startswith("-")][0 if "-e" in texts else 1 :]
-        return _on_targets(simple, files, Actor(Effect.WRITES_INSIDE, "edits"), ground)
-    if base in ("sort", "tree") and "-o" in texts:
-        return _on_targets(
-            simple,
-            [simple.words[texts.index("-o") + 2]] if texts[-1] != "-o" else [],
-            Actor(Effect.WRITES_INSIDE, "writes to"),
-            ground,
-        )
-    if base.startswith("mkfs"):
-        return _on_targets(
-            simple,
-            _operands(simple, Actor(Effect.DESTRUCTIVE, "", "all")),
-            Actor(Effect.DESTRUCTIVE, "makes anew"),
-            ground,
-        )
-    if base in ACTORS:
-        return _on_targets(simple, _operands(simple, ACTORS[base]), ACTORS[base], ground)
-    return _touching(simple, ground)
-
-
-def _below(simple: Simple) -> list[Word]:
-    """What `find` may find, as a pattern for each folder that it begins in."""
-    starts = [word for word in simple.words[1:] if not word.text.startswith("-")][:1] or [Word(".", (Piece("."),))]
-    return [wrappers.found_in(word) for word in starts]
-
-
-def _operands(simple: Simple, actor: Actor) -> list[Word]:
-    """The words that are changed."""
-    words, ended, skip = [], False, False
-    for word in simple.words[1:]:
-        if skip:
-            skip = False
-        elif not ended and word.source == "--":
-            ended = True
-        elif not ended and word.source.startswith("-") and len(word.source) > 1:
-            skip = word.text in actor.valued.split()
-        else:
-            words.append(word)
-    match actor.targets:
-        case "all":
-            return words
-        case "last":
-            return words[-1:]
-        case "rest":
-            return words[1:]
-        case "of=":
-            return [_behind(word) for word in words if word.text.startswith("of=")]
-    return []
-
-
-def _behind(word: Word) -> Word:
-    text = word.text.partition("=")[2]
-    return Word(word.source.partition("=")[2], (Piece(text),), word.dynamic)
-
-
-def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground) -> Finding | None:
-    base = simple.words[0].text.rsplit("/", 1)[-1]
-    if own := _touching(simple, ground):
-        return own
-    if actor.effect is Effect.NETWORK:
-        return Finding(part(simple.source, Effect.NETWORK, f"{base} {actor.does}"), Rule.NETWORK)
-    if actor.effect is Effect.UNKNOWN:
-        return _unknown(simple, f"it {actor.does}")
-    if actor.effect is Effect.DESTRUCTIVE or base == "mv":
-        finding = _deleting(simple, words, actor.does, ground)
-        if base != "mv" or finding.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.OUTSIDE) or not words:
-            return finding
-        over = [one.path for one in ground.targets(words[-1]) if ground.facts.is_file(one.path)]
-        return finding if over or words[-1].dynamic else writing(simple.source, _all(words, ground), actor.does)
-    if base in ("chmod", "chown", "chgrp") and any(text.startswith(("-R", "--recursive")) for text in _texts(simple)):
-        floor = _deleting(simple, words, actor.does, ground)
-        if floor.rule is Rule.FLOOR:
-            return floor
-    found = _all(words, ground)
-    if len(found) < len(words):
-        shown = tuple(word.source for word in words)
-        return Finding(
-            part(simple.source, Effect.UNKNOWN, f"it {actor.does} places that are known only when it runs", shown),
-            Rule.DYNAMIC,
-        )
-    return (
-        writing(simple.source, found, actor.does)
-        if found
-        else Finding(part(simple.source, actor.effect, f"it {actor.does}"), Rule.WRITES)
-    )
-
-
-def _texts(simple: Simple) -> list[str]:
-    return [word.text for word in simple.words[1:]]
-
-
-def _all(words: list[Word], ground: Ground) -> list[Found]:
-    return [one for word in words for one in ground.targets(word)]
-
-
-def _deleting(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding:
-    """Something that cannot be undone. What nobody may mean is never done."""
-    found = _all(words, ground)
-    whole = [one for word in words for one in ground.base(word)]
-    workspace = ground.find(str(ground.workspace))[0].path if ground.folders else ""
-    precious = [one for one in found if ground.is_precious(one.path)]
-    precious += [one for one in whole if ground.is_precious(one.path) and one.path != workspace]
-    shown = tuple(dict.fromkeys([one.shown for one in found] or [word.source for word in words]))
-    if precious:
-        return Finding(part(simple.source, Effect.DESTRUCTIVE, f"it {does} {precious[0].path}", shown), Rule.FLOOR)
-    judged = writing(simple.source, found, does) if found else None
-    if judged and judged.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
-        return judged
-    if any(ground.holds_own_state(one.path) for one in found):
-        return Finding(part(simple.source, Effect.DESTRUCTIVE, OWN, shown), Rule.OWN_STATE)
-    reason = f"it {does} {', '.join(shown[:3])}" if shown else f"it {does}"
-    return Finding(part(simple.source, Effect.DESTRUCTIVE, reason, shown), Rule.DESTROYS)
-
-
-def _git_acting(simple: Simple, texts: list[str]) -> Finding | None:
-    rest = list(texts)
-    while rest and rest[0].startswith("-"):
-        flag = rest.pop(0)
-        if flag in ("-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--config-env") and rest:
-            rest.pop(0)
-    if not rest:
-        return None
-    if why := actors.git_destroys(rest):
-        return Finding(part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
-    if rest[0] in actors.NETWORK_COMMANDS["git"].split() or rest[:2] in (["remote", "update"], ["submodule", "update"]):
-        return Finding(part(simple.source, Effect.NETWORK, f"git {rest[0]} reaches the network"), Rule.NETWORK)
-    return None
-
-
-def _touching(simple: Simple, ground: Ground) -> Finding | None:
-    """A program of which nothing is known, but one of whose words leads to what no tool may touch."""
-    for word in simple.words[1:]:
-        text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else home_of(word)
-        if word.dynamic or not text or "\0" in text or len(text) > LONGEST_WORD:
-            continue
-        finding = reading(simple.source, ground.find(text), None)
-        if finding.rule in (Rule.OWN_STATE, Rule.IGNORED):
-            return Finding(part(simple.source, Effect.UNKNOWN, finding.part.reason, (text,)), finding.rule)
-    return None

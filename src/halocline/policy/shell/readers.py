@@ -322,7 +322,7 @@ READERS: dict[str, Spec] = {
     "awk": Spec("", "Fv", operands=(PROGRAM, PATH), program=little_languages.awk, ends=True),
     "jq": Spec(
         "ceCMnrjRsSa",
-        words="arg= raw-output compact-output color-output monochrome-output null-input raw-input slurp sort-keys "
+        words="raw-output compact-output color-output monochrome-output null-input raw-input slurp sort-keys "
         "join-output "
         "ascii-output exit-status tab seq stream unbuffered",
         operands=(PROGRAM, PATH),

@@ -148,12 +148,17 @@ _REACH = {Scope.TASK: "in this task", Scope.PROJECT: "in this project", Scope.EV
 
 def granted(grant: Grant, scope: Scope = Scope.TASK) -> str:
     """What *always* allows, in words."""
-    return f"{_leave(grant)} {_REACH[scope]}"
+    names = ", ".join(entry.rpartition("=")[0] for entry in grant.scripts)
+    return f"{_leave(grant)} {_REACH[scope]}" + (f", as long as {reveal(names)} stays as it is" if names else "")
 
 
 def _leave(grant: Grant) -> str:
     subject = f"`{reveal(grant.subject)}`" if grant.subject else ""
     match grant.kind:
+        case _ if grant.mcp:
+            return (
+                f"the tool {reveal(grant.mcp)}" if not grant.mcp.endswith("/*") else f"all of {reveal(grant.mcp[:-2])}"
+            )
         case _ if grant.argv:
             return f"`{reveal(' '.join(grant.argv))} …`"
         case ToolKind.EXECUTE:

@@ -67,8 +67,9 @@ def _encode(explanation: Explanation) -> str:
     told = msgspec.to_builtins(explanation)
     order = CommandPart.__struct_fields__
     told["parts"] = [{name: getattr(part, name) for name in order} for part in explanation.parts]
-    if not told["runs"]:
-        del told["runs"]
+    for name in ("runs", "scripts"):
+        if not told[name]:
+            del told[name]
     return json.dumps(told)
 
 
@@ -84,6 +85,9 @@ def _said(explanation: Explanation) -> str:
     lines.append(folded(reveal(why), f"{explanation.decision}: ", sys.stdout))
     if explanation.runs:
         lines.append(folded(reveal(explanation.runs), "runs as: ", sys.stdout))
+    for script in explanation.scripts:
+        name, _, fingerprint = script.rpartition("=")
+        lines.append(folded(reveal(f"{name} as it is now ({fingerprint[:12]})"), "leave is for: ", sys.stdout))
     return "\n".join(lines)
 
 
@@ -91,9 +95,12 @@ def _rules(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
     book = desk.book(workspace_of(arguments.cwd))
     for rule in book.rules:
         print(folded(reveal(_conditions(rule)), f"{rule.decision:<6} {rule.source:<8} {rule.name}  ", sys.stdout))
+    for source, given in book.permissions:
+        bounds = json.dumps(msgspec.to_builtins(given))
+        print(folded(reveal(bounds), f"bounds {source:<8} command_permissions  ", sys.stdout))
     if book.ignored:
         print(f"hidden from the model: {reveal(' '.join(book.ignored))}")
-    if not (book.rules or book.ignored or book.problems):
+    if not (book.rules or book.permissions or book.ignored or book.problems):
         print("There are no rules but those of the approval mode.")
     for problem in book.problems:
         print(folded(reveal(problem), "error: ", sys.stdout))
@@ -108,7 +115,7 @@ def _conditions(rule: Rule) -> str:
 
 def _plain(value: object) -> str:
     if not isinstance(value, list | tuple):
-        return str(value)
+        return json.dumps(value) if isinstance(value, bool) else str(value)
     return " ".join(str(one) if isinstance(one, str) else "|".join(one) for one in value)
 
 

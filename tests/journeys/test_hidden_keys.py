@@ -1,0 +1,68 @@
+import re
+
+from halocline.controller.controller import TaskOptions
+from halocline.protocol import events as ev
+from halocline.protocol.messages import Note
+from halocline.providers.scripted import Call, Turn
+
+DONE = Turn(text="done")
+TOKEN = "ghp_" + "a1B2" * 9
+"""No real one."""
+URL = "https://someone:hunter2secret@example.com/x.git"
+
+
+def runs(command: str, id: str = "c1") -> Turn:
+    return Turn(calls=(Call("execute_command", {"command": command}, id=id),))
+
+
+async def test_keys_in_what_a_command_prints_reach_neither_the_model_nor_the_log(journey):
+    journey.write("config", f"url = {URL}\ntoken {TOKEN}\nname = x\n")
+    await journey.run(runs("cat config"), DONE)
+    (result,) = journey.results
+    assert (
+        "https://[a password was left out]@example.com/x.git\ntoken [a github-token was left out]\nname = x" in result
+    )
+    assert TOKEN not in journey.home.log(journey.task).read_text()
+
+
+async def test_keys_in_the_address_of_a_remote_are_left_out(journey):
+    await journey.run(runs(f"git init -q . && git remote add o {URL}"), runs("git remote -v; git config --list"), DONE)
+    assert "hunter2secret" not in journey.results[1]
+    assert journey.results[1].count("@example.com/x.git") == 3
+
+
+async def test_the_copy_of_a_long_output_is_read_without_keys_too(journey):
+    lines = "a line of text\n" * 9000
+    journey.write("config", f"{lines}{TOKEN}\n{lines}")
+    await journey.run(runs("cat config"), DONE)
+    copy = re.findall(r"\S*/outputs/\S+txt", journey.results[0])[0]
+    calls = (
+        Call("read_file", {"path": copy, "start_line": 8990}, id="c2"),
+        Call("search_files", {"path": copy, "regex": "ghp_"}, id="c3"),
+    )
+    await journey.run(DONE, DONE, Turn(calls=calls), DONE, resume=journey.task)
+    assert all("[a github-token was left out]" in result and TOKEN not in result for result in journey.results[-2:])
+
+
+async def test_somebody_who_wants_to_see_keys_does(journey):
+    journey.write("config", TOKEN)
+    await journey.run(runs("cat config"), DONE, hide_keys=False)
+    assert TOKEN in journey.results[0]
+
+
+async def test_what_hooks_say_has_no_keys_and_nothing_that_a_terminal_obeys(journey):
+    folder = journey.workspace / ".clinerules/hooks"
+    folder.mkdir(parents=True)
+    said = f"see {TOKEN} \\u001b[2Jand\\u202e this"
+    (folder / "PostToolUse").write_text(f"#!/bin/sh\ncat >/dev/null\nprintf '%s' '{{\"context\": \"{said}\"}}'\n")
+    (folder / "PostToolUse").chmod(0o755)
+    (folder / "PreToolUse").write_text(f"#!/bin/sh\necho 'no {TOKEN}' >&2; exit 2\n")
+    (folder / "PreToolUse").chmod(0o755)
+    options = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)
+    await journey.run(runs("true"), DONE, options=options)
+    (refused,) = journey.of(ev.HookRan)
+    assert refused.said == "no [a github-token was left out]"
+    (folder / "PreToolUse").unlink()
+    await journey.run(runs("true"), DONE, options=options)
+    (told,) = [part.text for run in journey.of(ev.HookRan) for part in run.content if isinstance(part, Note)]
+    assert told.endswith("see [a github-token was left out] and this")
