@@ -38,6 +38,7 @@ UNUSED = (
     "halocline.providers.answer_schema",
     "halocline.providers.thinking",
     "halocline.context.answer_form",
+    "halocline.context.compaction",
     "halocline.controller.output_schema",
     "halocline.providers.accounts",
     "halocline.providers.failures",

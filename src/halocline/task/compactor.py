@@ -6,13 +6,11 @@ twice, the second time to hardly anything; only then its error is the turn's. No
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from halocline.context.compaction import Tight, limit_in, summary_request, tried
 from halocline.context.manager import Context
-from halocline.ports.hooks import Hooks, Shortening
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.tool import Toolset
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -31,6 +29,9 @@ from halocline.protocol.events import (
 )
 from halocline.protocol.state import State
 from halocline.task.inbox import Wish
+
+if TYPE_CHECKING:
+    from halocline.ports.hooks import Hooks  # most tasks have none
 
 NOT_WORTH = "Not compacted: too little would be saved."
 WHY_NOT = "The newest messages are kept as they are, and they are nearly all there is."
@@ -54,7 +55,7 @@ class Compactor:
         toolset: Toolset,
         state: Callable[[], State],
         automatic: bool,
-        hooks: Hooks | None = None,
+        hooks: "Hooks | None" = None,
     ) -> None:
         self._model = model
         self._context = context
@@ -87,7 +88,7 @@ class Compactor:
             undone = CompactionUndone() if self._state().compaction else ErrorRaised(code=NOT_UNDONE, text=NOTHING)
             yield undone
             return
-        async for event in self._compact(Tight(CompactionCause.ASKED, wish.focus)):
+        async for event in self._compact(CompactionCause.ASKED, wish.focus):
             yield event
 
     async def _before(self, wish: Wish | None) -> AsyncGenerator[Event, None]:
@@ -95,7 +96,7 @@ class Compactor:
             async for event in self.grant(wish):
                 yield event
         elif self._automatic and self._is_crowded():
-            async for event in self._compact(Tight(CompactionCause.CROWDED)):
+            async for event in self._compact(CompactionCause.CROWDED):
                 yield event
 
     def _is_crowded(self) -> bool:
@@ -103,22 +104,25 @@ class Compactor:
         allowed = self._context.room(state).allowed
         return self._context.used(state, self._toolset) > allowed
 
-    async def _compact(self, tight: Tight) -> AsyncGenerator[Event, None]:
+    async def _compact(self, cause: CompactionCause, focus: str = "") -> AsyncGenerator[Event, None]:
         """Have a summary made, when so much can be saved that it is worth one."""
+        from halocline.context.compaction import Tight, summary_request, tried  # most tasks need none of it
+
+        tight = Tight(cause, focus)
         state, request = self._state(), self._request()
         room, before = self._context.room(state), self._context.used(state, self._toolset)
         made = tried(state, request, before, room, tight)
         blocked = await self._blocked(made, request, before) if made else ""
         if made is None or blocked:
-            if tight.cause is CompactionCause.ASKED:
+            if cause is CompactionCause.ASKED:
                 text, hint = (NOT_WORTH, WHY_NOT) if made is None else (BLOCKED.format(why=blocked), "")
                 yield ErrorRaised(code=REFUSED, text=text, hint=hint)
             return
         state, request = self._state(), self._request()  # a hook may have told the model something
-        yield CompactionStarted(cause=tight.cause, tokens=before, focus=tight.focus)
+        yield CompactionStarted(cause=cause, tokens=before, focus=focus)
         summary = ""
         try:
-            async with aclosing(self._ask(summary_request(request, tight.focus, room))) as stream:
+            async with aclosing(self._ask(summary_request(request, focus, room))) as stream:
                 async for event in stream:
                     if isinstance(event, UsageReported | StepRetried):
                         yield event
@@ -136,6 +140,8 @@ class Compactor:
         """Why a hook will not have it; empty when none objects."""
         if self._hooks is None:
             return ""
+        from halocline.ports.hooks import Shortening
+
         what = Shortening(
             strategy="auto-condense",
             messages=request.messages,
@@ -149,6 +155,8 @@ class Compactor:
 
     def _after(self, error: ModelError, request: Request, share: int | None) -> Compacted | None:
         """What to go on with after an error; None when nothing helps."""
+        from halocline.context.compaction import Tight, limit_in, tried
+
         state = self._state()
         before = self._context.used(state, self._toolset)
         if share is None or not (error.kind is ModelErrorKind.CONTEXT_EXCEEDED or self._is_suspect(error, before)):
