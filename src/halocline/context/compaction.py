@@ -14,6 +14,7 @@ from halocline.context.ledger import ledger
 from halocline.context.room import Room
 from halocline.context.shortening import shortened
 from halocline.context.sizes import message_tokens, overhead_tokens
+from halocline.context.stale import EDITS
 from halocline.context.view import STAYS, answered, view
 from halocline.ports.model import Request
 from halocline.protocol.events import Compacted, CompactionCause
@@ -45,7 +46,7 @@ LIMITS = (
 )
 """Where servers say how much they take: `maximum context length is 8192 tokens`, `213000 tokens > 200000 maximum`."""
 PATHS = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-EDITS = ("write_to_file", "replace_in_file", "apply_patch")
+
 READ, SKILL = "read_file", "use_skill"
 
 ABOUT = (

@@ -16,6 +16,7 @@ WORTH = 1_000
 LEFT_OUT = "[an older copy of {path}; it is left out, as you have read the file again below]"
 READ_ON = "read on with start_line="
 READER = "read_file"
+EDITS = ("write_to_file", "replace_in_file", "apply_patch")
 
 
 class _Copy(Value, frozen=True):

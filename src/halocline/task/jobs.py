@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from halocline.context.compaction import EDITS
+from halocline.context.stale import EDITS
 from halocline.ports.jobs import Jobs
 from halocline.protocol.events import Event, JobEnded, JobsReported
 from halocline.protocol.jobs import JobInfo
