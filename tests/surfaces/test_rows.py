@@ -15,6 +15,7 @@ from halocline.protocol.messages import (
     Usage,
 )
 from halocline.surfaces import row_kinds as r
+from halocline.surfaces.figures import compaction_said
 from halocline.surfaces.rows import LIVE_OUTPUT, Transcript, fold, rows_of
 
 CALL = ToolCall("c1", "execute_command", {"command": "make"})
@@ -27,6 +28,13 @@ ENDED = ev.ToolCallEnded(
 
 def only(events: list[ev.Event], kind: type) -> list[r.Row]:
     return [row for row in rows_of(events) if isinstance(row, kind)]
+
+
+def test_a_shortened_conversation_says_by_how_much_and_why() -> None:
+    made = ev.Compacted(ev.CompactionCause.CROWDED, (), 9, 12, 98_000, 31_200)
+    (row, undone) = only([made, ev.CompactionUndone()], r.CompactionRow)
+    assert compaction_said(row) == "shortened from 98.0k to 31.2k tokens (the window was nearly full)"
+    assert compaction_said(undone) == "the model reads again what it read before it was shortened"
 
 
 def test_a_plan_that_was_changed_in_a_turn_and_is_not_finished_at_its_end_has_one_line() -> None:

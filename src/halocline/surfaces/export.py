@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from halocline.protocol.checklist import BOXES
 from halocline.protocol.events import CallStatus
 from halocline.surfaces import row_kinds as r
-from halocline.surfaces.figures import duration, ending, hook_ending, job_ending, model_name, retrying, rules_said
+from halocline.surfaces.figures import (
+    compaction_said,
+    duration,
+    ending,
+    hook_ending,
+    job_ending,
+    model_name,
+    retrying,
+    rules_said,
+)
 
 
 def to_markdown(rows: Iterable[r.Row], title: str = "Task") -> str:
@@ -56,6 +65,8 @@ def _remark(row: r.Row) -> str:
             return f"*{_line(job_ending(row))}: {code(row.command)}*"
         case r.RulesRow():
             return f"*{_line(rules_said(row))}*"
+        case r.CompactionRow():
+            return f"*{_line(compaction_said(row))}*"
         case r.HookRow():
             return f"*{_line(hook_ending(row))}*"
         case r.NoticeRow():

@@ -1,10 +1,10 @@
 """Numbers as people read them: durations, tokens, money."""
 
-from halocline.protocol.events import StepRetried
+from halocline.protocol.events import CompactionCause, StepRetried
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.rules import Effect
-from halocline.surfaces.row_kinds import HookRow, JobEndRow, RetryRow, RulesRow, TurnEndRow
+from halocline.surfaces.row_kinds import CompactionRow, HookRow, JobEndRow, RetryRow, RulesRow, TurnEndRow
 
 EFFECTS = {
     Effect.READ_ONLY: "only reads",
@@ -22,6 +22,12 @@ _ENDINGS = {
     StopReason.REFUSAL: "stopped: the model refused",
     StopReason.CANCELLED: "interrupted",
     StopReason.ERROR: "failed",
+}
+
+CAUSES = {
+    CompactionCause.ASKED: "you asked for it",
+    CompactionCause.CROWDED: "the window was nearly full",
+    CompactionCause.OVERFLOW: "the server took no more",
 }
 
 
@@ -91,6 +97,13 @@ def rules_said(row: RulesRow) -> str:
     said = [f"rules: {'; '.join(held)}"] if held else []
     said += [f"rules no longer: {', '.join(row.gone)}"] if row.gone else []
     return " · ".join(said)
+
+
+def compaction_said(row: CompactionRow) -> str:
+    """What became of the conversation: `shortened from 98.0k to 31.2k tokens (the window was nearly full)`."""
+    if row.cause is None:
+        return "the model reads again what it read before it was shortened"
+    return f"shortened from {count(row.before)} to {count(row.after)} tokens ({CAUSES[row.cause]})"
 
 
 def hook_ending(row: HookRow) -> str:

@@ -131,6 +131,14 @@ class RulesRow(Tagged, frozen=True):
     gone: tuple[str, ...] = ()
 
 
+class CompactionRow(Tagged, frozen=True):
+    """What the model reads was shortened, from so many tokens to so many; or, without a cause, that was undone."""
+
+    cause: ev.CompactionCause | None = None
+    before: int = 0
+    after: int = 0
+
+
 class HookRow(Tagged, frozen=True):
     """A hook that blocked, failed or took long; of the others nothing is shown."""
 
@@ -177,6 +185,7 @@ Row = (
     | RetryRow
     | JobEndRow
     | RulesRow
+    | CompactionRow
     | HookRow
     | NoticeRow
     | ErrorRow

@@ -130,7 +130,7 @@ def test_a_conversation_is_shortened_at_a_word(halo: Halo) -> None:
     for word in ("two", "three"):
         person.sees("done", COMPOSER).types(f"{word}\r")
     person.sees("done", COMPOSER).types("/compact the names\r").sees(
-        "Shortening", "The model reads", "tokens now", COMPOSER
+        "Shortening", "shortened from", "tokens (you asked for it)", COMPOSER
     )
     person.types(CTRL_D)
     assert person.is_gone_with() == 0

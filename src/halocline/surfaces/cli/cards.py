@@ -17,6 +17,7 @@ from halocline.surfaces.cli.look import line, marked, wrapped
 from halocline.surfaces.cli.safe_text import clean, reveal
 from halocline.surfaces.figures import (
     EFFECTS,
+    compaction_said,
     ending,
     hook_ending,
     job_ending,
@@ -230,6 +231,10 @@ def told_card(text: str) -> RenderableType:
 
 def rules_card(row: r.RulesRow) -> RenderableType:
     return marked(wrapped(clean(rules_said(row)), "quiet"), "§", "quiet")
+
+
+def compaction_card(row: r.CompactionRow) -> RenderableType:
+    return marked(wrapped(compaction_said(row), "quiet"), "⇣", "quiet")
 
 
 def hook_card(row: r.HookRow) -> RenderableType:

@@ -213,6 +213,8 @@ class Screen:
                 self._print(cards.job_end_card(row), "line")
             case r.RulesRow():
                 self._print(cards.rules_card(row), "line")
+            case r.CompactionRow():
+                self._print(cards.compaction_card(row), "line")
             case r.HookRow():
                 self._print(cards.hook_card(row), "line")
             case r.NoticeRow():
