@@ -45,14 +45,14 @@ class Resolved(Value, frozen=True):
 
 
 class Judged:
-    """Whether a resolved path is one that was judged, by another spelling at most, or lies in the task's folder."""
+    """Whether a resolved path is one that was judged, by another spelling at most, or lies in one of our folders."""
 
-    def __init__(self, places: tuple[str, ...], folder: Path) -> None:
+    def __init__(self, places: tuple[str, ...], *folders: Path) -> None:
         self._places = places
-        self._folder = folder
+        self._folders = folders
 
     def __call__(self, path: str) -> bool:
-        if path in self._places or _within(path, os.path.realpath(self._folder)):
+        if path in self._places or any(_within(path, os.path.realpath(folder)) for folder in self._folders):
             return True
         return any(_is_spelt_alike(path, place) for place in self._places)
 

@@ -197,7 +197,8 @@ class Tool(Value, Generic[InputT], frozen=True):
     """One tool. `edits` says that it can change the workspace, so it runs alone and a checkpoint follows.
 
     `instead` is for an input that plainly means another tool: it gives that tool's name and arguments. It also gets the
-    folder in which the shell stands, empty for the workspace.
+    folder in which the shell stands, empty for the workspace. `keeps_in` is a folder of Halocline's own that it may
+    write in, beside the places that were judged.
     """
 
     spec: ToolSpec
@@ -208,6 +209,7 @@ class Tool(Value, Generic[InputT], frozen=True):
     edits: bool = False
     preview: Callable[[InputT, ToolContext], Awaitable[tuple[Diff, ...]]] | None = None
     instead: Callable[[InputT, str], tuple[str, JsonObject] | None] | None = None
+    keeps_in: Path | None = None
 
     @property
     def name(self) -> str:

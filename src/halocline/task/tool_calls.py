@@ -361,7 +361,8 @@ class ToolCalls:
 
     def _context(self, run: Run) -> ToolContext:
         state = self._state()
-        files, search = self._machine.files.only(Judged(run.places, self._machine.folder)), self._machine.search
+        own = filter(None, (self._machine.folder, run.tool.keeps_in))
+        files, search = self._machine.files.only(Judged(run.places, *own)), self._machine.search
         if lines := state.rules.ignored:
             from halocline.task.hiding import Hidden, HidingFiles, HidingSearch  # few workspaces have ignore files
 

@@ -71,7 +71,7 @@ async def run(input: Input, ctx: ToolContext, folder: Path | None = None) -> Too
 
 def kept_in(folder: Path) -> AnyTool:
     """The tool where memory is on, with the folder for personal notes."""
-    return replace(TOOL, run=partial(run, folder=folder), preview=partial(preview, folder=folder))
+    return replace(TOOL, run=partial(run, folder=folder), preview=partial(preview, folder=folder), keeps_in=folder)
 
 
 async def _plan(input: Input, ctx: ToolContext, folder: Path | None) -> Change:

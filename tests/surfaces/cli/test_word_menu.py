@@ -8,7 +8,8 @@ from tests.journeys.conftest import Journey
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
 from halocline.providers.scripted import Call, Turn
-from halocline.surfaces.cli.word_menu import Menu, Offer, ranked
+from halocline.surfaces.cli.completion import Choice
+from halocline.surfaces.cli.word_menu import Menu, ranked
 
 ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True)
 WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "a\n"}, id="c1"),))
@@ -51,7 +52,7 @@ async def test_a_slash_offers_every_word_by_sections(menu):
     offers = await menu.offers("/")
     kinds = [offer.meaning.split()[0] for offer in offers]
     assert list(dict.fromkeys(kinds)) == ["work", "task", "files", "settings", "look", "workflow", "command"]
-    assert offers[0] == Offer(
+    assert offers[0] == Choice(
         "/init ", 1, "/init", "work     write or improve AGENTS.md, the project's guide for agents"
     )
 
