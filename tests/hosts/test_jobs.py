@@ -231,6 +231,17 @@ async def test_after_an_edit_a_job_that_builds_anew_is_waited_for(run: Runner):
     assert "error in a.py" in news.text
 
 
+async def test_a_job_that_prints_all_the_time_is_waited_for_once(run: Runner):
+    await run("while :; do echo tick; sleep 0.1; done", background=True)
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    await run.shell.jobs.settle()
+    first = clock() - began
+    began = clock()
+    await run.shell.jobs.settle()
+    assert clock() - began < first / 10
+
+
 async def test_nothing_is_waited_for_where_no_job_runs(run: Runner):
     async with asyncio.timeout(0.2):
         await run.shell.jobs.settle()

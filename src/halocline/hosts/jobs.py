@@ -52,8 +52,11 @@ async def settles(job: Job, patience: Patience, leave: "asyncio.Future[None] | N
         await job.speaks(min(left, _LOOK_EVERY))
 
 
-async def _notices(job: Job) -> None:
-    """Wait a moment for what a job says of an edit; longer while it prints, or builds and is not done."""
+async def _notices(job: Job) -> bool:
+    """Wait a moment for what a job says of an edit; longer while it prints, or builds and is not done.
+
+    False when it was still at it after all that time.
+    """
     now, said = asyncio.get_running_loop().time, job.capture.total
     began = now()
     while job.exit_code is None and now() - began < _AFTER_EDIT:
@@ -61,8 +64,9 @@ async def _notices(job: Job) -> None:
         is_busy = is_building(new) and not is_ready(new)
         left = _NOTICES - (now() - max(began, job.spoke))
         if left <= 0 and not is_busy:
-            return
+            return True
         await job.speaks(_LOOK_EVERY if is_busy else left)
+    return job.exit_code is not None
 
 
 def _limit(job: Job, patience: Patience, *, spoke: bool, ready: bool) -> float:
@@ -75,7 +79,10 @@ def _limit(job: Job, patience: Patience, *, spoke: bool, ready: bool) -> float:
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A job with its name. `told` is how much of its output was told of without being asked for."""
+    """A job with its name. `told` is how much of its output was told of without being asked for.
+
+    One that `chatters` never fell quiet when it was waited for: until it does, it is not waited for again.
+    """
 
     name: str
     command: str
@@ -86,6 +93,7 @@ class Entry:
     stopped: str = field(default="", init=False)
     told: int = field(default=0, init=False)
     told_end: bool = field(default=False, init=False)
+    chatters: bool = field(default=False, init=False)
 
     def info(self, *, ports: bool = False) -> JobInfo:
         job, now = self.job, asyncio.get_running_loop().time()
@@ -101,6 +109,11 @@ class Entry:
             terminal=job.terminal,
             ports=job.ports if ports and self.ended_at is None else (),
         )
+
+    async def notices(self) -> None:
+        """Wait for what it says of an edit, unless it says something all the time."""
+        if not (self.chatters and self._state() is JobState.HOT):
+            self.chatters = not await _notices(self.job)
 
     def take(self) -> JobOutput:
         """What is new; its end is told with it."""
@@ -183,8 +196,8 @@ class LocalJobs:
             await self._wait_for_last_words(entry)
 
     async def settle(self) -> None:
-        running = [entry.job for entry in self._entries.values() if entry.ended_at is None]
-        await asyncio.gather(*(_notices(job) for job in running))
+        running = [entry for entry in self._entries.values() if entry.ended_at is None]
+        await asyncio.gather(*(entry.notices() for entry in running))
 
     def news(self) -> tuple[JobOutput, ...]:
         return tuple(news for entry in self._entries.values() if (news := entry.news()))

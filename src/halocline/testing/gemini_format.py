@@ -17,6 +17,7 @@ _SIGNATURE = "c2lnbmVk"
 class GeminiFormat:
     """`models/…:streamGenerateContent` with `alt=sse`. Calls come whole and without ids, as Gemini sends them."""
 
+    too_long = "The input token count ({size}) exceeds the maximum number of tokens allowed ({window})."
     _REFUSALS: Mapping[Fault | None, tuple[int, str]] = {
         None: (400, "INVALID_ARGUMENT"),
         Fault.RATE_LIMIT: (429, "RESOURCE_EXHAUSTED"),

@@ -16,7 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from msgspec.structs import replace
+
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.messages import Usage
 from halocline.providers.script import Call, Fault, Turn, load_turns
 from halocline.testing import model_lists
 from halocline.testing.gemini_format import GeminiFormat
@@ -51,6 +54,9 @@ class ModelServer:
 
     `write_size` cuts all that is sent into writes of so many bytes; 0 leaves it whole.
 
+    What has more tokens (of four bytes) than `window` is refused in the vendor's own words; unless the server
+    `says_why`, as a bad request like any other.
+
     `tls` makes it an https server; its certificate must be for `localhost` for `url` to serve.
 
     `requests` holds what models were asked, `questions` what was asked about the server itself; `disconnects` counts
@@ -66,6 +72,8 @@ class ModelServer:
         tls: ssl.SSLContext | None = None,
         key: str = "",
         models: Sequence[str] | None = ("scripted",),
+        window: int | None = None,
+        says_why: bool = True,
     ) -> None:
         self.requests: list[ReceivedRequest] = []
         self.questions: list[ReceivedRequest] = []
@@ -78,6 +86,8 @@ class ModelServer:
         self._tls = tls
         self._key = key
         self._models = models
+        self._window = window
+        self._says_why = says_why
         self._server: asyncio.Server | None = None
         self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._changed = asyncio.Condition()
@@ -149,10 +159,18 @@ class ModelServer:
             return await connection.send_document(*listed)
         if wire is None or request.method != "POST":
             return await connection.send_document(404, {"error": {"type": "not_found_error", "message": request.path}})
+        size = len(request.raw) // 4
+        if self._window is not None and size > self._window:
+            if not self._says_why:
+                return await connection.refuse(wire.refusal(None, "Bad Request"))
+            words = wire.too_long.format(size=size, window=self._window)
+            return await connection.refuse(wire.refusal(Fault.CONTEXT_EXCEEDED, words))
         if self._answered == len(self._turns):
             count = len(self._turns)
             return await connection.refuse(wire.refusal(None, f"The script is over: it has {count} turns."))
         turn = self._turns[self._answered]
+        if self._window is not None and turn.usage is None:
+            turn = replace(turn, usage=Usage(input=size, output=len(turn.text) // 4))
         self._answered += 1
         return await self._play(turn, wire, request, connection)
 

@@ -16,6 +16,8 @@ _SECRET = "c2VjcmV0IHRob3VnaHRz"
 class ResponsesFormat:
     """The Responses API. Its error documents are those of Chat Completions."""
 
+    too_long = "Your input exceeds the context window of this model. Please adjust your input and try again."
+
     def __init__(self) -> None:
         self._documents = OpenAIFormat()
 

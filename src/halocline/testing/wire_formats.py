@@ -29,7 +29,9 @@ class Refusal:
 
 
 class WireFormat(Protocol):
-    """How one vendor says things."""
+    """How one vendor says things. `too_long` are its words for a request of `{size}` tokens over `{window}`."""
+
+    too_long: str
 
     def stream(self, turn: Turn, model: str, number: int) -> Iterator[Piece]:
         """The reply. After a fault's half of the text, the rest is left out. `number` makes ids unique."""
@@ -44,6 +46,7 @@ class WireFormat(Protocol):
 class AnthropicFormat:
     """The Messages API."""
 
+    too_long = "prompt is too long: {size} tokens > {window} maximum"
     _REFUSALS: Mapping[Fault | None, tuple[int, str]] = {
         None: (400, "invalid_request_error"),
         Fault.RATE_LIMIT: (429, "rate_limit_error"),
@@ -116,6 +119,10 @@ class AnthropicFormat:
 class OpenAIFormat:
     """Chat Completions."""
 
+    too_long = (
+        "This model's maximum context length is {window} tokens. However, your messages resulted in {size} tokens. "
+        "Please reduce the length of the messages."
+    )
     _REFUSALS: Mapping[Fault | None, tuple[int, str, str | None]] = {
         None: (400, "invalid_request_error", None),
         Fault.RATE_LIMIT: (429, "requests", "rate_limit_exceeded"),

@@ -128,22 +128,25 @@ def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
         return False
     calls: set[str] = set()
     known = False
+    label, end = f"{normpath(path)}: ", f"\n{text}"
     for message in messages:
-        if isinstance(message, UserMessage):
-            known = known or any(_is_given(part, path, text) for part in message.content)
-        elif isinstance(message, AssistantMessage):
-            calls = {call.id for call in message.tool_calls if _reads(call.arguments, call.name, path)}
-        elif isinstance(message, ToolResult) and message.call in calls and message.content:
-            first = message.content[0]
-            if known and first == Text(ALREADY_READ):
-                return False
-            known = known or first == Text(text)
+        match message:
+            case AssistantMessage():
+                calls = {call.id for call in message.tool_calls if _reads(call.arguments, call.name, path)}
+            case ToolResult() if calls and message.call in calls and message.content:
+                first = message.content[0]
+                said = first.text if isinstance(first, Text) else ""
+                if known and said == ALREADY_READ:
+                    return False
+                known = known or said == text
+            case UserMessage() if not known:
+                known = any(_is_given(part, label, end) for part in message.content)
     return known
 
 
-def _is_given(part: UserPart, path: str, text: str) -> bool:
+def _is_given(part: UserPart, label: str, end: str) -> bool:
     """Whether it is the same text of that file, which the person mentioned."""
-    return isinstance(part, Note) and part.text.startswith(f"{normpath(path)}: ") and part.text.endswith(f"\n{text}")
+    return isinstance(part, Note) and part.text.startswith(label) and part.text.endswith(end)
 
 
 def _reads(arguments: dict[str, object], name: str, path: str) -> bool:

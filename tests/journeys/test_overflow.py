@@ -1,0 +1,70 @@
+"""Servers that take less than a task has to say, over each family's wire, in each vendor's own words."""
+
+import pytest
+from tests.journeys.conftest import LONGEST, NO_SERVERS
+from tests.journeys.soundness import assert_sound
+from tests.journeys.test_wire import KEYS, MODELS
+
+from halocline.controller.assembly import Assembly
+from halocline.controller.client import Client
+from halocline.controller.controller import Controller, TaskOptions
+from halocline.protocol import events as ev
+from halocline.protocol.messages import StopReason
+from halocline.providers.scripted import Call, Turn
+from halocline.store.settings import CompactionSettings, Settings
+from halocline.testing.model_server import ModelServer
+
+LINES = [f"line {number} of a file that is read again and again" for number in range(120)]
+STEPS = 60
+WINDOWS = (10_000, 14_000, 23_000)
+FAMILIES = [family for family in MODELS if not family.startswith("azure")]
+
+
+def turns(count):
+    for number in range(count):
+        change = Call("write_to_file", {"path": f"made{number % 7}.txt", "content": f"made in step {number}\n" * 60})
+        reading = Call("read_file", {"path": f"f{number % 12}.txt"})
+        yield Turn(text=f"step {number}", calls=(change if number % 5 == 0 else reading,))
+    yield Turn(text="All done.")
+
+
+async def play(journey, family, count=STEPS, **server):
+    for number in range(12):
+        journey.write(f"f{number}.txt", "".join(f"{number}. {line}\n" for line in LINES))
+    async with ModelServer(list(turns(count)), **server) as listening:
+        journey.settings = Settings(
+            base_url=listening.url(family),
+            compaction=CompactionSettings(automatic=False),
+            checkpoints=False,
+            language_servers=NO_SERVERS,
+            max_steps=2_000,
+            context_window=server["window"] if not server.get("says_why", True) else None,
+        )
+        client = Client(Controller(Assembly(journey.home, journey.settings, KEYS)), "test")
+        options = TaskOptions(model=MODELS[family], approval_mode=ev.ApprovalMode.YOLO)
+        await journey.run(client=client, options=options)
+    assert journey.state.last_end.reason is StopReason.END_TURN, journey.of(ev.ErrorRaised)
+    assert journey.state.steps == count + 1 + len(journey.of(ev.Compacted))
+    assert_sound(journey.logged)
+    return journey.of(ev.Compacted)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_a_request_that_is_too_long_never_ends_the_task(journey, family, window):
+    made = await play(journey, family, window=window)
+    assert made
+    assert {event.cause for event in made} == {ev.CompactionCause.OVERFLOW}
+    assert all(event.after < event.before for event in made)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_a_refusal_without_a_reason_of_a_request_that_nearly_fills_the_window_is_taken_for_one(journey, family):
+    assert await play(journey, family, window=14_000, says_why=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_five_hundred_steps_in_a_small_window_come_to_their_end(journey, family):
+    journey.longest = 10 * LONGEST
+    assert len(await play(journey, family, count=500, window=16_000)) > 20
