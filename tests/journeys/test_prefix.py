@@ -61,7 +61,7 @@ async def test_over_two_hundred_steps_each_request_begins_with_the_last_one(jour
             """The person switches modes, and edits a file that the model knows."""
             if isinstance(event, ev.StepStarted) and client.state(journey.task).steps in (50, 60):
                 if client.state(journey.task).steps == 50:
-                    journey.write("f1.txt", "changed by a person\n")
+                    journey.write("f2.txt", "changed by a person\n")
                     return cmd.SetMode(task=journey.task, mode=ev.Mode.PLAN)
                 return cmd.SetMode(task=journey.task, mode=ev.Mode.ACT)
             return None
