@@ -46,5 +46,9 @@ GOALS = (
     Goal("search_some", Measure.RATIO, 1.3),
     Goal("search_all", Measure.RATIO, 1.3),
     Goal("menu", Measure.VALUE, 50),
+    Goal("request", Measure.VALUE, 10),
+    Goal("request_cold", Measure.VALUE, 10),
+    Goal("rereads", Measure.RATIO, 1),
+    Goal("lost", Measure.VALUE, 0),
     Goal("edits", Measure.VALUE, 1000),
 )

@@ -9,7 +9,7 @@ from benchmarks.report import markdown, verdicts
 from benchmarks.server import Exchange
 from benchmarks.session import Run
 
-from benchmarks import commands, judging, menu, search
+from benchmarks import commands, context, judging, menu, search
 
 pytestmark = pytest.mark.slow
 
@@ -87,8 +87,8 @@ def test_a_missed_goal_stands_out_in_the_table() -> None:
 def test_every_goal_bounds_a_figure_that_is_measured() -> None:
     of_commands = {figure.name for figure in commands.table(MEASURED, MEASURED)}
     measured = {name for name, _, _ in STATISTICS} | {f"parse_{race.name}" for race in races()}
-    of_judging = {figure.name for figure in (*judging.figures(1), *menu.figures(1))}
-    assert {goal.figure for goal in GOALS} <= measured | of_commands | of_judging | search.SEARCHES.keys()
+    simple = {figure.name for part in (judging, menu, context) for figure in part.figures(1)}
+    assert {goal.figure for goal in GOALS} <= measured | of_commands | simple | search.SEARCHES.keys()
 
 
 @pytest.mark.parametrize("side", [commands.floor, commands.ours])

@@ -30,7 +30,7 @@ SUMMARY = 4_096
 """Tokens of a summary, at most."""
 LEDGER, FILES = 8_000, 25_000
 """Tokens of the facts, and of file contents that are shown again, at most."""
-MOST_FILES = 8
+MOST_FILES = 12
 WORTH = 0.9
 """A compaction that leaves more than this share of what was there is not made."""
 SHARES = (2, 4, 8, 16, 64)
@@ -113,6 +113,7 @@ def _with(state: State, made: Compacted) -> State:
 def _made(state: State, room: Room, tight: Tight, share: int, keep: int) -> Compacted:
     messages = state.messages
     kept_from = _recent(messages, keep, begin=1)
+    files = keep if tight.cause is CompactionCause.ASKED else room.allowed // share
     longest = max(100, room.allowed // (2 * share))
     kept = (*messages[:1], *messages[kept_from:])
     return Compacted(
@@ -124,7 +125,7 @@ def _made(state: State, room: Room, tight: Tight, share: int, keep: int) -> Comp
         after=0,
         summary=tight.summary,
         focus=tight.focus,
-        carried=tuple(_carried(messages, kept_from, min(FILES, keep, room.allowed // (2 * share)))),
+        carried=tuple(_carried(messages, kept_from, min(FILES, files))),
         longest=longest if any(message_tokens(message) > longest for message in kept) else None,
         limit=tight.limit,
     )

@@ -95,14 +95,23 @@ class Compactor:
         if wish:
             async for event in self.grant(wish):
                 yield event
-        elif self._automatic and self._is_crowded():
+        elif self._automatic and self._uses_more_than(self._context.room(self._state()).allowed):
             async for event in self._compact(CompactionCause.CROWDED):
                 yield event
+        # A request that is known to be too long is not made.
+        if (window := self._state().window) and self._uses_more_than(window) and (made := self._shortest()):
+            yield made
 
-    def _is_crowded(self) -> bool:
-        state = self._state()
-        allowed = self._context.room(state).allowed
-        return self._context.used(state, self._toolset) > allowed
+    def _uses_more_than(self, tokens: int) -> bool:
+        return self._context.used(self._state(), self._toolset) > tokens
+
+    def _shortest(self) -> Compacted | None:
+        """What fits without asking anybody."""
+        from halocline.context.compaction import Tight, tried
+
+        state, request = self._state(), self._request()
+        used = self._context.used(state, self._toolset)
+        return tried(state, request, used, self._context.room(state), Tight(CompactionCause.OVERFLOW, share=0))
 
     async def _compact(self, cause: CompactionCause, focus: str = "") -> AsyncGenerator[Event, None]:
         """Have a summary made, when so much can be saved that it is worth one."""
