@@ -36,9 +36,9 @@ def figures(rounds: int) -> list[Figure]:
         Figure("request_growth", "… against one at step 100", None, warm / early),
         Figure("request_cold", "… the first one after it was opened, ms", None, cold),
         Figure(
-            "rereads", "files read again unchanged, of 100 uses, against dropping the older half", classic[0], ours[0]
+            "rereads", "unchanged files read again, of 100 uses; floor: the older half is dropped", classic[0], ours[0]
         ),
-        Figure("kept", "facts still there after a compaction, of 100, against the same", classic[1], ours[1]),
+        Figure("lost", "facts that a compaction lost, of 100; the same floor", classic[1], ours[1]),
     ]
 
 

@@ -61,7 +61,8 @@ class RecordedModel:
                 yield event
         if error := next((event for event in events if isinstance(event, ev.ErrorRaised)), None):
             raise _error(error)
-        if made := next((event for event in events if isinstance(event, ev.Compacted)), None):
+        made = next((event for event in events if isinstance(event, ev.Compacted)), None)
+        if made and message is None:
             text = f"The recorded request was too long: maximum {made.limit} tokens."
             raise ModelError(ModelErrorKind.CONTEXT_EXCEEDED, text)
         if message is None or message.interrupted:
