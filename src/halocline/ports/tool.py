@@ -23,7 +23,8 @@ from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject, Value
 
 if TYPE_CHECKING:
-    from halocline.ports.browser import Browser  # most tasks have none
+    from halocline.ports.browser import Browser  # most tasks have neither
+    from halocline.ports.mcp import Mcp
 
 InputT = TypeVar("InputT", bound=msgspec.Struct)
 
@@ -84,6 +85,7 @@ class Summary(Value, frozen=True):
     `mcp` is a tool of an MCP server (`policy.mcp.named`), `read_only` whether that server declares it so, `definition`
     the hash of all that the server says of it: leave holds while it stays. `agent` is who acts, by name; the task's own
     has none.
+    `changed`: that definition is another than a person knew. `detail` is what they decide on, when it is more than the title.
     """
 
     title: str
@@ -102,11 +104,13 @@ class Summary(Value, frozen=True):
     read_only: bool = False
     definition: str = ""
     agent: str = ""
+    changed: bool = False
+    detail: str = ""
 
     @property
     def may_change(self) -> tuple[str, ...] | None:
         """The only paths the call can change; None when it may be any, as with a command."""
-        return None if self.command else self.paths
+        return None if self.command or self.mcp else self.paths
 
 
 class ToolOutput(Value, frozen=True):
@@ -174,6 +178,7 @@ class ToolContext(Value, frozen=True):
     folder: Path = Path()
     revisions: Revisions | None = None
     web_search: WebSearch | None = None
+    mcp: "Mcp | None" = None
     redact: Callable[[str], str] = str
     new_task_id: Callable[[], str] = str
     runs: str = ""
@@ -210,7 +215,8 @@ AnyTool = Tool[Any]
 class Toolset(Protocol):
     """The tools in force."""
 
-    def find(self, name: str) -> AnyTool | None: ...
+    def find(self, name: str, state: State | None = None) -> AnyTool | None:
+        """The tool of that name. Tools of MCP servers are known by the state alone."""
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         """What the model is offered in a task. `find` knows the other tools as well."""

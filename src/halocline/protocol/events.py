@@ -22,6 +22,7 @@ from halocline.protocol.kinds import (
     TodoStatus as TodoStatus,
     ToolKind as ToolKind,
 )
+from halocline.protocol.mcp import McpServer
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
 from halocline.protocol.rules import CommandPart as CommandPart, RuleBook
 from halocline.protocol.values import JsonObject
@@ -279,6 +280,18 @@ class ToolsOffered(Durable, frozen=True):
     tools: tuple[str, ...]
 
 
+class McpOffered(Durable, frozen=True):
+    """From now on this is what an MCP server offers."""
+
+    server: McpServer
+
+
+class McpReported(Durable, frozen=True):
+    """The model is told what became of MCP servers."""
+
+    content: tuple[UserPart, ...]
+
+
 class HandedOver(Durable, frozen=True):
     """The person let a new task, `to`, go on from here; `context` is all that it is told."""
 
@@ -431,6 +444,8 @@ DurableEvent = (
     | PolicyChanged
     | RulesChanged
     | ToolsOffered
+    | McpOffered
+    | McpReported
     | HandedOver
     | FileChanged
     | CheckpointTaken

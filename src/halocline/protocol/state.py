@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from halocline.protocol import events as ev
 from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
+from halocline.protocol.mcp import McpServer
 from halocline.protocol.messages import (
     AssistantMessage,
     AssistantPart,
@@ -103,6 +104,7 @@ class State(Value, frozen=True):
     jobs_started: int = 0
     jobs_ended_apart: tuple[ev.JobEnded, ...] = ()
     offered: frozenset[str] = frozenset()
+    mcp: tuple[McpServer, ...] = ()
     has_planned: bool = False
 
     @property
@@ -350,6 +352,11 @@ def _job_ended(state: State, e: ev.JobEnded) -> State:
     return replace(state, jobs=left, jobs_ended_apart=state.jobs_ended_apart + apart)
 
 
+def _mcp_offered(state: State, e: ev.McpOffered) -> State:
+    kept = tuple(server for server in state.mcp if server.name != e.server.name)
+    return replace(state, mcp=(*kept, e.server))
+
+
 def _jobs_reported(state: State, e: ev.JobsReported) -> State:
     return replace(state, messages=(*state.messages, UserMessage(e.content)), jobs_ended_apart=())
 
@@ -401,6 +408,8 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.JobStarted: _job_started,
     ev.JobEnded: _job_ended,
     ev.JobsReported: _jobs_reported,
+    ev.McpOffered: _mcp_offered,
+    ev.McpReported: lambda state, e: replace(state, messages=(*state.messages, UserMessage(e.content))),
     ev.DiagnosticsReported: lambda state, e: replace(state, messages=(*state.messages, UserMessage(e.content))),
     ev.HookRan: _hook_ran,
     ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=(*state.checkpoints, e)),

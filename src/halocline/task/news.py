@@ -1,18 +1,23 @@
-"""What the model is told before a request: what became of jobs, errors found late, the `@problems` of a prompt."""
+"""What the model is told before a request: what became of jobs, MCP servers, errors found late,
+
+and the `@problems` of a prompt.
+"""
 
 from pathlib import Path
 
 from halocline.context.mentions import mentions_problems
-from halocline.protocol.events import DiagnosticsReported, JobsReported
+from halocline.protocol.events import DiagnosticsReported, Event, JobsReported
 from halocline.protocol.messages import UserMessage
 from halocline.protocol.state import State
 from halocline.task.jobs import news_of as news_of_jobs
 from halocline.task.machine import Machine
 
 
-async def news_of(state: State, machine: Machine) -> list[JobsReported | DiagnosticsReported]:
+async def news_of(state: State, machine: Machine) -> list[Event]:
     """Nothing most of the time."""
-    news: list[JobsReported | DiagnosticsReported] = [*news_of_jobs(machine.shell.jobs)]
+    news: list[Event] = [*news_of_jobs(machine.shell.jobs)]
+    if machine.mcp:
+        news += await machine.mcp.news(state)
     workspace = Path(state.workspace)
     if late := machine.diagnostics.late():
         from halocline.context.diagnostic_notes import LATE, introduced

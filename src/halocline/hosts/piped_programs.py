@@ -1,0 +1,88 @@
+"""Fulfils `ports.programs`: programs that are spoken to over pipes, held together by a keeper of their own."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from halocline.hosts.processes import Process, Processes
+
+LINE_LIMIT = 1 << 20
+"""Bytes that are read ahead of whoever reads a program's output."""
+_TERM_GRACE = 1.0
+_ON_PIPES = 'exec "$@" </dev/fd/99 2>/dev/fd/98'
+"""The keeper gives standard output, and these descriptors for what is to be the input and the error output."""
+
+
+@dataclass(slots=True)
+class LocalProgram:
+    """A program and the pipes to it."""
+
+    input: asyncio.WriteTransport
+    output: asyncio.StreamReader
+    errors: asyncio.StreamReader
+    process: Process
+    readers: tuple[asyncio.ReadTransport, ...]
+
+    @property
+    def exited(self) -> "asyncio.Future[int]":
+        return self.process.exited
+
+    async def end(self, patience: float) -> None:
+        """Close its input, ask it to end, kill it; each time its whole session."""
+        self.input.abort()
+        for number, wait in ((0, patience), (signal.SIGTERM, _TERM_GRACE), (signal.SIGKILL, _TERM_GRACE)):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, number) if number else None
+            await asyncio.wait([self.exited], timeout=wait)
+            if self.exited.done() and number:
+                break
+            if self.exited.done():
+                # What it started may still be there, and holds its pipes.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.process.pid, signal.SIGTERM)
+                break
+        for reader in self.readers:
+            reader.close()
+
+
+class LocalPrograms:
+    """Fulfils `ports.programs.Programs`; the keeper is started with the first program."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._processes = Processes(environment)
+
+    async def start(self, words: Sequence[str], environment: Mapping[str, str], folder: str) -> LocalProgram:
+        """Start one. Raises OSError, and ValueError for a NUL."""
+        await self._processes.ready()
+        (stdin, writing), (reading, stdout), (failing, stderr) = os.pipe(), os.pipe(), os.pipe()
+        ours, theirs = (writing, reading, failing), (stdin, stdout, stderr)
+        try:
+            process = self._processes.start(
+                ["/bin/sh", "-c", _ON_PIPES, "sh", *words], environment, folder, (stdout, stdin, stderr), terminal=False
+            )
+        except BaseException:
+            for fd in ours:
+                os.close(fd)
+            raise
+        finally:
+            for fd in theirs:
+                os.close(fd)
+        loop = asyncio.get_running_loop()
+        input, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(writing, "wb", 0))
+        output, transport = await _reader(reading)
+        errors, other = await _reader(failing)
+        return LocalProgram(input, output, errors, process, (transport, other))
+
+    async def close(self) -> None:
+        """End everything that was started and whatever came of it."""
+        await self._processes.close()
+
+
+async def _reader(fd: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+    reader = asyncio.StreamReader(LINE_LIMIT)
+    protocol = asyncio.StreamReaderProtocol(reader)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(fd, "rb", 0))
+    return reader, transport

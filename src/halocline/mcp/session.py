@@ -1,0 +1,351 @@
+"""One connection to a server, by the official SDK. Whoever opened it closes it: the SDK's contexts insist.
+
+What must stay true: no exception of the SDK gets out of here, only `Broken` (the connection) and `Refused` (an answer).
+Importing this takes most of a second, so it is done in a thread, by the first server that starts.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp import Client, MCPError
+from mcp.client._transport import TransportStreams
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from halocline.mcp.cache import Offer
+from halocline.mcp.eliciting import answered
+from halocline.mcp.pipes import Pipes
+from halocline.mcp.results import parts, resource_parts
+from halocline.mcp.server_log import ServerLog
+from halocline.mcp.setup import Broken, Refused, Setup
+from halocline.mcp.wording import LONGEST_DESCRIPTION, cleaned, digest, name_for, plain
+from halocline.ports.mcp import Ask, McpPrompt, PromptArgument
+from halocline.protocol.mcp import McpTool
+from halocline.protocol.messages import ResultPart, Text, UserPart
+from halocline.protocol.values import JsonObject
+from halocline.store.mcp_files import Server
+from halocline.store.mcp_variables import Filled, environment
+
+MOST_PAGES = 50
+MOST_TOOLS = 1_000
+LIST_LIMIT = 30.0
+"""Seconds for all lists of a server."""
+_CONNECT, _SILENCE = 30.0, 300.0
+_END_PATIENCE = 1.0
+_LOST = (-32000, -32001)
+"""The SDK's own codes: the connection closed, a request timed out."""
+_TROUBLES = (
+    OSError,
+    ValueError,
+    RuntimeError,
+    TimeoutError,
+    MCPError,
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
+    anyio.ClosedResourceError,
+    anyio.BrokenResourceError,
+    anyio.EndOfStream,
+    ExceptionGroup,
+)
+
+
+class Session:
+    """A connection that stands. `gone` is set when it is over, `stale` when a list of the server changed."""
+
+    def __init__(self, server: Server, setup: Setup, log: ServerLog) -> None:
+        self.gone = asyncio.Event()
+        self.stale = asyncio.Event()
+        self.fault = ""
+        self.asking: Ask | None = None
+        self._server = server
+        self._setup = setup
+        self._log = log
+        self._client: Client
+
+    @property
+    def version(self) -> str:
+        return self._client.protocol_version
+
+    async def offer(self, at: float) -> Offer:
+        """Everything that the server offers. Raises Broken and Refused."""
+        with _translated():
+            async with asyncio.timeout(LIST_LIMIT):
+                return await self._offer(at)
+
+    async def _offer(self, at: float) -> Offer:
+        can = self._client.server_capabilities
+        tools = await self._all(self._client.list_tools, "tools") if can.tools is not None else []
+        prompts = await self._all(self._client.list_prompts, "prompts") if can.prompts is not None else []
+        return Offer(
+            tools=tuple(_tool(self._server.name, tool) for tool in tools),
+            prompts=tuple(_prompt(self._server.name, prompt) for prompt in prompts),
+            resources=can.resources is not None,
+            instructions=plain(self._client.instructions or "", 1_000),
+            version=self.version,
+            at=at,
+        )
+
+    async def _all(self, ask: Callable[..., Any], field: str) -> list[Any]:
+        """Every page of a list, but no endless one."""
+        found: list[Any] = []
+        cursor = None
+        for _ in range(MOST_PAGES):
+            page = await ask(cursor=cursor, cache_mode="refresh")
+            found += getattr(page, field)
+            cursor = page.next_cursor
+            if not cursor or len(found) >= MOST_TOOLS:
+                break
+        return found[:MOST_TOOLS]
+
+    async def call(
+        self, tool: str, arguments: JsonObject, limit: float, progress: Callable[[str], None]
+    ) -> tuple[ResultPart, ...]:
+        """Call a tool; each sign of progress gives it its time anew. Raises Broken and Refused."""
+        with _translated():
+            async with asyncio.timeout(limit) as deadline:
+
+                async def heard(done: float, total: float | None, message: str | None) -> None:
+                    deadline.reschedule(asyncio.get_running_loop().time() + limit)
+                    progress(_progress(done, total, message))
+
+                try:
+                    result = await self._client.call_tool(tool, arguments, progress_callback=heard)
+                except TimeoutError as error:
+                    raise Refused(f"it did not answer within {limit:g} s") from error
+        found = parts(result.content, result.structured_content, self._setup.blobs)
+        if result.is_error:
+            raise Refused("\n".join(part.text for part in found if isinstance(part, Text)) or "it says no more")
+        return found
+
+    async def resources(self) -> str:
+        """What there is to read, one resource or template a line. Raises Broken and Refused."""
+        with _translated():
+            async with asyncio.timeout(LIST_LIMIT):
+                there = await self._all(self._client.list_resources, "resources")
+                with suppress(MCPError):
+                    there += await self._all(self._client.list_resource_templates, "resource_templates")
+        return "\n".join(_listed(each) for each in there)
+
+    async def read(self, uri: str, limit: float) -> tuple[ResultPart, ...]:
+        """Read a resource. Raises Broken and Refused."""
+        with _translated():
+            async with asyncio.timeout(limit):
+                result = await self._client.read_resource(uri)
+        return resource_parts(result.contents, self._setup.blobs)
+
+    async def prompt(self, name: str, arguments: dict[str, str], limit: float) -> tuple[UserPart, ...]:
+        """What a prompt says. Raises Broken and Refused."""
+        with _translated():
+            async with asyncio.timeout(limit):
+                result = await self._client.get_prompt(name, arguments)
+        found = [part for message in result.messages for part in parts([message.content], None, self._setup.blobs)]
+        return tuple(found)
+
+    async def listen(self) -> None:
+        """Hear of changed lists where the protocol has no back-channel for that; returns when there is nothing to hear."""
+        if self.version in HANDSHAKE_PROTOCOL_VERSIONS:
+            return
+        with suppress(ListenNotSupportedError, SubscriptionLost, *_TROUBLES):
+            async with self._client.listen(tools_list_changed=True, prompts_list_changed=True) as heard:
+                async for _ in heard:
+                    self.stale.set()
+
+    # What a server may ask or tell.
+
+    async def roots(self, context: Any) -> types.ListRootsResult:
+        """The one folder that the task is about."""
+        workspace = self._setup.workspace
+        root = types.Root.model_validate({"uri": workspace.as_uri(), "name": workspace.name or "/"})
+        return types.ListRootsResult(roots=[root])
+
+    async def told(self, message: Any) -> None:
+        if isinstance(message, types.ToolListChangedNotification | types.PromptListChangedNotification):
+            self.stale.set()
+
+    async def logged(self, params: types.LoggingMessageNotificationParams) -> None:
+        text = params.data if isinstance(params.data, str) else json.dumps(params.data, default=str)
+        self._log.note(f"{params.level}: {plain(text, 2_000)}")
+        if params.level in ("error", "critical", "alert", "emergency"):
+            self._setup.tell(f"The MCP server {self._server.name} says: {plain(text, 300)}")
+
+    async def elicited(self, context: Any, params: Any) -> types.ElicitResult:
+        return await answered(params, self._server.name, self.asking)
+
+
+@asynccontextmanager
+async def opened(server: Server, filled: Filled, setup: Setup, log: ServerLog, mode: str) -> AsyncIterator[Session]:
+    """A connection, as long as this context. `mode` is auto, or legacy for the handshake of 2025. Raises Broken."""
+    session = Session(server, setup, log)
+    async with AsyncExitStack() as stack:
+        with _translated():
+            transport = await _transport(stack, server, filled, setup, log, session)
+            client = Client(
+                _watched(transport, session),
+                mode=mode,
+                list_roots_callback=session.roots,
+                logging_callback=session.logged,
+                message_handler=session.told,
+                elicitation_callback=session.elicited,
+                client_info=types.Implementation(name="halocline", version=setup.version),
+                cache=None,
+            )
+            session._client = await stack.enter_async_context(_closing_quietly(client))
+        yield session
+
+
+@asynccontextmanager
+async def _closing_quietly(client: Client) -> AsyncGenerator[Client, None]:
+    """What goes wrong at the end of a connection is nobody's matter any more."""
+    await client.__aenter__()
+    try:
+        yield client
+    finally:
+        with suppress(*_TROUBLES):
+            await client.__aexit__(None, None, None)
+
+
+async def _transport(
+    stack: AsyncExitStack, server: Server, filled: Filled, setup: Setup, log: ServerLog, session: Session
+) -> AbstractAsyncContextManager[TransportStreams]:
+    if server.transport == "stdio":
+        return await _piped(stack, filled, setup, log, session)
+    headers = {name: value.reveal() for name, value in filled.headers.items()}
+    auth = setup.auth(server, filled) if setup.auth and "authorization" not in map(str.lower, headers) else None
+    if server.transport == "sse" or (not server.transport and not await _speaks_http(filled.url, headers, auth)):
+        return sse_client(filled.url, headers=headers, timeout=_CONNECT, sse_read_timeout=86_400.0, auth=auth)
+    http = httpx2.AsyncClient(headers=headers, auth=auth, timeout=httpx2.Timeout(_CONNECT, read=_SILENCE))
+    await stack.enter_async_context(http)
+    return streamable_http_client(filled.url, http_client=http)
+
+
+async def _piped(
+    stack: AsyncExitStack, filled: Filled, setup: Setup, log: ServerLog, session: Session
+) -> AbstractAsyncContextManager[TransportStreams]:
+    words = (filled.command, *filled.args)
+    folder = str(setup.workspace / Path(filled.cwd).expanduser()) if filled.cwd else str(setup.workspace)
+    program = await setup.programs.start(words, environment(filled.env, setup.env), folder)
+    stack.push_async_callback(program.end, _END_PATIENCE)
+    pipes = Pipes(program, log)
+
+    def ended(_: object) -> None:
+        session.fault = pipes.fault or f"it ended with exit code {program.exited.result()}"
+        session.gone.set()
+
+    program.exited.add_done_callback(ended)
+    return pipes.streams()
+
+
+async def _speaks_http(url: str, headers: dict[str, str], auth: Any) -> bool:
+    """Whether a server of which it is not said speaks streamable HTTP; one of the old kind answers a POST with 4xx."""
+    async with httpx2.AsyncClient(headers=headers, auth=auth, timeout=_CONNECT) as http:
+        ask = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
+        accept = {"accept": "application/json, text/event-stream"}
+        async with http.stream("POST", url, json=ask, headers=accept) as answer:
+            kind = answer.headers.get("content-type", "")
+            return answer.status_code not in (404, 405) or kind.startswith("application/json")
+
+
+@asynccontextmanager
+async def _watched(
+    transport: AbstractAsyncContextManager[TransportStreams], session: Session
+) -> AsyncGenerator[TransportStreams, None]:
+    """The same streams; when the server's ends, `session.gone` is set."""
+    to_us, ours = anyio.create_memory_object_stream[Any](0)
+    async with transport as (theirs, sending), anyio.create_task_group() as group:
+
+        async def pass_on() -> None:
+            async with to_us:
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    async for message in theirs:
+                        await to_us.send(message)
+            session.gone.set()
+
+        group.start_soon(pass_on)
+        try:
+            yield ours, sending
+        finally:
+            group.cancel_scope.cancel()
+            ours.close()
+            to_us.close()
+
+
+class _translated:
+    """Turns what the SDK raises into our two errors."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        match error:
+            case None | Broken() | Refused():
+                return
+            case MCPError() if error.code not in _LOST and error.message != "Session terminated":
+                raise Refused(plain(error.message, 2_000)) from error
+            case ValidationError():
+                raise Refused("its answer does not fit the protocol") from error
+            case _ if isinstance(error, _TROUBLES):
+                raise Broken(_told(error)) from error
+
+
+def _told(error: BaseException) -> str:
+    """The innermost reason, in words."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    match error:
+        case httpx2.HTTPStatusError():
+            return f"it answered with HTTP status {error.response.status_code}"
+        case FileNotFoundError():
+            return f"there is no program or folder {error.filename or 'of that name'}"
+        case TimeoutError():
+            return "it did not answer in time"
+        case MCPError():
+            return plain(error.message, 500).lower()
+        case OSError():
+            return error.strerror or str(error)
+    return plain(str(error), 500) or type(error).__name__
+
+
+def _tool(server: str, tool: types.Tool) -> McpTool:
+    hints = tool.annotations
+    read_only = bool(hints and hints.read_only_hint and not hints.destructive_hint)
+    schema = dict(tool.input_schema)
+    return McpTool(
+        name=name_for(server, tool.name),
+        server=server,
+        tool=tool.name,
+        description=plain(tool.description or tool.title or "", LONGEST_DESCRIPTION),
+        schema=cleaned(schema),
+        read_only=read_only,
+        digest=digest(tool.name, tool.description, schema, hints.model_dump(mode="json") if hints else None),
+    )
+
+
+def _prompt(server: str, prompt: types.Prompt) -> McpPrompt:
+    arguments = [
+        PromptArgument(plain(each.name, 100), plain(each.description or "", 300), bool(each.required))
+        for each in prompt.arguments or ()
+    ]
+    return McpPrompt(server, prompt.name, plain(prompt.description or prompt.title or "", 300), tuple(arguments))
+
+
+def _listed(each: Any) -> str:
+    uri = getattr(each, "uri", None) or getattr(each, "uri_template", "")
+    words = plain(" ".join(filter(None, (each.title or each.name, each.description))), 200)
+    return f"{plain(str(uri), 1_000)}  {' '.join(words.split())}"
+
+
+def _progress(done: float, total: float | None, message: str | None) -> str:
+    counted = f"{done:g} of {total:g}" if total else f"{done:g}"
+    return f"{counted} {plain(message or '', 300)}".rstrip() + "\n"
+
+

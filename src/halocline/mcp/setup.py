@@ -1,0 +1,48 @@
+"""What all servers of a task share: where they stand, what they get, and who hears of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from halocline.mcp.cache import Offers
+from halocline.mcp.pins import Pins
+from halocline.ports.blobs import Blobs
+from halocline.ports.programs import Programs
+from halocline.protocol.errors import HaloclineError
+
+if TYPE_CHECKING:
+    from halocline.store.mcp_files import Server
+    from halocline.store.mcp_variables import Filled
+
+MISSING_SDK = "MCP servers need a package that is not installed: pip install 'halocline[mcp]'"
+
+
+class Broken(HaloclineError):
+    """The connection to a server could not be made, or is over. `lost` says that it stood before."""
+
+
+class Refused(HaloclineError):
+    """The server answered, and the answer is an error."""
+
+
+class SignInNeeded(Broken):
+    """The server wants a person to sign in first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The parts of one task that its servers need. `keys` are variables that a project's file does not get."""
+
+    workspace: Path
+    programs: Programs
+    env: Mapping[str, str]
+    keys: frozenset[str]
+    blobs: Blobs
+    offers: Offers
+    pins: Pins
+    logs: Path
+    version: str
+    tell: Callable[[str], None] = lambda text: None
+    auth: "Callable[[Server, Filled], Any] | None" = None
+    """Makes the SDK's way to sign in at a server."""
