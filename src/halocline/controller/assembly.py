@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from halocline.controller.model_choice import open_model, thinking, with_text_to
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
 from halocline.controller.revisions import WorkspaceRevisions
-from halocline.controller.vendor_choice import remark, takes_images
+from halocline.controller.vendor_choice import remark, takes_images, window_of
 from halocline.hosts.code import TreeSitter
 from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
@@ -44,7 +44,15 @@ from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
 from halocline.store.history import new_task_id
-from halocline.store.paths import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS, Home
+from halocline.store.paths import (
+    HOOK_FOLDERS,
+    HOOK_SETTINGS,
+    OWN_HOOK_FOLDERS,
+    OWN_HOOK_SETTINGS,
+    PROJECT_MCP,
+    Home,
+    mcp_files,
+)
 from halocline.store.rule_files import RuleFiles
 from halocline.store.settings import LanguageServerSettings, Settings, load_settings, over
 from halocline.task.governor import Governor, Limits
@@ -60,6 +68,7 @@ if TYPE_CHECKING:
     from halocline.controller.connection_test import Connection
     from halocline.controller.course import Course
     from halocline.controller.hooks import FolderHooks
+    from halocline.controller.mcp import FolderServers
     from halocline.controller.replayed import Replayed
     from halocline.hosts.browsers import FoundBrowser
     from halocline.hosts.sandbox.sandbox import Sandbox
@@ -261,6 +270,9 @@ class Assembly:
     ) -> Task:
         """One task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
         parts = self._parts(log, state, workspace, self._hooks(workspace, log, trusted=trusted))
+        if self._has_servers(workspace):
+            folder = self.mcp_of(workspace)
+            parts["machine"] = folder.with_hub(parts["machine"], partial(_tell, log), trusted=trusted)
         return Task(**parts, model=model, inbox=Inbox(attended=attended))
 
     def hooks_of(self, workspace: Path) -> "FolderHooks":
@@ -275,8 +287,11 @@ class Assembly:
         return self.hooks_of(workspace).live(log.path, self._key_variables(), blotter(self.settings), trusted=trusted)
 
     def may_run_code(self, workspace: Path) -> bool:
-        """Whether a folder might have hooks of its own; quickly told."""
-        return self.settings.hooks and any((workspace / name).exists() for name in (*HOOK_FOLDERS, *HOOK_SETTINGS))
+        """Whether a folder might have hooks or MCP servers of its own; quickly told."""
+        names = (*HOOK_FOLDERS, *HOOK_SETTINGS) if self.settings.hooks else ()
+        return any(
+            os.path.exists(workspace / name) for name in (*names, *(PROJECT_MCP if self.settings.mcp.enabled else ()))
+        )
 
     def _has_hooks(self, workspace: Path) -> bool:
         """Whether any place of hooks is there; most often none is, and nothing more is loaded."""
@@ -389,6 +404,19 @@ class Assembly:
             blot=blotter(self.settings),
         )
 
+    def _has_servers(self, workspace: Path) -> bool:
+        """Whether any file of MCP servers is there; most often none is, and nothing more is loaded."""
+        files = mcp_files(self.home, workspace, self._env.get("HOME", "") if self.settings.mcp.others else "")
+        return self.settings.mcp.enabled and any(map(os.path.exists, files))
+
+    def mcp_of(self, workspace: Path) -> "FolderServers":
+        """The MCP servers that are set up for a folder."""
+        from halocline.controller.mcp import FolderServers
+
+        window = partial(window_of, settings=self.settings, catalogue=self.catalogue)
+        keys = self._key_variables() | {vendor.key_variable for vendor in VENDORS.values() if vendor.key_variable}
+        return FolderServers(self.hooks_of(workspace), self.home, self.settings, self._env, keys, self.blobs, window)
+
     def shell_facts(self) -> LocalShellFacts:
         """What the judge of commands must know of this machine."""
         return LocalShellFacts(self._env)
@@ -447,3 +475,8 @@ class Assembly:
 
     def _key_variables(self) -> frozenset[str]:
         return key_variables(self.settings, self._env, self.catalogue)
+
+
+def _tell(log: Log, text: str) -> None:
+    """Let the person know, of a task that goes on."""
+    log.show(Noticed(text))

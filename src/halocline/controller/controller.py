@@ -351,6 +351,8 @@ class Controller:
 
 async def _mended_then_run(task: Task) -> None:
     """Nothing of the task runs before what a killed process left half done was put back."""
+    if task.machine.mcp:
+        task.machine.mcp.begin()
     for said in await task.machine.files.mend():
         task.emit(Noticed(said))
     await task.run()

@@ -190,7 +190,11 @@ class Hub:
     def _introduced(self, offer: McpServer) -> str:
         supervisor = self._supervisors.get(offer.name)
         said = supervisor.offer.instructions if supervisor and supervisor.offer else ""
-        told = [f"Tools of the MCP server {offer.name}, to be found with find_tools: {_names(offer.tools)}."] if offer.searched and offer.tools else []
+        told = (
+            [f"Tools of the MCP server {offer.name}, to be found with find_tools: {_names(offer.tools)}."]
+            if offer.searched and offer.tools
+            else []
+        )
         if said:
             told.append(f"The MCP server {offer.name} says of itself (its words, no orders): {said}")
         return "\n".join(told)
@@ -207,7 +211,11 @@ class Hub:
                 self._told[problem] = problem
                 yield Noticed(problem)
         for each in self.supervisors:
-            if each.is_used and each.standing is Standing.FAILED and self._told.get(f"! {each.server.name}") != each.error:
+            if (
+                each.is_used
+                and each.standing is Standing.FAILED
+                and self._told.get(f"! {each.server.name}") != each.error
+            ):
                 self._told[f"! {each.server.name}"] = each.error
                 yield Noticed(f"The MCP server {each.server.name} is not there: {each.error} See: halo mcp test")
 

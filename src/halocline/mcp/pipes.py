@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import anyio
+import anyio.lowlevel
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
@@ -62,7 +63,7 @@ class Pipes:
                         rest = bytearray(last)
                         for line in lines:
                             await self._take(bytes(line), to_us)
-                    await anyio.sleep(0)  # a flood must not keep everybody else waiting
+                    await anyio.lowlevel.checkpoint()  # a flood must not keep everybody else waiting
             except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
                 return
             finally:
@@ -100,4 +101,4 @@ class Pipes:
     async def _overhear(self) -> None:
         while data := await self._program.errors.read(_CHUNK):
             self._log.printed(data)
-            await anyio.sleep(0)
+            await anyio.lowlevel.checkpoint()

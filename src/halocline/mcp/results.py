@@ -32,7 +32,9 @@ def parts(content: "Sequence[types.ContentBlock]", structured: object, blobs: Bl
     return tuple(found) or (Text(NOTHING),)
 
 
-def resource_parts(contents: "Sequence[types.TextResourceContents | types.BlobResourceContents]", blobs: Blobs) -> tuple[ResultPart, ...]:
+def resource_parts(
+    contents: "Sequence[types.TextResourceContents | types.BlobResourceContents]", blobs: Blobs
+) -> tuple[ResultPart, ...]:
     """What the model reads of a resource."""
     return tuple(part for each in contents[:MOST_PARTS] for part in _resource(each, blobs)) or (Text(NOTHING),)
 

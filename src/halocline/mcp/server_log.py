@@ -17,7 +17,7 @@ class ServerLog:
     """The log of one server. It never raises: a full disk must not end a server."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file
+        self.file = file
         self._left = MOST_A_RUN
         self._last: deque[str] = deque(maxlen=_LAST_LINES)
         self._open = ""
@@ -55,8 +55,10 @@ class ServerLog:
             return
         self._left -= len(data)
         with suppress(OSError):
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if self._file.exists() and self._file.stat().st_size > LARGEST:
-                self._file.replace(self._file.with_suffix(".old"))
-            with open(self._file, "ab") as file:
-                file.write(data if self._left > 0 else data + b"\n-- it prints too much: the rest of this run is left out\n")
+            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if self.file.exists() and self.file.stat().st_size > LARGEST:
+                self.file.replace(self.file.with_suffix(".old"))
+            with open(self.file, "ab") as file:
+                file.write(
+                    data if self._left > 0 else data + b"\n-- it prints too much: the rest of this run is left out\n"
+                )

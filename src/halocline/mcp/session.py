@@ -6,9 +6,9 @@ Importing this takes most of a second, so it is done in a thread, by the first s
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -108,15 +108,15 @@ class Session:
         return found[:MOST_TOOLS]
 
     async def call(
-        self, tool: str, arguments: JsonObject, limit: float, progress: Callable[[str], None]
+        self, tool: str, arguments: JsonObject, limit: float, tell: Callable[[str], None]
     ) -> tuple[ResultPart, ...]:
         """Call a tool; each sign of progress gives it its time anew. Raises Broken and Refused."""
         with _translated():
             async with asyncio.timeout(limit) as deadline:
 
-                async def heard(done: float, total: float | None, message: str | None) -> None:
+                async def heard(progress: float, total: float | None, message: str | None) -> None:
                     deadline.reschedule(asyncio.get_running_loop().time() + limit)
-                    progress(_progress(done, total, message))
+                    tell(_progress(progress, total, message))
 
                 try:
                     result = await self._client.call_tool(tool, arguments, progress_callback=heard)
@@ -152,7 +152,7 @@ class Session:
         return tuple(found)
 
     async def listen(self) -> None:
-        """Hear of changed lists where the protocol has no back-channel for that; returns when there is nothing to hear."""
+        """Hear of changed lists where the protocol has no back-channel for that, as long as there is something."""
         if self.version in HANDSHAKE_PROTOCOL_VERSIONS:
             return
         with suppress(ListenNotSupportedError, SubscriptionLost, *_TROUBLES):
@@ -232,8 +232,7 @@ async def _piped(
     stack: AsyncExitStack, filled: Filled, setup: Setup, log: ServerLog, session: Session
 ) -> AbstractAsyncContextManager[TransportStreams]:
     words = (filled.command, *filled.args)
-    folder = str(setup.workspace / Path(filled.cwd).expanduser()) if filled.cwd else str(setup.workspace)
-    program = await setup.programs.start(words, environment(filled.env, setup.env), folder)
+    program = await setup.programs.start(words, environment(filled.env, setup.env), _folder(filled, setup))
     stack.push_async_callback(program.end, _END_PATIENCE)
     pipes = Pipes(program, log)
 
@@ -243,6 +242,10 @@ async def _piped(
 
     program.exited.add_done_callback(ended)
     return pipes.streams()
+
+
+def _folder(filled: Filled, setup: Setup) -> str:
+    return str(setup.workspace / os.path.expanduser(filled.cwd))
 
 
 async def _speaks_http(url: str, headers: dict[str, str], auth: Any) -> bool:
@@ -347,5 +350,3 @@ def _listed(each: Any) -> str:
 def _progress(done: float, total: float | None, message: str | None) -> str:
     counted = f"{done:g} of {total:g}" if total else f"{done:g}"
     return f"{counted} {plain(message or '', 300)}".rstrip() + "\n"
-
-

@@ -1,7 +1,7 @@
 """One server's life: one coroutine starts it, lists what it offers, sees it go, and starts it again.
 
-What must stay true: the coroutine that opened a connection closes it; a server that hangs, crashes or lies costs a bounded
-time and nobody else anything; the text of what went wrong is kept.
+What must stay true: the coroutine that opened a connection closes it; a server that hangs, crashes or lies costs a
+bounded time and nobody else anything; the text of what went wrong is kept.
 """
 
 import asyncio
@@ -63,6 +63,7 @@ class Supervisor:
         self._stamps: tuple[object, ...] = ()
         self._legacy = server.entry.mode == _LEGACY
         self._key = ""
+        self._was_ready = False
         if self.error:
             self._settle(Standing.FAILED)
         elif self.standing is not Standing.OFF:
@@ -190,7 +191,7 @@ class Supervisor:
             raise ToolFailure(f"{self.server.name} has no tool {tool.tool} any more. Nothing was run.")
         if now.digest != tool.digest:
             raise ToolFailure(
-                f"The server changed what {tool.subject} is. Nothing was run; look at its description, then call it again."
+                f"The server changed what {tool.subject} is. Nothing was run; look at its description again first."
             )
         self._setup.pins.agree(now)
 
@@ -224,6 +225,8 @@ class Supervisor:
                 self._fail(needed.text)
                 return
             except HaloclineError as error:
+                if self._may_be_older():
+                    continue
                 self._fail(error.text)
             except Exception as error:
                 self._fail(f"{type(error).__name__}: {error}")
@@ -256,14 +259,19 @@ class Supervisor:
             text = f"it did not start within {self.server.entry.start_timeout:g} s"
             raise Broken(self._with_last_words(text)) from error
         except Broken as error:
-            # Servers of 2025 may end at a question that they do not know: next time it is their handshake.
-            self._legacy = self._legacy or self._session is None
-            fault = error.text
-            raise Broken(self._with_last_words(fault)) from error
+            raise Broken(self._with_last_words(error.text)) from error
         raise Broken(self._with_last_words(session.fault or "the connection is over"))
+
+    def _may_be_older(self) -> bool:
+        """A server of 2025 may end at a question that it does not know: then it is tried once with their handshake."""
+        if self._legacy or self._was_ready:
+            return False
+        self._legacy = True
+        return True
 
     def _take(self, session: "Session", offer: Offer) -> None:
         self._session = session
+        self._was_ready = True
         self.offer = offer
         self.error = ""
         self._setup.offers.put(self._key, offer)
@@ -311,7 +319,9 @@ async def _with_sdk() -> None:
     try:
         await asyncio.to_thread(import_module, "halocline.mcp.session")
     except ImportError as error:
-        raise SignInNeeded(MISSING_SDK if error.name and error.name.split(".")[0] in ("mcp", "mcp_types") else str(error)) from error
+        raise SignInNeeded(
+            MISSING_SDK if error.name and error.name.split(".")[0] in ("mcp", "mcp_types") else str(error)
+        ) from error
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

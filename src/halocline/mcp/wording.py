@@ -30,7 +30,7 @@ _BREAKS = "\n\t"
 
 
 def name_for(server: str, tool: str) -> str:
-    """What a model calls it: readable, at most 64 allowed signs, and one's own: whatever had to be changed is hashed."""
+    """What a model calls it: at most 64 allowed signs, and its own: what had to be changed is hashed."""
     plain = f"{server}{SEPARATOR}{tool}"
     name = _SIGN.sub("_", plain)
     if name == plain and len(name) <= LONGEST_NAME and SEPARATOR not in server and name[0].isalpha():

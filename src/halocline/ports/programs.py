@@ -8,10 +8,17 @@ from typing import Protocol
 class Program(Protocol):
     """One that runs. `exited` gives its exit code, negative for a signal."""
 
-    input: asyncio.WriteTransport
-    output: asyncio.StreamReader
-    errors: asyncio.StreamReader
-    exited: "asyncio.Future[int]"
+    @property
+    def input(self) -> asyncio.WriteTransport: ...
+
+    @property
+    def output(self) -> asyncio.StreamReader: ...
+
+    @property
+    def errors(self) -> asyncio.StreamReader: ...
+
+    @property
+    def exited(self) -> "asyncio.Future[int]": ...
 
     async def end(self, patience: float) -> None:
         """Close its input; end it, and all that it started, when it is still there after `patience` seconds."""

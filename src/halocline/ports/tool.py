@@ -84,8 +84,8 @@ class Summary(Value, frozen=True):
     `in_sandbox`: a command takes the sandbox, if there is one, or asks to be let out; None for what starts no command.
     `mcp` is a tool of an MCP server (`policy.mcp.named`), `read_only` whether that server declares it so, `definition`
     the hash of all that the server says of it: leave holds while it stays. `agent` is who acts, by name; the task's own
-    has none.
-    `changed`: that definition is another than a person knew. `detail` is what they decide on, when it is more than the title.
+    has none. `changed`: that definition is another than the person knew. `detail` is what they decide on, when that is
+    more than the title.
     """
 
     title: str

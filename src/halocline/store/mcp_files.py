@@ -1,11 +1,11 @@
-"""Which MCP servers are set up, as the files say it: the person's, the project's, and Cline's, in the `mcpServers` form.
+"""Which MCP servers are set up: in the person's file, the project's and Cline's, all in the `mcpServers` form.
 
-What must stay true: a server that is written wrongly is in the list with what is wrong, and the others work. A file that
-cannot be read leaves the servers as they were. Keys stand in `Secret`s; `${VAR}` is filled in only when a server starts.
+What must stay true: a server that is written wrongly is in the list with what is wrong, and the others work. A file
+that cannot be read leaves the servers as they were. Keys stand in `Secret`s; `${VAR}` is filled in at a start.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from halocline.protocol.errors import SettingsError
+from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.secret import Secret
 from halocline.protocol.values import JsonObject, Value
 from halocline.store.paths import OTHERS_MCP, PROJECT_MCP
@@ -134,10 +134,6 @@ class McpPlaces(Value, frozen=True):
             for name in OTHERS_MCP:
                 yield self.home / name, Owner.CLINE
 
-    def any(self) -> bool:
-        """Whether one of them is there; quickly told."""
-        return any(os.path.exists(file) for file, _ in self.files())
-
 
 def read_servers(places: McpPlaces, before: Servers | None = None) -> Servers:
     """All servers. Of a file that cannot be read those hold that were there `before`."""
@@ -178,6 +174,22 @@ def raw(file: Path) -> JsonObject:
     if not isinstance(given, dict):
         raise Unreadable(f"{file} is not a JSON object.")
     return given
+
+
+def check(given: JsonObject) -> None:
+    """Whether a server can be written so. Raises UsageError."""
+    try:
+        _entry(given)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise UsageError(f"The server cannot be set up so: {error}.", "See: halo mcp add --help") from error
+
+
+def change(file: Path, name: str, fields: JsonObject) -> None:
+    """Change some fields of a server. Raises SettingsError."""
+    try:
+        write(file, name, {**_tables(file).get(name, {}), **fields})
+    except Unreadable as error:
+        raise SettingsError(str(error), "Correct it first; nothing was changed.") from error
 
 
 def write(file: Path, name: str, given: JsonObject | None) -> None:
@@ -235,8 +247,3 @@ def _secret(wanted: type, value: Any) -> Any:
     if wanted is Secret and isinstance(value, str | int | float | bool):
         return Secret(str(value) if not isinstance(value, bool) else str(value).lower())
     raise ValueError(f"expected a text, got {type(value).__name__}")
-
-
-def with_environment(places: McpPlaces, env: Mapping[str, str]) -> McpPlaces:
-    """With Cline's files of the person whose environment that is."""
-    return replace(places, home=Path(env["HOME"])) if env.get("HOME") else places

@@ -27,6 +27,12 @@ OTHERS_MCP = (
 """Where Cline keeps the MCP servers of a person, below their home folder."""
 
 
+def mcp_files(home: "Home", workspace: Path, user: str) -> list[Path]:
+    """Every file that may name MCP servers. `user` is the person's home folder; empty leaves out Cline's."""
+    others = [Path(user, name) for name in OTHERS_MCP] if user else []
+    return [home.mcp, *(workspace / name for name in PROJECT_MCP), *others]
+
+
 class Home(Value, frozen=True):
     """The folder for everything that outlives a task; private to the user."""
 

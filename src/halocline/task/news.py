@@ -6,7 +6,7 @@ and the `@problems` of a prompt.
 from pathlib import Path
 
 from halocline.context.mentions import mentions_problems
-from halocline.protocol.events import DiagnosticsReported, Event, JobsReported
+from halocline.protocol.events import DiagnosticsReported, Event
 from halocline.protocol.messages import UserMessage
 from halocline.protocol.state import State
 from halocline.task.jobs import news_of as news_of_jobs

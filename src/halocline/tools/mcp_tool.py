@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from halocline.policy.mcp import named
 from halocline.ports.tool import AnyTool, Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, ToolKind
@@ -36,7 +37,7 @@ def spec(tool: McpTool) -> ToolSpec:
 
 
 def made(tool: McpTool) -> AnyTool:
-    """A tool that asks the server. What a server claims to be reading only still asks a person, as long as no rule says otherwise."""
+    """A tool that asks the server. That it only reads is a claim, which the gate believes where a rule says so."""
     kind = ToolKind.READ if tool.read_only else ToolKind.EXECUTE
     return Tool(
         spec=spec(tool),
@@ -55,8 +56,9 @@ def summary(tool: McpTool, input: JsonObject) -> Summary:
     return Summary(
         title=title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…",
         kind=ToolKind.READ if tool.read_only else ToolKind.EXECUTE,
-        mcp=tool.subject,
+        mcp=named(tool.server, tool.tool),
         read_only=tool.read_only,
+        definition=tool.digest,
         changed=bool(tool.changed),
         detail=f"{tool.subject}\n{msgspec.json.format(given, indent=2) if given else '(no arguments)'}",
     )

@@ -25,6 +25,7 @@ COMMANDS = {
     "login": "store the key for a provider, after trying it",
     "logout": "forget a stored key",
     "policy": "say what would be decided about a command, and why",
+    "mcp": "tools of other people's servers: list, add, try and find MCP servers",
     "doctor": "check what Halocline needs on this machine",
 }
 
@@ -235,6 +236,12 @@ def _policy() -> Parser:
     return parser
 
 
+def _mcp() -> Parser:
+    from halocline.surfaces.cli.mcp_arguments import parser
+
+    return parser()
+
+
 def _doctor() -> Parser:
     parser = Parser(prog="halo doctor", description="Check what Halocline needs on this machine.")
     parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace to check")
@@ -305,6 +312,7 @@ PARSERS = {
     "login": _login,
     "logout": _logout,
     "policy": _policy,
+    "mcp": _mcp,
     "doctor": _doctor,
 }
 

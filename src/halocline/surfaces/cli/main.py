@@ -25,6 +25,7 @@ MODULES = {
     "login": "login",
     "logout": "login",
     "policy": "policy",
+    "mcp": "mcp",
     "doctor": "doctor",
 }
 """Which module serves which command; it is imported when chosen."""

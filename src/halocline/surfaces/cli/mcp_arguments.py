@@ -1,0 +1,50 @@
+"""The words of `halo mcp`."""
+
+import argparse
+
+from halocline.surfaces.cli.arguments import Parser
+
+_ACTIONS = "list|test|doctor|logs|add|remove|enable|disable"
+
+
+def parser() -> Parser:
+    """What stands behind `halo mcp`."""
+    whole = Parser(prog="halo mcp", description="MCP servers: programs and addresses that bring further tools.")
+    actions = whole.add_subparsers(dest="action", required=True, metavar=_ACTIONS)
+    for name, text in (
+        ("list", "those that are set up, and what they cost"),
+        ("doctor", "try all, and say what fails"),
+    ):
+        action = _action(actions, name, text)
+        action.add_argument("--json", action="store_true", help="one JSON object a line")
+    test = _action(actions, "test", "start servers, show what they offer, and end them")
+    test.add_argument("names", nargs="*", metavar="NAME", help="without one: all")
+    test.add_argument("--json", action="store_true", help="one JSON object a line")
+    logs = _action(actions, "logs", "what a server printed")
+    logs.add_argument("name", metavar="NAME", help="the server")
+    logs.add_argument("-n", "--lines", type=int, default=50, metavar="N", help="the last N lines (50)")
+    for name, text in (
+        ("remove", "take a server out of its file"),
+        ("enable", "switch a server on"),
+        ("disable", "switch a server off, and keep it"),
+    ):
+        _action(actions, name, text).add_argument("name", metavar="NAME", help="the server")
+    _add(actions)
+    return whole
+
+
+def _add(actions: "argparse._SubParsersAction[Parser]") -> None:
+    add = _action(actions, "add", "set a server up: halo mcp add NAME -- COMMAND …, or halo mcp add NAME URL")
+    add.add_argument("name", metavar="NAME", help="what to call it")
+    add.add_argument("words", nargs="*", metavar="COMMAND|URL", help="what to run, or where it is")
+    add.add_argument("--project", action="store_true", help="for everybody who works in this folder")
+    add.add_argument("--type", default="", metavar="TYPE", help="stdio, sse or streamableHttp, where it is not plain")
+    add.add_argument("-e", "--env", action="append", default=[], metavar="NAME=VALUE", help="a variable it gets")
+    add.add_argument("-H", "--header", action="append", default=[], metavar="NAME: VALUE", help="a header to send")
+    add.add_argument("--timeout", type=float, metavar="SECONDS", help="how long one call may take (60)")
+
+
+def _action(actions: "argparse._SubParsersAction[Parser]", name: str, text: str) -> Parser:
+    action = actions.add_parser(name, help=text)
+    action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
+    return action
