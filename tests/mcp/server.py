@@ -86,6 +86,7 @@ def ask(number):
         answer = json.loads(line)
         if answer.get("id") == "ask":
             return {"content": [{"type": "text", "text": json.dumps(answer["result"])}]}
+    return None
 
 
 def initialised(params):
@@ -130,7 +131,7 @@ def main():
         sys.stderr.write("no key was given\n")
         sys.exit(4)
     if "noise" in HOW:
-        print("Welcome to the server!\n{not json\n\n[1, 2")
+        sys.stdout.write("Welcome to the server!\n{not json\n\n[1, 2\n")
     if "never" in HOW:
         time.sleep(600)
     for line in sys.stdin:

@@ -11,7 +11,7 @@ from halocline.hosts.processes import Process, Processes
 
 LINE_LIMIT = 1 << 20
 """Bytes that are read ahead of whoever reads a program's output."""
-_TERM_GRACE = 1.0
+_GRACE = 1.0
 _ON_PIPES = 'exec "$@" </dev/fd/99 2>/dev/fd/98'
 """The keeper gives standard output, and these descriptors for what is to be the input and the error output."""
 
@@ -32,20 +32,17 @@ class LocalProgram:
 
     async def end(self, patience: float) -> None:
         """Close its input, ask it to end, kill it; each time its whole session."""
-        self.input.abort()
-        for number, wait in ((0, patience), (signal.SIGTERM, _TERM_GRACE), (signal.SIGKILL, _TERM_GRACE)):
+        if not self.input.is_closing():
+            self.input.abort()
+        await asyncio.wait([self.exited], timeout=patience)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            # What it started may outlive it, and holds its pipes.
             with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, number) if number else None
-            await asyncio.wait([self.exited], timeout=wait)
-            if self.exited.done() and number:
-                break
-            if self.exited.done():
-                # What it started may still be there, and holds its pipes.
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self.process.pid, signal.SIGTERM)
-                break
+                os.killpg(self.process.pid, number)
+            await asyncio.wait([self.exited], timeout=_GRACE)
         for reader in self.readers:
-            reader.close()
+            if not reader.is_closing():
+                reader.close()
 
 
 class LocalPrograms:
@@ -70,15 +67,26 @@ class LocalPrograms:
         finally:
             for fd in theirs:
                 os.close(fd)
-        loop = asyncio.get_running_loop()
-        input, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(writing, "wb", 0))
-        output, transport = await _reader(reading)
-        errors, other = await _reader(failing)
-        return LocalProgram(input, output, errors, process, (transport, other))
+        # Whoever starts it may be cancelled: then nobody has it, and it is ended here.
+        joining = asyncio.ensure_future(_joined(process, ours))
+        try:
+            return await asyncio.shield(joining)
+        except asyncio.CancelledError:
+            await (await joining).end(0.0)
+            raise
 
     async def close(self) -> None:
         """End everything that was started and whatever came of it."""
         await self._processes.close()
+
+
+async def _joined(process: Process, fds: tuple[int, int, int]) -> LocalProgram:
+    writing, reading, failing = fds
+    loop = asyncio.get_running_loop()
+    input, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(writing, "wb", 0))
+    output, transport = await _reader(reading)
+    errors, other = await _reader(failing)
+    return LocalProgram(input, output, errors, process, (transport, other))
 
 
 async def _reader(fd: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:

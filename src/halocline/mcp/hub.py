@@ -229,7 +229,7 @@ def ranked(tools: Sequence[McpTool], query: str) -> list[McpTool]:
     """The tools that have words of the query, those with more and rarer ones first; names count most."""
     words = [word for word in _words(query) if len(word) > 1]
     texts = {tool.name: (_words(f"{tool.server} {tool.tool}"), _words(tool.description)) for tool in tools}
-    weight = {word: 1 / (1 + sum(_has(word, *text) for text in texts.values())) for word in words}
+    weight = {word: 1 / (1 + sum(_has(word, name + about) for name, about in texts.values())) for word in words}
 
     def score(tool: McpTool) -> float:
         name, about = texts[tool.name]
@@ -239,8 +239,8 @@ def ranked(tools: Sequence[McpTool], query: str) -> list[McpTool]:
     return [tool for points, tool in sorted(scored, key=lambda pair: -pair[0]) if points > 0 or not words]
 
 
-def _has(word: str, *texts: list[str]) -> bool:
-    return any(word in each or each in word for text in texts for each in text if len(each) > 2)
+def _has(word: str, texts: list[str]) -> bool:
+    return any(word == each or (min(len(word), len(each)) > 2 and (word in each or each in word)) for each in texts)
 
 
 def _words(text: str) -> list[str]:

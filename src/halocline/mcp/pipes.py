@@ -4,7 +4,7 @@ What must stay true: what is no message is written to the log and otherwise surv
 end, ends the connection with a reason; the SDK hears of the end at once.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
@@ -17,21 +17,20 @@ from mcp_types import jsonrpc_message_adapter
 from halocline.mcp.server_log import ServerLog
 from halocline.ports.programs import Program
 
-LARGEST_MESSAGE = 1 << 26
+LARGEST_MESSAGE = 1 << 25
 MOST_UNASKED = 1 << 26
 """Bytes that a server may send without being told or asked anything."""
 _CHUNK = 1 << 16
 
 
 class Pipes:
-    """The way to one program. `fault` says why it was given up, when it was; `gone` is set once nothing comes."""
+    """The way to one program. `given_up` is told why, when nothing more is taken from it."""
 
-    def __init__(self, program: Program, log: ServerLog) -> None:
+    def __init__(self, program: Program, log: ServerLog, given_up: Callable[[str], None]) -> None:
         self._program = program
         self._log = log
+        self._given_up = given_up
         self._unasked = 0
-        self.fault = ""
-        self.gone = anyio.Event()
 
     @asynccontextmanager
     async def streams(self) -> AsyncGenerator[TransportStreams, None]:
@@ -55,8 +54,8 @@ class Pipes:
             try:
                 while chunk := await self._program.output.read(_CHUNK):
                     rest += chunk
-                    self._count(len(chunk), len(rest))
-                    if self.fault:
+                    if fault := self._excess(len(chunk), len(rest)):
+                        self._given_up(fault)
                         return
                     if b"\n" in chunk:
                         *lines, last = rest.split(b"\n")
@@ -66,15 +65,14 @@ class Pipes:
                     await anyio.lowlevel.checkpoint()  # a flood must not keep everybody else waiting
             except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
                 return
-            finally:
-                self.gone.set()
 
-    def _count(self, more: int, waiting: int) -> None:
+    def _excess(self, more: int, waiting: int) -> str:
         self._unasked += more
         if waiting > LARGEST_MESSAGE:
-            self.fault = f"it sent a message of more than {LARGEST_MESSAGE >> 20} MB"
-        elif self._unasked > MOST_UNASKED:
-            self.fault = f"it sent more than {MOST_UNASKED >> 20} MB that nobody asked for"
+            return f"it sent a message of more than {LARGEST_MESSAGE >> 20} MB"
+        if self._unasked > MOST_UNASKED:
+            return f"it sent more than {MOST_UNASKED >> 20} MB that nobody asked for"
+        return ""
 
     async def _take(self, line: bytes, to_us: "MemoryObjectSendStream[SessionMessage | Exception]") -> None:
         if not line.strip():
@@ -95,8 +93,8 @@ class Pipes:
                     return
                 self._program.input.write(text.encode("utf-8", "replace") + b"\n")
                 if self._program.input.get_write_buffer_size() > LARGEST_MESSAGE:
-                    self.fault = "it does not read what it is sent"
-                    self._program.input.abort()
+                    self._given_up("it does not read what it is sent")
+                    return
 
     async def _overhear(self) -> None:
         while data := await self._program.errors.read(_CHUNK):

@@ -66,11 +66,19 @@ class Session:
         self.gone = asyncio.Event()
         self.stale = asyncio.Event()
         self.fault = ""
+        self.explained = asyncio.Event()
         self.asking: Ask | None = None
         self._server = server
         self._setup = setup
         self._log = log
         self._client: Client
+
+    def over(self, why: str = "") -> None:
+        """The connection is over; the first reason counts, and may come a moment later."""
+        self.fault = self.fault or why
+        if self.fault:
+            self.explained.set()
+        self.gone.set()
 
     @property
     def version(self) -> str:
@@ -111,17 +119,17 @@ class Session:
         self, tool: str, arguments: JsonObject, limit: float, tell: Callable[[str], None]
     ) -> tuple[ResultPart, ...]:
         """Call a tool; each sign of progress gives it its time anew. Raises Broken and Refused."""
-        with _translated():
+        try:
             async with asyncio.timeout(limit) as deadline:
 
                 async def heard(progress: float, total: float | None, message: str | None) -> None:
                     deadline.reschedule(asyncio.get_running_loop().time() + limit)
                     tell(_progress(progress, total, message))
 
-                try:
+                with _translated():
                     result = await self._client.call_tool(tool, arguments, progress_callback=heard)
-                except TimeoutError as error:
-                    raise Refused(f"it did not answer within {limit:g} s") from error
+        except TimeoutError as error:
+            raise Refused(f"it did not answer within {limit:g} s") from error
         found = parts(result.content, result.structured_content, self._setup.blobs)
         if result.is_error:
             raise Refused("\n".join(part.text for part in found if isinstance(part, Text)) or "it says no more")
@@ -234,13 +242,8 @@ async def _piped(
     words = (filled.command, *filled.args)
     program = await setup.programs.start(words, environment(filled.env, setup.env), _folder(filled, setup))
     stack.push_async_callback(program.end, _END_PATIENCE)
-    pipes = Pipes(program, log)
-
-    def ended(_: object) -> None:
-        session.fault = pipes.fault or f"it ended with exit code {program.exited.result()}"
-        session.gone.set()
-
-    program.exited.add_done_callback(ended)
+    pipes = Pipes(program, log, session.over)
+    program.exited.add_done_callback(lambda exited: session.over(f"it ended with exit code {exited.result()}"))
     return pipes.streams()
 
 
@@ -271,7 +274,7 @@ async def _watched(
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                     async for message in theirs:
                         await to_us.send(message)
-            session.gone.set()
+            session.over()
 
         group.start_soon(pass_on)
         try:

@@ -103,9 +103,9 @@ class Supervisor:
             except Broken as error:
                 # A server that forgot the session has not run the call: it may be sent once more.
                 forgotten = error.text == "session terminated"
-                await self._left(session, error.text)
+                why = await self._left(session, error.text)
                 if not (forgotten and again):
-                    raise ToolFailure(self._broke(tool, error)) from error
+                    raise ToolFailure(self._broke(tool, why)) from error
         raise AssertionError("the second time returns or raises")
 
     async def read(self, uri: str) -> tuple[ResultPart, ...]:
@@ -144,8 +144,7 @@ class Supervisor:
         stamps = tuple(_stamp(self._setup.workspace / name) for name in self.server.entry.watch)
         if self._stamps and stamps != self._stamps and self._session is not None:
             self.log.note("a watched file changed: starting again")
-            self._session.fault = "a watched file changed"
-            self._session.gone.set()
+            self._session.over("a watched file changed")
         self._stamps = stamps
 
     def adopt(self, server: Server) -> None:
@@ -195,25 +194,24 @@ class Supervisor:
             )
         self._setup.pins.agree(now)
 
-    def _broke(self, tool: McpTool, error: Broken) -> str:
+    def _broke(self, tool: McpTool, why: str) -> str:
         words = self.log.last_words
         said = f"\nIts last words:\n{words}" if words else ""
         return (
-            f"The MCP server {self.server.name} was lost while {tool.tool} ran: {self.error or error.text}. "
+            f"The MCP server {self.server.name} was lost while {tool.tool} ran: {why}. "
             f"It may or may not have taken effect.{said}"
         )
 
-    async def _left(self, session: "Session", why: str) -> None:
+    async def _left(self, session: "Session", why: str) -> str:
         """A connection that failed is not used again; its end is waited for, as it may say why."""
         with suppress(TimeoutError):
             async with asyncio.timeout(0.5):
-                await session.gone.wait()
-        session.fault = session.fault or why
-        session.gone.set()
+                await session.explained.wait()
+        session.over(why)
         if self._session is session:
             self._session = None
-            self.error = session.fault
             self.settled.clear()
+        return session.fault
 
     async def _live(self) -> None:
         tries = 0
