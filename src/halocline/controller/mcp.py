@@ -13,14 +13,15 @@ from halocline.mcp.cache import Offers
 from halocline.mcp.hub import Hub
 from halocline.mcp.pins import Pins
 from halocline.mcp.setup import Setup
+from halocline.mcp.variables import environment
 from halocline.policy.mcp import rules_of
 from halocline.ports.blobs import Blobs
 from halocline.ports.leave import Leave
+from halocline.ports.mcp_servers import Owner, Server, Servers
 from halocline.protocol.events import Grant
 from halocline.protocol.rules import Rule, RuleBook
 from halocline.protocol.state import State
-from halocline.store.mcp_files import McpPlaces, Owner, Server, Servers, read_servers
-from halocline.store.mcp_variables import environment
+from halocline.store.mcp_files import McpPlaces, read_servers
 from halocline.store.paths import Home, mcp_files
 from halocline.store.settings import Settings
 from halocline.task.machine import Machine

@@ -9,11 +9,11 @@ from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.mcp import FolderServers
 from halocline.mcp.hub import size
 from halocline.mcp.supervisor import Standing, Supervisor
+from halocline.ports.mcp_servers import Owner, Server
 from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.mcp import McpTool
 from halocline.protocol.values import JsonObject, Value
 from halocline.store import mcp_files
-from halocline.store.mcp_files import Owner, Server
 from halocline.store.paths import PROJECT_MCP
 
 

@@ -34,15 +34,20 @@ class LocalProgram:
         """Close its input, ask it to end, kill it; each time its whole session."""
         if not self.input.is_closing():
             self.input.abort()
-        await asyncio.wait([self.exited], timeout=patience)
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            # What it started may outlive it, and holds its pipes.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, number)
+        try:
+            await asyncio.wait([self.exited], timeout=patience)
+            self._signal(signal.SIGTERM)
             await asyncio.wait([self.exited], timeout=_GRACE)
-        for reader in self.readers:
-            if not reader.is_closing():
-                reader.close()
+        finally:
+            # What it started may outlive it, and holds its pipes.
+            self._signal(signal.SIGKILL)
+            for reader in self.readers:
+                if not reader.is_closing():
+                    reader.close()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
 
 
 class LocalPrograms:

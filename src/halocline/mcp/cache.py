@@ -14,10 +14,10 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.mcp.variables import Filled
 from halocline.ports.mcp import McpPrompt
 from halocline.protocol.mcp import McpTool
 from halocline.protocol.values import Value
-from halocline.store.mcp_variables import Filled
 
 FRESH = 86_400.0
 """Seconds after which a server is started again to look, in the background."""

@@ -15,13 +15,13 @@ from halocline.context.sizes import tokens
 from halocline.mcp.setup import Setup
 from halocline.mcp.supervisor import Standing, Supervisor
 from halocline.ports.mcp import Ask, McpPrompt
+from halocline.ports.mcp_servers import Server, Servers
 from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.events import Event, McpOffered, McpReported, Noticed
 from halocline.protocol.mcp import McpServer, McpTool
 from halocline.protocol.messages import Note, ResultPart, Text, UserPart
 from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject
-from halocline.store.mcp_files import Server, Servers
 
 POLL = 1.0
 """Seconds between two looks at the settings and at watched files."""

@@ -28,13 +28,13 @@ from halocline.mcp.pipes import Pipes
 from halocline.mcp.results import parts, resource_parts
 from halocline.mcp.server_log import ServerLog
 from halocline.mcp.setup import Broken, Refused, Setup
+from halocline.mcp.variables import Filled, environment
 from halocline.mcp.wording import LONGEST_DESCRIPTION, cleaned, digest, name_for, plain
 from halocline.ports.mcp import Ask, McpPrompt, PromptArgument
+from halocline.ports.mcp_servers import Server
 from halocline.protocol.mcp import McpTool
 from halocline.protocol.messages import ResultPart, Text, UserPart
 from halocline.protocol.values import JsonObject
-from halocline.store.mcp_files import Server
-from halocline.store.mcp_variables import Filled, environment
 
 MOST_PAGES = 50
 MOST_TOOLS = 1_000

@@ -12,8 +12,8 @@ from halocline.ports.programs import Programs
 from halocline.protocol.errors import HaloclineError
 
 if TYPE_CHECKING:
-    from halocline.store.mcp_files import Server
-    from halocline.store.mcp_variables import Filled
+    from halocline.mcp.variables import Filled
+    from halocline.ports.mcp_servers import Server
 
 MISSING_SDK = "MCP servers need a package that is not installed: pip install 'halocline[mcp]'"
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 from halocline.mcp.cache import Offer, is_fresh, key_of
 from halocline.mcp.server_log import ServerLog
 from halocline.mcp.setup import MISSING_SDK, Broken, Refused, Setup, SignInNeeded
+from halocline.mcp.variables import Missing, environment, filled
 from halocline.mcp.wording import name_for
 from halocline.ports.mcp import Ask
+from halocline.ports.mcp_servers import Server
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.mcp import McpTool
 from halocline.protocol.messages import ResultPart
 from halocline.protocol.values import JsonObject
-from halocline.store.mcp_files import Server
-from halocline.store.mcp_variables import Missing, environment, filled
 
 if TYPE_CHECKING:
     from halocline.mcp.session import Session

@@ -6,13 +6,12 @@ that cannot be read leaves the servers as they were. Keys stand in `Secret`s; `$
 
 import os
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
+from halocline.ports.mcp_servers import HTTP, SSE, STDIO, TYPES, Entry, Owner, Server, Servers
 from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.secret import Secret
 from halocline.protocol.values import JsonObject, Value
@@ -20,96 +19,7 @@ from halocline.store.paths import OTHERS_MCP, PROJECT_MCP
 
 LARGEST = 1_000_000
 KEY = "mcpServers"
-_STDIO, _SSE, _HTTP = "stdio", "sse", "http"
-TYPES = {
-    "": "",
-    "stdio": _STDIO,
-    "sse": _SSE,
-    "http": _HTTP,
-    "streamablehttp": _HTTP,
-    "streamable-http": _HTTP,
-    "streamable_http": _HTTP,
-}
-"""What people call the transports, in small letters. Without one, a URL is tried as HTTP and then as SSE."""
 _OTHER_NAMES = {"transportType": "type", "httpUrl": "url", "serverUrl": "url", "alwaysAllow": "autoApprove"}
-
-
-class Owner(StrEnum):
-    """Whose file names a server."""
-
-    USER = "user"
-    PROJECT = "project"
-    CLINE = "cline"
-
-
-class OAuth(Value, frozen=True, rename="camel"):
-    """How to sign in at a server that knows its clients already."""
-
-    client_id: str = ""
-    client_secret: Secret | None = None
-    scopes: tuple[str, ...] = ()
-    port: int = 0
-
-
-class Entry(Value, frozen=True, rename="camel"):
-    """One server as it is written. Unknown keys are left alone. Times are in seconds."""
-
-    type: str = ""
-    command: str = ""
-    args: tuple[str, ...] = ()
-    cwd: str = ""
-    env: dict[str, Secret] = {}
-    url: str = ""
-    headers: dict[str, Secret] = {}
-    oauth: OAuth = OAuth()
-    auto_approve: tuple[str, ...] = ()
-    auto_approve_read_only: bool = False
-    disabled_tools: tuple[str, ...] = ()
-    disabled: bool = False
-    timeout: Annotated[float, msgspec.Meta(ge=1, le=86_400)] = 60.0
-    start_timeout: Annotated[float, msgspec.Meta(ge=1, le=3_600)] = 60.0
-    watch: tuple[str, ...] = ()
-    mode: str = "auto"
-
-
-class Server(Value, frozen=True):
-    """One server: its name, how it is written, where, and what is wrong with it."""
-
-    name: str
-    file: Path
-    owner: Owner
-    entry: Entry = Entry()
-    problem: str = ""
-
-    @property
-    def transport(self) -> str:
-        """stdio, sse or http; empty for a URL of which it is not said."""
-        return TYPES.get(self.entry.type.lower(), "") or ("" if self.entry.url else _STDIO)
-
-    @property
-    def runs(self) -> str:
-        """What is run or reached, as it is written: without values of variables and without keys."""
-        from shlex import join
-
-        entry = self.entry
-        return entry.url if self.transport != _STDIO else join((entry.command, *entry.args))
-
-    @property
-    def essence(self) -> Entry:
-        """Only what a running server depends on: when the rest changes, it goes on."""
-        defaults = Entry()
-        apart = ("auto_approve", "auto_approve_read_only", "timeout", "disabled_tools")
-        return replace(self.entry, **{name: getattr(defaults, name) for name in apart})
-
-
-class Servers(Value, frozen=True):
-    """All that are set up, by name, and which files cannot be read."""
-
-    servers: tuple[Server, ...] = ()
-    problems: tuple[str, ...] = ()
-
-    def named(self, name: str) -> Server | None:
-        return next((server for server in self.servers if server.name == name), None)
 
 
 class Unreadable(Exception):
@@ -236,9 +146,9 @@ def _entry(given: Any) -> Entry:
         raise ValueError("it has neither a command nor a url")
     if entry.url and not entry.url.startswith(("http://", "https://", "${")):
         raise ValueError("its url is not http or https")
-    if (TYPES[entry.type.lower()] in (_SSE, _HTTP)) and not entry.url:
+    if (TYPES[entry.type.lower()] in (SSE, HTTP)) and not entry.url:
         raise ValueError(f"it is of type {entry.type} and has no url")
-    if TYPES[entry.type.lower()] == _STDIO and not entry.command:
+    if TYPES[entry.type.lower()] == STDIO and not entry.command:
         raise ValueError("it is of type stdio and has no command")
     return entry
 

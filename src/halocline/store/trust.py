@@ -158,7 +158,8 @@ def _files(places: Places, hooks: list[Hook]) -> Iterator[str]:
 
 def _named_by(file: Path, workspace: Path) -> Iterator[str]:
     """The files of the folder that its servers' commands name: what they run is trusted with them."""
-    from halocline.store.mcp_files import Owner, Unreadable, servers_in
+    from halocline.ports.mcp_servers import Owner
+    from halocline.store.mcp_files import Unreadable, servers_in
 
     try:
         for server in servers_in(file, Owner.PROJECT):

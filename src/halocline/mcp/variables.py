@@ -6,9 +6,9 @@ What must stay true: a project's file cannot have the keys of models sent anywhe
 import re
 from collections.abc import Callable, Mapping
 
+from halocline.ports.mcp_servers import OAuth, Owner, Server
 from halocline.protocol.secret import Secret
 from halocline.protocol.values import Value
-from halocline.store.mcp_files import OAuth, Owner, Server
 
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 ALWAYS = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "XDG_RUNTIME_DIR")
