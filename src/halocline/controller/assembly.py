@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,14 @@ from msgspec.structs import asdict
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
 from halocline.controller.blotting import blotter
+from halocline.controller.foreign_code import any_hooks, any_servers
 from halocline.controller.grounds import diagnostics
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
 from halocline.controller.model_choice import open_model, thinking, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
 from halocline.controller.revisions import WorkspaceRevisions
-from halocline.controller.vendor_choice import remark, takes_images, window_of
+from halocline.controller.vendor_choice import remark, takes_images
 from halocline.hosts.code import TreeSitter
 from halocline.hosts.documents import ChildDocuments
 from halocline.hosts.files import LocalFiles
@@ -44,15 +45,7 @@ from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
 from halocline.store.history import new_task_id
-from halocline.store.paths import (
-    HOOK_FOLDERS,
-    HOOK_SETTINGS,
-    OWN_HOOK_FOLDERS,
-    OWN_HOOK_SETTINGS,
-    PROJECT_MCP,
-    Home,
-    mcp_files,
-)
+from halocline.store.paths import Home
 from halocline.store.rule_files import RuleFiles
 from halocline.store.settings import LanguageServerSettings, Settings, load_settings, over
 from halocline.task.governor import Governor, Limits
@@ -270,9 +263,8 @@ class Assembly:
     ) -> Task:
         """One task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
         parts = self._parts(log, state, workspace, self._hooks(workspace, log, trusted=trusted))
-        if self._has_servers(workspace):
-            folder = self.mcp_of(workspace)
-            parts["machine"] = folder.with_hub(parts["machine"], partial(_tell, log), trusted=trusted)
+        if any_servers(self.home, self.settings, workspace, self._env):
+            parts["machine"] = self.mcp_of(workspace).with_hub(parts["machine"], log, trusted=trusted)
         return Task(**parts, model=model, inbox=Inbox(attended=attended))
 
     def hooks_of(self, workspace: Path) -> "FolderHooks":
@@ -282,24 +274,9 @@ class Assembly:
         return FolderHooks(workspace, self.home, self.settings, self._env)
 
     def _hooks(self, workspace: Path, log: Log, *, trusted: bool) -> "Hooks | None":
-        if not self.settings.hooks or not self._has_hooks(workspace):
+        if not any_hooks(self.home, self.settings, workspace, self._env):
             return None
         return self.hooks_of(workspace).live(log.path, self._key_variables(), blotter(self.settings), trusted=trusted)
-
-    def may_run_code(self, workspace: Path) -> bool:
-        """Whether a folder might have hooks or MCP servers of its own; quickly told."""
-        names = (*HOOK_FOLDERS, *HOOK_SETTINGS) if self.settings.hooks else ()
-        return any(
-            os.path.exists(workspace / name) for name in (*names, *(PROJECT_MCP if self.settings.mcp.enabled else ()))
-        )
-
-    def _has_hooks(self, workspace: Path) -> bool:
-        """Whether any place of hooks is there; most often none is, and nothing more is loaded."""
-        places: list[Path] = []
-        if user := self._env.get("HOME"):
-            places += [Path(user, name) for name in (*OWN_HOOK_FOLDERS, *OWN_HOOK_SETTINGS)]
-        places += [self.home.hooks, *map(Path, self.settings.hook_folders)]
-        return self.may_run_code(workspace) or any(os.path.exists(os.path.expanduser(place)) for place in places)
 
     def replayed(
         self, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: "Course"
@@ -404,18 +381,12 @@ class Assembly:
             blot=blotter(self.settings),
         )
 
-    def _has_servers(self, workspace: Path) -> bool:
-        """Whether any file of MCP servers is there; most often none is, and nothing more is loaded."""
-        files = mcp_files(self.home, workspace, self._env.get("HOME", "") if self.settings.mcp.others else "")
-        return self.settings.mcp.enabled and any(map(os.path.exists, files))
-
     def mcp_of(self, workspace: Path) -> "FolderServers":
         """The MCP servers that are set up for a folder."""
         from halocline.controller.mcp import FolderServers
 
-        window = partial(window_of, settings=self.settings, catalogue=self.catalogue)
-        keys = self._key_variables() | {vendor.key_variable for vendor in VENDORS.values() if vendor.key_variable}
-        return FolderServers(self.hooks_of(workspace), self.home, self.settings, self._env, keys, self.blobs, window)
+        hooks, keys = self.hooks_of(workspace), self._key_variables()
+        return FolderServers(hooks, self.home, self.settings, self._env, keys, self.blobs, self.catalogue)
 
     def shell_facts(self) -> LocalShellFacts:
         """What the judge of commands must know of this machine."""
@@ -475,8 +446,3 @@ class Assembly:
 
     def _key_variables(self) -> frozenset[str]:
         return key_variables(self.settings, self._env, self.catalogue)
-
-
-def _tell(log: Log, text: str) -> None:
-    """Let the person know, of a task that goes on."""
-    log.show(Noticed(text))

@@ -19,6 +19,7 @@ from halocline.context.environment import environment
 from halocline.context.skills import found_skills, listed
 from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
+from halocline.controller.foreign_code import may_run_code
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
 from halocline.ports.model import Model
@@ -291,8 +292,8 @@ class Controller:
         await opened.task.close()
 
     def may_run_code(self, workspace: Path) -> bool:
-        """Whether a folder might have hooks of its own; quickly told."""
-        return self._assembly.may_run_code(workspace)
+        """Whether a folder might have hooks or MCP servers of its own; quickly told."""
+        return may_run_code(self._assembly.settings, workspace)
 
     def hooks_of(self, workspace: Path) -> "FolderHooks":
         """The hooks that are set up for a folder, and whether they may run."""

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from halocline._version import __version__
 from halocline.controller.hooks import FolderHooks
+from halocline.controller.vendor_choice import window_of
 from halocline.hosts.piped_programs import LocalPrograms
 from halocline.mcp.cache import Offers
 from halocline.mcp.hub import Hub
@@ -18,12 +19,15 @@ from halocline.policy.mcp import rules_of
 from halocline.ports.blobs import Blobs
 from halocline.ports.leave import Leave
 from halocline.ports.mcp_servers import Owner, Server, Servers
-from halocline.protocol.events import Grant
+from halocline.protocol.events import Grant, Noticed
 from halocline.protocol.rules import Rule, RuleBook
 from halocline.protocol.state import State
+from halocline.providers.catalogue_file import Catalogue
+from halocline.providers.vendors import VENDORS
 from halocline.store.mcp_files import McpPlaces, read_servers
 from halocline.store.paths import Home, mcp_files
 from halocline.store.settings import Settings
+from halocline.task.log import Log
 from halocline.task.machine import Machine
 
 UNTRUSTED = "the folder is not trusted: halo trust add"
@@ -43,7 +47,7 @@ class FolderServers:
     env: Mapping[str, str]
     keys: frozenset[str]
     blobs: Blobs
-    window: Callable[[str], int | None]
+    catalogue: Catalogue
 
     def __post_init__(self) -> None:
         self.workspace = self.hooks.places.workspace
@@ -62,8 +66,12 @@ class FolderServers:
             self._read = stamps, replace(found, servers=tuple(_judged(each, trusted=trusted) for each in found.servers))
         return self._read[1]
 
-    def with_hub(self, machine: Machine, tell: Callable[[str], None], *, trusted: bool) -> Machine:
+    def with_hub(self, machine: Machine, log: Log, *, trusted: bool) -> Machine:
         """The machine of a task with its servers, and with what their settings allow for good."""
+
+        def tell(text: str) -> None:
+            log.show(Noticed(text))
+
         hub = self.hub(tell, trusted=trusted)
         return replace(machine, mcp=hub, leave=ServersLeave(machine.leave, self.servers))
 
@@ -78,7 +86,7 @@ class FolderServers:
             workspace=self.workspace,
             programs=LocalPrograms(environment({}, self.env)),
             env=self.env,
-            keys=self.keys,
+            keys=self.keys | {name for vendor in VENDORS.values() for name in vendor.key_variables},
             blobs=self.blobs,
             offers=Offers(self.home.mcp_cache),
             pins=Pins(self.home.mcp_cache.parent / "mcp-approved.json"),
@@ -93,7 +101,8 @@ class FolderServers:
         return self.home.logs / "mcp"
 
     def _allowance(self, state: State) -> int:
-        return int((self.window(state.model) or WINDOW) * self.settings.mcp.share)
+        window = window_of(state.model, self.settings, self.catalogue)
+        return int((window or WINDOW) * self.settings.mcp.share)
 
 
 class ServersLeave:

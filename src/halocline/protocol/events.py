@@ -5,7 +5,7 @@ A *transient* event is only shown; it is never written and carries none of the t
 two by its base class. There is no event per tool, no snapshot in an event and no JSON inside a text field.
 """
 
-from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient
+from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient, Unrecognised as Unrecognised
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
 from halocline.protocol.kinds import (
     ApprovalMode as ApprovalMode,
@@ -22,7 +22,7 @@ from halocline.protocol.kinds import (
     TodoStatus as TodoStatus,
     ToolKind as ToolKind,
 )
-from halocline.protocol.mcp import McpServer
+from halocline.protocol.mcp import McpEvent, McpOffered as McpOffered, McpReported as McpReported
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
 from halocline.protocol.rules import CommandPart as CommandPart, RuleBook
 from halocline.protocol.values import JsonObject
@@ -280,18 +280,6 @@ class ToolsOffered(Durable, frozen=True):
     tools: tuple[str, ...]
 
 
-class McpOffered(Durable, frozen=True):
-    """From now on this is what an MCP server offers."""
-
-    server: McpServer
-
-
-class McpReported(Durable, frozen=True):
-    """The model is told what became of MCP servers."""
-
-    content: tuple[UserPart, ...]
-
-
 class HandedOver(Durable, frozen=True):
     """The person let a new task, `to`, go on from here; `context` is all that it is told."""
 
@@ -414,12 +402,6 @@ class ErrorRaised(Durable, frozen=True):
     retryable: bool = False
 
 
-class Unrecognised(Durable, frozen=True, tag="unrecognised"):
-    """A line of the log whose type this version does not know; kept so that `seq` has no gap."""
-
-    name: str
-
-
 DurableEvent = (
     TaskStarted
     | LogRepaired
@@ -444,8 +426,7 @@ DurableEvent = (
     | PolicyChanged
     | RulesChanged
     | ToolsOffered
-    | McpOffered
-    | McpReported
+    | McpEvent
     | HandedOver
     | FileChanged
     | CheckpointTaken

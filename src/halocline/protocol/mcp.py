@@ -6,6 +6,8 @@ table: a name is looked up, never taken apart.
 
 from collections.abc import Iterable
 
+from halocline.protocol.event_kinds import Durable
+from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject, Value
 
 SEPARATOR = "__"
@@ -49,3 +51,18 @@ class McpServer(Value, frozen=True):
 def tool_named(servers: Iterable[McpServer], name: str) -> McpTool | None:
     """The tool that the model calls so."""
     return next((tool for server in servers for tool in server.tools if tool.name == name), None)
+
+
+class McpOffered(Durable, frozen=True):
+    """From now on this is what an MCP server offers."""
+
+    server: McpServer
+
+
+class McpReported(Durable, frozen=True):
+    """The model is told what became of MCP servers."""
+
+    content: tuple[UserPart, ...]
+
+
+McpEvent = McpOffered | McpReported
