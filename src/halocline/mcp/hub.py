@@ -72,7 +72,9 @@ class Hub:
 
     async def settled(self, limit: float) -> None:
         """Wait until every server that starts is ready or has failed, at most so many seconds."""
-        starting = [asyncio.ensure_future(each.settled.wait()) for each in self.supervisors if each.is_used]
+        starting = [
+            asyncio.ensure_future(each.settled.wait()) for each in self.supervisors if each.is_used and not each.offer
+        ]
         if starting:
             _, late = await asyncio.wait(starting, timeout=max(0.0, limit))
             for waiting in late:

@@ -27,7 +27,7 @@ from halocline.mcp.eliciting import answered
 from halocline.mcp.pipes import Pipes
 from halocline.mcp.results import parts, resource_parts
 from halocline.mcp.server_log import ServerLog
-from halocline.mcp.setup import Broken, Refused, Setup
+from halocline.mcp.setup import FORGOTTEN, Broken, Refused, Setup
 from halocline.mcp.variables import Filled, environment
 from halocline.mcp.wording import LONGEST_DESCRIPTION, cleaned, digest, name_for, plain
 from halocline.ports.mcp import Ask, McpPrompt, PromptArgument
@@ -295,7 +295,7 @@ class _translated:
         match error:
             case None | Broken() | Refused():
                 return
-            case MCPError() if error.code not in _LOST and error.message != "Session terminated":
+            case MCPError() if error.code not in _LOST and error.message.lower() not in FORGOTTEN:
                 raise Refused(plain(error.message, 2_000)) from error
             case ValidationError():
                 raise Refused("its answer does not fit the protocol") from error

@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 MISSING_SDK = "MCP servers need a package that is not installed: pip install 'halocline[mcp]'"
 
 
+FORGOTTEN = ("session terminated", "session not found", "invalid session id")
+"""What servers over HTTP say of a session that they do not know any more, and the SDK in their place."""
+
+
 class Broken(HaloclineError):
-    """The connection to a server could not be made, or is over. `lost` says that it stood before."""
+    """The connection to a server could not be made, or is over."""
 
 
 class Refused(HaloclineError):

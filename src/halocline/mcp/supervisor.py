@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from halocline.mcp.cache import Offer, is_fresh, key_of
 from halocline.mcp.server_log import ServerLog
-from halocline.mcp.setup import MISSING_SDK, Broken, Refused, Setup, SignInNeeded
+from halocline.mcp.setup import FORGOTTEN, MISSING_SDK, Broken, Refused, Setup, SignInNeeded
 from halocline.mcp.variables import Missing, environment, filled
 from halocline.mcp.wording import name_for
 from halocline.ports.mcp import Ask
@@ -64,6 +64,8 @@ class Supervisor:
         self._legacy = server.entry.mode == _LEGACY
         self._key = ""
         self._was_ready = False
+        self._starts = 0
+        self._outcomes = 0
         if self.error:
             self._settle(Standing.FAILED)
         elif self.standing is not Standing.OFF:
@@ -102,7 +104,7 @@ class Supervisor:
                 raise ToolFailure(f"{tool.subject} says: {refusal.text}") from refusal
             except Broken as error:
                 # A server that forgot the session has not run the call: it may be sent once more.
-                forgotten = error.text == "session terminated"
+                forgotten = error.text in FORGOTTEN
                 why = await self._left(session, error.text)
                 if not (forgotten and again):
                     raise ToolFailure(self._broke(tool, why)) from error
@@ -171,14 +173,23 @@ class Supervisor:
         if self._session is None:
             if not self.is_used or not self._key:
                 raise ToolFailure(self._unusable())
-            self.begin(anyway=True)
-            self._again.set()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self.server.entry.start_timeout):
-                    await self.settled.wait()
+            await self._started_anew()
         if self._session is None:
             raise ToolFailure(self._unusable())
         return self._session
+
+    async def _started_anew(self) -> None:
+        """Wait for what comes of the start that is under way, or of the next one, which is made now."""
+        wanted = self._starts + (self.standing is not Standing.STARTING)
+        self.begin(anyway=True)
+        self._again.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.server.entry.start_timeout):
+                while self._session is None:
+                    await self.settled.wait()
+                    if self._outcomes >= wanted:
+                        return
+                    self.settled.clear()  # that came of an earlier one
 
     def _unusable(self) -> str:
         why = self.error or ("it is switched off" if not self.is_used else "it is still starting")
@@ -231,13 +242,15 @@ class Supervisor:
             finally:
                 self._session = None
             tries = 0 if time.monotonic() - began > LIVED else tries + 1
-            self._again.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(FIRST_WAIT * 2 ** (tries - 1) if tries else 0.0):
                     await self._again.wait()
 
     async def _once(self) -> None:
         """From a start to its end. Raises Broken and Refused, which say why."""
+        self._starts += 1
+        self._again.clear()
+        self.settled.clear()
         self._stand(Standing.STARTING)
         self.log.begin(f"starting: {self.server.runs}")
         await _with_sdk()
@@ -301,6 +314,7 @@ class Supervisor:
 
     def _settle(self, standing: Standing) -> None:
         self._stand(standing)
+        self._outcomes = self._starts
         self.settled.set()
 
     def _stand(self, standing: Standing) -> None:
