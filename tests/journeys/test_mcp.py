@@ -10,7 +10,8 @@ import pytest
 
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.messages import Note, UserMessage
+from halocline.protocol.errors import UsageError
+from halocline.protocol.messages import Note, Text, UserMessage
 from halocline.providers.scripted import Call, Turn
 from halocline.store.settings import McpSettings
 
@@ -299,3 +300,16 @@ async def test_a_server_that_is_added_while_a_task_is_open_is_offered_in_the_nex
             break
     await client.close()
     assert journey.of(ev.McpOffered)[0].server.name == "second"
+
+
+async def test_a_prompt_of_a_server_is_filled_in_with_what_a_person_typed(journey, servers):
+    servers(test="")
+    client = journey.client([DONE])
+    await journey.open(client)
+    await journey.prompt(client)
+    assert [prompt.command for prompt in client.mcp_prompts(journey.task)] == ["mcp:test:greet"]
+    (said,) = await client.mcp_prompt(journey.task, "/mcp:test:greet", ["the", "world"])
+    with pytest.raises(UsageError, match="needs who"):
+        await client.mcp_prompt(journey.task, "mcp:test:greet", [])
+    await client.close()
+    assert said == Text("Greet the world.")

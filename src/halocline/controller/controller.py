@@ -5,7 +5,7 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -44,7 +44,7 @@ from halocline.protocol.events import (
     TurnEnded,
 )
 from halocline.protocol.jobs import JobInfo
-from halocline.protocol.messages import Note, StopReason
+from halocline.protocol.messages import Note, StopReason, UserPart
 from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.switching import name_in
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
+    from halocline.ports.mcp import McpPrompt
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
 
@@ -283,6 +284,17 @@ class Controller:
     def accounts(self) -> "Accounts":
         """The providers' keys."""
         return self._assembly.accounts
+
+    def mcp_prompts(self, name: str) -> "list[McpPrompt]":
+        """The prompts of an open task's MCP servers, as far as these were asked."""
+        mcp = self._task(name).machine.mcp
+        return mcp.prompts() if mcp else []
+
+    async def mcp_prompt(self, name: str, command: str, values: Sequence[str]) -> tuple[UserPart, ...]:
+        """What `/mcp:server:prompt` stands for; the values are in the order of its arguments. Raises UsageError."""
+        from halocline.controller.mcp_prompts import prompted
+
+        return await prompted(self._task(name).machine.mcp, command, values)
 
     async def let_go(self, name: str) -> None:
         """Close one task, with its jobs, once its turn has ended."""
