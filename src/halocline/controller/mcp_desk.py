@@ -4,9 +4,11 @@ import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.mcp import FolderServers
+from halocline.controller.network_choice import network_to
 from halocline.mcp.hub import size
 from halocline.mcp.supervisor import Standing, Supervisor
 from halocline.ports.mcp_servers import Owner, Server
@@ -15,6 +17,9 @@ from halocline.protocol.mcp import McpTool
 from halocline.protocol.values import JsonObject, Value
 from halocline.store import mcp_files
 from halocline.store.paths import PROJECT_MCP
+
+if TYPE_CHECKING:
+    from halocline.mcp.registry import Offered, Way
 
 
 class Listed(Value, frozen=True, omit_defaults=False):
@@ -111,6 +116,30 @@ class McpDesk:
         self._require_ours(server)
         mcp_files.change(server.file, name, {"disabled": not on})
         return server.file
+
+    async def found(self, words: str) -> "list[Offered]":
+        """Servers of the registry that the settings name. Raises HaloclineError."""
+        from halocline.mcp.registry import search
+
+        registry = self._folder.settings.mcp.registry
+        network = network_to(registry, self._folder.settings, self._folder.env)
+        return await search(registry, words, network)
+
+    async def offered(self, name: str, values: dict[str, str]) -> "tuple[Offered, list[Way]]":
+        """One server of the registry, and how it can be set up. Raises HaloclineError."""
+        from halocline.mcp.registry import ways
+
+        found = await self.found(name.rpartition("/")[2])
+        matching = [one for one in found if name in (one.name, one.name.rpartition("/")[2])]
+        if not matching:
+            raise UsageError(f"The registry has no server {name}.", f"Look for one: halo mcp search {name}")
+        if len(matching) > 1:
+            names = ", ".join(one.name for one in matching)
+            raise UsageError(f"Several servers are called {name}.", f"Say which: {names}")
+        (one,) = matching
+        if not (known := list(ways(one, values))):
+            raise UsageError(f"{one.name} can be run in no way that is known here.", f"See: {one.page}")
+        return one, known
 
     def log(self, name: str) -> Path:
         """The file of what a server printed. Raises UsageError when it never ran."""

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -27,6 +28,8 @@ def command(arguments: argparse.Namespace) -> int:
         "remove": _remove,
         "enable": _switch,
         "disable": _switch,
+        "search": _search,
+        "install": _install,
     }
     return actions[arguments.action](McpDesk.open(workspace_of(arguments.cwd)), arguments)
 
@@ -154,6 +157,61 @@ def _switch(desk: McpDesk, arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _search(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    found = asyncio.run(desk.found(" ".join(arguments.words)))
+    if arguments.json:
+        _as_json(found)
+        return 0
+    if not found:
+        print("The registry has no server with these words.")
+    for one in found:
+        print(f"{reveal(one.name)}  {clean(one.version)}")
+        print(f"    {' '.join(clean(one.description).split())[:200]}")
+        if one.page:
+            print(f"    {clean(one.page)}")
+    return 0
+
+
+def _install(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    values = _pairs(arguments.set, "=", "").get("", {})
+    one, ways = asyncio.run(desk.offered(arguments.name, values))
+    if not 1 <= arguments.way <= len(ways):
+        raise UsageError(f"There is no way {arguments.way}.", f"There are {len(ways)}.")
+    way = ways[arguments.way - 1]
+    name = arguments.called or one.name.rpartition("/")[2]
+    print(f"{reveal(one.name)} {clean(one.version)}: {' '.join(clean(one.description).split())}")
+    print(f"  from {clean(one.page) or 'an unknown place'}. Nobody here has looked at it.\n")
+    for number, each in enumerate(ways, start=1):
+        mark = ">" if each is way else " "
+        print(f"{mark} {number}. {reveal(_runs(each.given))}")
+    for variable, meaning in way.wanted:
+        print(f"  It wants {reveal(variable)}{': ' + clean(meaning) if meaning else ''}")
+    if not arguments.yes and not _agreed(f"\nSet it up as {clean(name)}, to be run so from now on?"):
+        print("Nothing was set up.")
+        return 0
+    file = desk.add(name, way.given, project=arguments.project)
+    print(f"{clean(name)} is set up in {clean(str(file))}. Try it: halo mcp test {clean(name)}")
+    if way.wanted:
+        names = ", ".join(variable for variable, _ in way.wanted)
+        print(f"Before that, set the variables it names for {clean(names)}, or write the values there.")
+    return 0
+
+
+def _runs(given: JsonObject) -> str:
+    if "url" in given:
+        return " ".join(
+            (f"reach {given['url']}", *(f"{name}: {given['headers'][name]}" for name in given.get("headers", {})))
+        )
+    env = [f"{name}={value}" for name, value in given.get("env", {}).items()]
+    return f"run {shlex.join((given['command'], *given['args']))}" + (f" with {' '.join(env)}" if env else "")
+
+
+def _agreed(question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("Nobody is there to agree.", "Look at it first, then add --yes.")
+    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
 def _tell_problems(desk: McpDesk) -> None:
     if desk.is_off:
         tell("MCP servers are switched off in the settings (mcp.enabled = false).")
@@ -161,6 +219,6 @@ def _tell_problems(desk: McpDesk) -> None:
         tell(problem)
 
 
-def _as_json(values: Sequence[Listed | Tried]) -> None:
+def _as_json(values: Sequence[msgspec.Struct]) -> None:
     for value in values:
         sys.stdout.write(msgspec.json.encode(value).decode() + "\n")

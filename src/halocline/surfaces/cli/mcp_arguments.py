@@ -4,7 +4,7 @@ import argparse
 
 from halocline.surfaces.cli.arguments import Parser
 
-_ACTIONS = "list|test|doctor|logs|add|remove|enable|disable"
+_ACTIONS = "list|test|doctor|logs|add|remove|enable|disable|search|install"
 
 
 def parser() -> Parser:
@@ -30,6 +30,16 @@ def parser() -> Parser:
     ):
         _action(actions, name, text).add_argument("name", metavar="NAME", help="the server")
     _add(actions)
+    search = _action(actions, "search", "find servers in the registry")
+    search.add_argument("words", nargs="+", metavar="WORD", help="of its name or description")
+    search.add_argument("--json", action="store_true", help="one JSON object a line")
+    install = _action(actions, "install", "set up a server of the registry, after showing what would be run")
+    install.add_argument("name", metavar="NAME", help="its name, as search gives it")
+    install.add_argument("--as", dest="called", default="", metavar="NAME", help="what to call it here")
+    install.add_argument("--project", action="store_true", help="for everybody who works in this folder")
+    install.add_argument("-s", "--set", action="append", default=[], metavar="NAME=VALUE", help="a value that it wants")
+    install.add_argument("--way", type=int, default=1, metavar="N", help="which of the ways that are shown (1)")
+    install.add_argument("-y", "--yes", action="store_true", help="do not ask")
     return whole
 
 
