@@ -20,9 +20,9 @@ def server() -> MCPServer:
 
 
 @asynccontextmanager
-async def serving(app) -> AsyncIterator[str]:
+async def serving(app, port: int = 0) -> AsyncIterator[str]:
     """The URL at which an app answers, as long as this context."""
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.create_server(("127.0.0.1", port))
     config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
     running = uvicorn.Server(config)
     running.capture_signals = _no_signals

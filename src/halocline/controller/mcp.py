@@ -26,6 +26,7 @@ from halocline.providers.catalogue_file import Catalogue
 from halocline.providers.vendors import VENDORS
 from halocline.store.mcp_files import McpPlaces, read_servers
 from halocline.store.paths import Home, mcp_files
+from halocline.store.secrets import SecretStore
 from halocline.store.settings import Settings
 from halocline.task.log import Log
 from halocline.task.machine import Machine
@@ -93,6 +94,7 @@ class FolderServers:
             logs=self.logs,
             version=__version__,
             tell=tell,
+            secrets=SecretStore(self.home.credentials),
         )
 
     @property

@@ -1,14 +1,18 @@
 """What `halo mcp` does: which servers are set up, trying one, and changing the files that name them."""
 
 import asyncio
+import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.mcp import FolderServers
 from halocline.controller.network_choice import network_to
+from halocline.hosts.loopback import Loopback
 from halocline.mcp.hub import size
 from halocline.mcp.supervisor import Standing, Supervisor
 from halocline.ports.mcp_servers import Owner, Server
@@ -17,9 +21,14 @@ from halocline.protocol.mcp import McpTool
 from halocline.protocol.values import JsonObject, Value
 from halocline.store import mcp_files
 from halocline.store.paths import PROJECT_MCP
+from halocline.store.secrets import SecretStore
 
 if TYPE_CHECKING:
     from halocline.mcp.registry import Offered, Way
+
+
+SIGN_IN_LIMIT = 300.0
+"""Seconds in which a person signs in."""
 
 
 class Listed(Value, frozen=True, omit_defaults=False):
@@ -141,6 +150,28 @@ class McpDesk:
             raise UsageError(f"{one.name} can be run in no way that is known here.", f"See: {one.page}")
         return one, known
 
+    async def signed_in(self, name: str, show: Callable[[str], None], limit: float = SIGN_IN_LIMIT) -> Tried:
+        """Sign in at a server; `show` is given the page to open. Raises UsageError."""
+        server = self._named(name)
+        if not server.entry.url:
+            raise UsageError(f"{name} is a program: there is nowhere to sign in.", f"Try it: halo mcp test {name}")
+        oauth = server.entry.oauth
+        async with Loopback(oauth.port, "/callback" if oauth.client_id else "") as loopback:
+            setup = dataclasses.replace(self._folder.setup(), visitor=_Visitor(loopback, show))
+            patient = replace(server, entry=replace(server.entry, start_timeout=limit))
+            each = Supervisor(patient, setup)
+            try:
+                return await _tried(each)
+            finally:
+                await each.close()
+
+    def sign_out(self, name: str) -> bool:
+        """Forget the tokens for a server. False when there were none. Raises UsageError and SecretsError."""
+        server = self._named(name)
+        from halocline.mcp.sign_in import secret_name  # the SDK, for one name: signing out may take its time
+
+        return SecretStore(self._folder.home.credentials).remove(secret_name(name, server.entry.url))
+
     def log(self, name: str) -> Path:
         """The file of what a server printed. Raises UsageError when it never ran."""
         file = Supervisor(self._named(name), self._folder.setup()).log.file
@@ -168,6 +199,21 @@ class McpDesk:
                 f"The server {server.name} is set up in Cline's file {server.file}.",
                 "Change it there, or name one like it: halo mcp add.",
             )
+
+
+class _Visitor:
+    """Fulfils `mcp.setup.Visitor` with a page on this machine to come back to."""
+
+    def __init__(self, loopback: Loopback, show: Callable[[str], None]) -> None:
+        self._loopback = loopback
+        self.show = show
+
+    @property
+    def url(self) -> str:
+        return self._loopback.url
+
+    async def visit(self) -> Mapping[str, str]:
+        return await self._loopback.visit()
 
 
 def _listed(each: Supervisor) -> Listed:

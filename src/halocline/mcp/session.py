@@ -27,7 +27,8 @@ from halocline.mcp.eliciting import answered
 from halocline.mcp.pipes import Pipes
 from halocline.mcp.results import parts, resource_parts
 from halocline.mcp.server_log import ServerLog
-from halocline.mcp.setup import FORGOTTEN, Broken, Refused, Setup
+from halocline.mcp.setup import FORGOTTEN, Broken, Refused, Setup, SignInNeeded
+from halocline.mcp.sign_in import SignIn
 from halocline.mcp.variables import Filled, environment
 from halocline.mcp.wording import LONGEST_DESCRIPTION, cleaned, digest, name_for, plain
 from halocline.ports.mcp import Ask, McpPrompt, PromptArgument
@@ -68,7 +69,8 @@ class Session:
         self.fault = ""
         self.explained = asyncio.Event()
         self.asking: Ask | None = None
-        self._server = server
+        self.sign_in: SignIn | None = None
+        self.server = server
         self._setup = setup
         self._log = log
         self._client: Client
@@ -95,8 +97,8 @@ class Session:
         tools = await self._all(self._client.list_tools, "tools") if can.tools is not None else []
         prompts = await self._all(self._client.list_prompts, "prompts") if can.prompts is not None else []
         return Offer(
-            tools=tuple(_tool(self._server.name, tool) for tool in tools),
-            prompts=tuple(_prompt(self._server.name, prompt) for prompt in prompts),
+            tools=tuple(_tool(self.server.name, tool) for tool in tools),
+            prompts=tuple(_prompt(self.server.name, prompt) for prompt in prompts),
             resources=can.resources is not None,
             instructions=plain(self._client.instructions or "", 1_000),
             version=self.version,
@@ -184,10 +186,10 @@ class Session:
         text = params.data if isinstance(params.data, str) else json.dumps(params.data, default=str)
         self._log.note(f"{params.level}: {plain(text, 2_000)}")
         if params.level in ("error", "critical", "alert", "emergency"):
-            self._setup.tell(f"The MCP server {self._server.name} says: {plain(text, 300)}")
+            self._setup.tell(f"The MCP server {self.server.name} says: {plain(text, 300)}")
 
     async def elicited(self, context: Any, params: Any) -> types.ElicitResult:
-        return await answered(params, self._server.name, self.asking)
+        return await answered(params, self.server.name, self.asking)
 
 
 @asynccontextmanager
@@ -195,7 +197,7 @@ async def opened(server: Server, filled: Filled, setup: Setup, log: ServerLog, m
     """A connection, as long as this context. `mode` is auto, or legacy for the handshake of 2025. Raises Broken."""
     session = Session(server, setup, log)
     async with AsyncExitStack() as stack:
-        with _translated():
+        with _translated(session):
             transport = await _transport(stack, server, filled, setup, log, session)
             client = Client(
                 _watched(transport, session),
@@ -228,12 +230,19 @@ async def _transport(
     if server.transport == "stdio":
         return await _piped(stack, filled, setup, log, session)
     headers = {name: value.reveal() for name, value in filled.headers.items()}
-    auth = setup.auth(server, filled) if setup.auth and "authorization" not in map(str.lower, headers) else None
+    auth = session.sign_in = _sign_in(server, filled, setup)
     if server.transport == "sse" or (not server.transport and not await _speaks_http(filled.url, headers, auth)):
         return sse_client(filled.url, headers=headers, timeout=_CONNECT, sse_read_timeout=86_400.0, auth=auth)
     http = httpx2.AsyncClient(headers=headers, auth=auth, timeout=httpx2.Timeout(_CONNECT, read=_SILENCE))
     await stack.enter_async_context(http)
     return streamable_http_client(filled.url, http_client=http)
+
+
+def _sign_in(server: Server, filled: Filled, setup: Setup) -> SignIn | None:
+    """None where a header says who we are."""
+    if setup.secrets is None or "authorization" in map(str.lower, filled.headers):
+        return None
+    return SignIn(server.name, filled.url, filled.oauth, setup.secrets, setup.visitor)
 
 
 async def _piped(
@@ -286,21 +295,34 @@ async def _watched(
 
 
 class _translated:
-    """Turns what the SDK raises into our two errors."""
+    """Turns what the SDK raises into our errors."""
+
+    def __init__(self, session: Session | None = None) -> None:
+        self._session = session
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        sign_in = self._session.sign_in if self._session else None
         match error:
             case None | Broken() | Refused():
                 return
+            case _ if sign_in and sign_in.asked and isinstance(error, _TROUBLES):
+                raise SignInNeeded(_sign_in_told(error, self._session)) from error
             case MCPError() if error.code not in _LOST and error.message.lower() not in FORGOTTEN:
                 raise Refused(plain(error.message, 2_000)) from error
             case ValidationError():
                 raise Refused("its answer does not fit the protocol") from error
             case _ if isinstance(error, _TROUBLES):
                 raise Broken(_told(error)) from error
+
+
+def _sign_in_told(error: BaseException, session: Session | None) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    name = session.server.name if session else ""
+    return error.text if isinstance(error, SignInNeeded) else f"it wants you to sign in: halo mcp login {name}"
 
 
 def _told(error: BaseException) -> str:

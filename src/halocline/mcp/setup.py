@@ -3,17 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Protocol
 
 from halocline.mcp.cache import Offers
 from halocline.mcp.pins import Pins
 from halocline.ports.blobs import Blobs
 from halocline.ports.programs import Programs
 from halocline.protocol.errors import HaloclineError
-
-if TYPE_CHECKING:
-    from halocline.mcp.variables import Filled
-    from halocline.ports.mcp_servers import Server
+from halocline.protocol.secret import Secret
 
 MISSING_SDK = "MCP servers need a package that is not installed: pip install 'halocline[mcp]'"
 
@@ -34,6 +31,25 @@ class SignInNeeded(Broken):
     """The server wants a person to sign in first."""
 
 
+class Secrets(Protocol):
+    """Where tokens are kept."""
+
+    def get(self, name: str) -> Secret | None: ...
+
+    def put(self, name: str, secret: Secret) -> object: ...
+
+
+class Visitor(Protocol):
+    """A person who signs in: is shown a page, and comes back to `url`."""
+
+    @property
+    def url(self) -> str: ...
+
+    def show(self, url: str) -> None: ...
+
+    async def visit(self) -> Mapping[str, str]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
     """The parts of one task that its servers need. `keys` are variables that a project's file does not get."""
@@ -48,5 +64,5 @@ class Setup:
     logs: Path
     version: str
     tell: Callable[[str], None] = lambda text: None
-    auth: "Callable[[Server, Filled], Any] | None" = None
-    """Makes the SDK's way to sign in at a server."""
+    secrets: Secrets | None = None
+    visitor: Visitor | None = None

@@ -5,6 +5,7 @@ bounded time and nobody else anything; the text of what went wrong is kept.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
@@ -328,6 +329,8 @@ class Supervisor:
 
 async def _with_sdk() -> None:
     """Import the SDK where nobody waits for it. Raises Broken."""
+    # It logs what it raises as well, and without a handler Python would print that over the screen.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
     try:
         await asyncio.to_thread(import_module, "halocline.mcp.session")
     except ImportError as error:

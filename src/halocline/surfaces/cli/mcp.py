@@ -28,6 +28,8 @@ def command(arguments: argparse.Namespace) -> int:
         "remove": _remove,
         "enable": _switch,
         "disable": _switch,
+        "login": _login,
+        "logout": _logout,
         "search": _search,
         "install": _install,
     }
@@ -154,6 +156,26 @@ def _switch(desk: McpDesk, arguments: argparse.Namespace) -> int:
     on = arguments.action == "enable"
     desk.switch(arguments.name, on=on)
     print(f"{clean(arguments.name)} is {'on' if on else 'off'}.")
+    return 0
+
+
+def _login(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    tried = asyncio.run(desk.signed_in(arguments.name, _open))
+    _show(tried, whole=False)
+    return 0 if tried.ok else int(ExitCode.ERROR)
+
+
+def _open(url: str) -> None:
+    print(f"Open this page to sign in:\n  {clean(url)}", flush=True)
+    if sys.stdout.isatty():
+        import webbrowser
+
+        webbrowser.open(url)
+
+
+def _logout(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    gone = desk.sign_out(arguments.name)
+    print(f"The sign-in at {clean(arguments.name)} is forgotten." if gone else "There was no sign-in to forget.")
     return 0
 
 

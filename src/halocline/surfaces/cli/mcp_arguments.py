@@ -4,7 +4,7 @@ import argparse
 
 from halocline.surfaces.cli.arguments import Parser
 
-_ACTIONS = "list|test|doctor|logs|add|remove|enable|disable|search|install"
+_ACTIONS = "list|test|doctor|logs|add|remove|enable|disable|search|install|login|logout"
 
 
 def parser() -> Parser:
@@ -24,6 +24,8 @@ def parser() -> Parser:
     logs.add_argument("name", metavar="NAME", help="the server")
     logs.add_argument("-n", "--lines", type=int, default=50, metavar="N", help="the last N lines (50)")
     for name, text in (
+        ("login", "sign in at a server that wants it, in the browser"),
+        ("logout", "forget a sign-in"),
         ("remove", "take a server out of its file"),
         ("enable", "switch a server on"),
         ("disable", "switch a server off, and keep it"),
