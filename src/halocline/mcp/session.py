@@ -82,6 +82,13 @@ class Session:
             self.explained.set()
         self.gone.set()
 
+    async def reason(self, otherwise: str) -> str:
+        """Why it is over; the program's end is heard of a moment after that of its output."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await self.explained.wait()
+        return self.fault or otherwise
+
     @property
     def version(self) -> str:
         return self._client.protocol_version
@@ -170,6 +177,22 @@ class Session:
                 async for _ in heard:
                     self.stale.set()
 
+    async def connect(self, stack: AsyncExitStack, filled: Filled, mode: str) -> None:
+        """Make the connection; the stack ends it. Raises Broken."""
+        with _translated(self):
+            transport = await _transport(stack, self.server, filled, self._setup, self._log, self)
+            client = Client(
+                _watched(transport, self),
+                mode=mode,
+                list_roots_callback=self.roots,
+                logging_callback=self.logged,
+                message_handler=self.told,
+                elicitation_callback=self.elicited,
+                client_info=types.Implementation(name="halocline", version=self._setup.version),
+                cache=None,
+            )
+            self._client = await stack.enter_async_context(_closing_quietly(client))
+
     # What a server may ask or tell.
 
     async def roots(self, context: Any) -> types.ListRootsResult:
@@ -197,19 +220,12 @@ async def opened(server: Server, filled: Filled, setup: Setup, log: ServerLog, m
     """A connection, as long as this context. `mode` is auto, or legacy for the handshake of 2025. Raises Broken."""
     session = Session(server, setup, log)
     async with AsyncExitStack() as stack:
-        with _translated(session):
-            transport = await _transport(stack, server, filled, setup, log, session)
-            client = Client(
-                _watched(transport, session),
-                mode=mode,
-                list_roots_callback=session.roots,
-                logging_callback=session.logged,
-                message_handler=session.told,
-                elicitation_callback=session.elicited,
-                client_info=types.Implementation(name="halocline", version=setup.version),
-                cache=None,
-            )
-            session._client = await stack.enter_async_context(_closing_quietly(client))
+        try:
+            await session.connect(stack, filled, mode)
+        except SignInNeeded:
+            raise
+        except Broken as error:
+            raise Broken(await session.reason(error.text)) from error
         yield session
 
 

@@ -216,10 +216,7 @@ class Supervisor:
 
     async def _left(self, session: "Session", why: str) -> str:
         """A connection that failed is not used again; its end is waited for, as it may say why."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(0.5):
-                await session.explained.wait()
-        session.over(why)
+        session.over(await session.reason(why))
         if self._session is session:
             self._session = None
             self.settled.clear()

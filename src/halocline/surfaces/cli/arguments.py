@@ -48,7 +48,11 @@ def parse(argv: list[str]) -> argparse.Namespace:
     """Read the command line. Raises UsageError."""
     command = argv[0] if argv and argv[0] in COMMANDS else ""
     parser = PARSERS[command]()
-    if command not in ("", "run"):
+    if command == "mcp":
+        from halocline.surfaces.cli.mcp_arguments import parsed
+
+        arguments = parsed(parser, argv[1:])
+    elif command not in ("", "run"):
         arguments = parser.parse_args(argv[1:])
     else:
         arguments = parser.parse_intermixed_args(argv[1:] if command else argv)

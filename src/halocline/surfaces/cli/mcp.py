@@ -8,8 +8,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from halocline.controller.assembly import Choices
+from halocline.controller.client import open_client
+from halocline.controller.controller import TaskOptions
 from halocline.controller.mcp_desk import Listed, McpDesk, Tried
 from halocline.protocol.errors import UsageError
+from halocline.protocol.events import ApprovalMode, Mode
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.run import workspace_of
@@ -30,6 +34,7 @@ def command(arguments: argparse.Namespace) -> int:
         "disable": _switch,
         "login": _login,
         "logout": _logout,
+        "serve": _serve,
         "search": _search,
         "install": _install,
     }
@@ -176,6 +181,18 @@ def _open(url: str) -> None:
 def _logout(desk: McpDesk, arguments: argparse.Namespace) -> int:
     gone = desk.sign_out(arguments.name)
     print(f"The sign-in at {clean(arguments.name)} is forgotten." if gone else "There was no sign-in to forget.")
+    return 0
+
+
+def _serve(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    try:
+        from halocline.surfaces.cli.mcp_serve import serve
+    except ImportError as error:
+        raise UsageError("Serving needs a package that is not installed.", "pip install 'halocline[mcp]'") from error
+    chosen = arguments.approval_mode
+    approval = ApprovalMode(chosen) if chosen not in (None, "plan") else None
+    options = TaskOptions(model=arguments.model, mode=Mode.PLAN if chosen == "plan" else None, approval_mode=approval)
+    serve(open_client(Choices(), "mcp"), workspace_of(arguments.cwd), options)
     return 0
 
 

@@ -2,9 +2,20 @@
 
 import argparse
 
-from halocline.surfaces.cli.arguments import Parser
+from halocline.surfaces.cli.arguments import APPROVAL_MODES, Parser
 
-_ACTIONS = "list|test|doctor|logs|add|remove|enable|disable|search|install|login|logout"
+_ACTIONS = "list|test|doctor|logs|add|remove|enable|disable|search|install|login|logout|serve"
+
+
+def parsed(parser: Parser, given: list[str]) -> argparse.Namespace:
+    """The words read: what stands behind `--` is a command, wherever the options of `add` stand. Raises UsageError."""
+    at = given.index("--") if "--" in given else len(given)
+    arguments = parser.parse_args(given[:at])
+    if command := given[at + 1 :]:
+        if arguments.action != "add":
+            parser.error(f"there is no command for {arguments.action}: {' '.join(command)}")
+        arguments.words = [*arguments.words, *command]
+    return arguments
 
 
 def parser() -> Parser:
@@ -32,6 +43,11 @@ def parser() -> Parser:
     ):
         _action(actions, name, text).add_argument("name", metavar="NAME", help="the server")
     _add(actions)
+    serve = _action(
+        actions, "serve", "be an MCP server: let other agents run, list and read tasks, over standard input"
+    )
+    serve.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="the model to use")
+    serve.add_argument("--approval-mode", choices=APPROVAL_MODES, help="how much is done; nobody can be asked")
     search = _action(actions, "search", "find servers in the registry")
     search.add_argument("words", nargs="+", metavar="WORD", help="of its name or description")
     search.add_argument("--json", action="store_true", help="one JSON object a line")
