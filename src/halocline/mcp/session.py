@@ -20,20 +20,20 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
 from halocline.mcp.cache import Offer
 from halocline.mcp.eliciting import answered
+from halocline.mcp.lists import listed, progress_of, prompt_of, tool_of
 from halocline.mcp.pipes import Pipes
 from halocline.mcp.results import parts, resource_parts
 from halocline.mcp.server_log import ServerLog
-from halocline.mcp.setup import FORGOTTEN, Broken, Refused, Setup, SignInNeeded
+from halocline.mcp.setup import Broken, Refused, Setup, SignInNeeded
 from halocline.mcp.sign_in import SignIn
+from halocline.mcp.translating import TROUBLES, Translated
 from halocline.mcp.variables import Filled, environment
-from halocline.mcp.wording import LONGEST_DESCRIPTION, cleaned, digest, name_for, plain
-from halocline.ports.mcp import Ask, McpPrompt, PromptArgument
+from halocline.mcp.wording import plain
+from halocline.ports.mcp import Ask
 from halocline.ports.mcp_servers import Server
-from halocline.protocol.mcp import McpTool
 from halocline.protocol.messages import ResultPart, Text, UserPart
 from halocline.protocol.values import JsonObject
 
@@ -43,21 +43,6 @@ LIST_LIMIT = 30.0
 """Seconds for all lists of a server."""
 _CONNECT, _SILENCE = 30.0, 300.0
 _END_PATIENCE = 1.0
-_LOST = (-32000, -32001)
-"""The SDK's own codes: the connection closed, a request timed out."""
-_TROUBLES = (
-    OSError,
-    ValueError,
-    RuntimeError,
-    TimeoutError,
-    MCPError,
-    httpx2.HTTPError,
-    httpx2.InvalidURL,
-    anyio.ClosedResourceError,
-    anyio.BrokenResourceError,
-    anyio.EndOfStream,
-    ExceptionGroup,
-)
 
 
 class Session:
@@ -95,7 +80,7 @@ class Session:
 
     async def offer(self, at: float) -> Offer:
         """Everything that the server offers. Raises Broken and Refused."""
-        with _translated():
+        with Translated():
             async with asyncio.timeout(LIST_LIMIT):
                 return await self._offer(at)
 
@@ -104,8 +89,8 @@ class Session:
         tools = await self._all(self._client.list_tools, "tools") if can.tools is not None else []
         prompts = await self._all(self._client.list_prompts, "prompts") if can.prompts is not None else []
         return Offer(
-            tools=tuple(_tool(self.server.name, tool) for tool in tools),
-            prompts=tuple(_prompt(self.server.name, prompt) for prompt in prompts),
+            tools=tuple(tool_of(self.server.name, tool) for tool in tools),
+            prompts=tuple(prompt_of(self.server.name, prompt) for prompt in prompts),
             resources=can.resources is not None,
             instructions=plain(self._client.instructions or "", 1_000),
             version=self.version,
@@ -133,9 +118,9 @@ class Session:
 
                 async def heard(progress: float, total: float | None, message: str | None) -> None:
                     deadline.reschedule(asyncio.get_running_loop().time() + limit)
-                    tell(_progress(progress, total, message))
+                    tell(progress_of(progress, total, message))
 
-                with _translated():
+                with Translated():
                     result = await self._client.call_tool(tool, arguments, progress_callback=heard)
         except TimeoutError as error:
             raise Refused(f"it did not answer within {limit:g} s") from error
@@ -146,23 +131,23 @@ class Session:
 
     async def resources(self) -> str:
         """What there is to read, one resource or template a line. Raises Broken and Refused."""
-        with _translated():
+        with Translated():
             async with asyncio.timeout(LIST_LIMIT):
                 there = await self._all(self._client.list_resources, "resources")
                 with suppress(MCPError):
                     there += await self._all(self._client.list_resource_templates, "resource_templates")
-        return "\n".join(_listed(each) for each in there)
+        return "\n".join(listed(each) for each in there)
 
     async def read(self, uri: str, limit: float) -> tuple[ResultPart, ...]:
         """Read a resource. Raises Broken and Refused."""
-        with _translated():
+        with Translated():
             async with asyncio.timeout(limit):
                 result = await self._client.read_resource(uri)
         return resource_parts(result.contents, self._setup.blobs)
 
     async def prompt(self, name: str, arguments: dict[str, str], limit: float) -> tuple[UserPart, ...]:
         """What a prompt says. Raises Broken and Refused."""
-        with _translated():
+        with Translated():
             async with asyncio.timeout(limit):
                 result = await self._client.get_prompt(name, arguments)
         found = [part for message in result.messages for part in parts([message.content], None, self._setup.blobs)]
@@ -172,14 +157,14 @@ class Session:
         """Hear of changed lists where the protocol has no back-channel for that, as long as there is something."""
         if self.version in HANDSHAKE_PROTOCOL_VERSIONS:
             return
-        with suppress(ListenNotSupportedError, SubscriptionLost, *_TROUBLES):
+        with suppress(ListenNotSupportedError, SubscriptionLost, *TROUBLES):
             async with self._client.listen(tools_list_changed=True, prompts_list_changed=True) as heard:
                 async for _ in heard:
                     self.stale.set()
 
     async def connect(self, stack: AsyncExitStack, filled: Filled, mode: str) -> None:
         """Make the connection; the stack ends it. Raises Broken."""
-        with _translated(self):
+        with Translated(self._wanted_sign_in):
             transport = await _transport(stack, self.server, filled, self._setup, self._log, self)
             client = Client(
                 _watched(transport, self),
@@ -192,6 +177,9 @@ class Session:
                 cache=None,
             )
             self._client = await stack.enter_async_context(_closing_quietly(client))
+
+    def _wanted_sign_in(self) -> str:
+        return self.sign_in.asked if self.sign_in else ""
 
     # What a server may ask or tell.
 
@@ -236,7 +224,7 @@ async def _closing_quietly(client: Client) -> AsyncGenerator[Client, None]:
     try:
         yield client
     finally:
-        with suppress(*_TROUBLES):
+        with suppress(*TROUBLES):
             await client.__aexit__(None, None, None)
 
 
@@ -308,86 +296,3 @@ async def _watched(
             group.cancel_scope.cancel()
             ours.close()
             to_us.close()
-
-
-class _translated:
-    """Turns what the SDK raises into our errors."""
-
-    def __init__(self, session: Session | None = None) -> None:
-        self._session = session
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        sign_in = self._session.sign_in if self._session else None
-        match error:
-            case None | Broken() | Refused():
-                return
-            case _ if sign_in and sign_in.asked and isinstance(error, _TROUBLES):
-                raise SignInNeeded(_sign_in_told(error, self._session)) from error
-            case MCPError() if error.code not in _LOST and error.message.lower() not in FORGOTTEN:
-                raise Refused(plain(error.message, 2_000)) from error
-            case ValidationError():
-                raise Refused("its answer does not fit the protocol") from error
-            case _ if isinstance(error, _TROUBLES):
-                raise Broken(_told(error)) from error
-
-
-def _sign_in_told(error: BaseException, session: Session | None) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    name = session.server.name if session else ""
-    return error.text if isinstance(error, SignInNeeded) else f"it wants you to sign in: halo mcp login {name}"
-
-
-def _told(error: BaseException) -> str:
-    """The innermost reason, in words."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    match error:
-        case httpx2.HTTPStatusError():
-            return f"it answered with HTTP status {error.response.status_code}"
-        case FileNotFoundError():
-            return f"there is no program or folder {error.filename or 'of that name'}"
-        case TimeoutError():
-            return "it did not answer in time"
-        case MCPError():
-            return plain(error.message, 500).lower()
-        case OSError():
-            return error.strerror or str(error)
-    return plain(str(error), 500) or type(error).__name__
-
-
-def _tool(server: str, tool: types.Tool) -> McpTool:
-    hints = tool.annotations
-    read_only = bool(hints and hints.read_only_hint and not hints.destructive_hint)
-    schema = dict(tool.input_schema)
-    return McpTool(
-        name=name_for(server, tool.name),
-        server=server,
-        tool=tool.name,
-        description=plain(tool.description or tool.title or "", LONGEST_DESCRIPTION),
-        schema=cleaned(schema),
-        read_only=read_only,
-        digest=digest(tool.name, tool.description, schema, hints.model_dump(mode="json") if hints else None),
-    )
-
-
-def _prompt(server: str, prompt: types.Prompt) -> McpPrompt:
-    arguments = [
-        PromptArgument(plain(each.name, 100), plain(each.description or "", 300), bool(each.required))
-        for each in prompt.arguments or ()
-    ]
-    return McpPrompt(server, prompt.name, plain(prompt.description or prompt.title or "", 300), tuple(arguments))
-
-
-def _listed(each: Any) -> str:
-    uri = getattr(each, "uri", None) or getattr(each, "uri_template", "")
-    words = plain(" ".join(filter(None, (each.title or each.name, each.description))), 200)
-    return f"{plain(str(uri), 1_000)}  {' '.join(words.split())}"
-
-
-def _progress(done: float, total: float | None, message: str | None) -> str:
-    counted = f"{done:g} of {total:g}" if total else f"{done:g}"
-    return f"{counted} {plain(message or '', 300)}".rstrip() + "\n"

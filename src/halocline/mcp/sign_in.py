@@ -47,10 +47,10 @@ def secret_name(server: str, url: str) -> str:
 
 
 class SignIn(OAuthClientProvider):
-    """The SDK's provider, with our store behind it. `asked` is true once a person would have been needed."""
+    """The SDK's provider, with our store behind it. `asked` says so once a person was needed."""
 
     def __init__(self, server: str, url: str, oauth: OAuth, secrets: Secrets, visitor: Visitor | None) -> None:
-        self.asked = False
+        self.asked = ""
         self._server = server
         self._visitor = visitor
         self._store = _Store(secret_name(server, url), secrets, oauth, visitor.url if visitor else "", self)
@@ -92,11 +92,12 @@ class SignIn(OAuthClientProvider):
             await self._open(str(request.url))
 
     async def _open(self, url: str) -> None:
-        self.asked = True
+        self.asked = f"it wants you to sign in: halo mcp login {self._server}"
         if not url.startswith(("https://", "http://")):
-            raise SignInNeeded("it wants to open something that is no web page")
+            self.asked = "it wants you to open something that is no web page, to sign in"
+            raise SignInNeeded(self.asked)
         if self._visitor is None:
-            raise SignInNeeded(f"it wants you to sign in: halo mcp login {self._server}")
+            raise SignInNeeded(self.asked)
         self._visitor.show(url)
 
     async def _back(self) -> AuthorizationCodeResult:
@@ -104,7 +105,8 @@ class SignIn(OAuthClientProvider):
         brought = await self._visitor.visit()
         if "code" not in brought:
             why = brought.get("error_description") or brought.get("error") or "it was called off"
-            raise SignInNeeded(f"the sign-in gave nothing: {why[:200]}")
+            self.asked = f"the sign-in gave nothing: {why[:200]}"
+            raise SignInNeeded(self.asked)
         return AuthorizationCodeResult.model_validate(
             {name: brought[name] for name in ("code", "state", "iss") if name in brought}
         )
