@@ -179,6 +179,15 @@ async def test_servers_that_hang_cost_the_first_request_the_set_wait_and_no_more
     assert asyncio.get_running_loop().time() - began < 15
 
 
+async def test_a_server_that_let_a_task_wait_in_vain_is_not_waited_for_by_the_next(journey, servers):
+    servers(test="never")
+    await journey.run(DONE, mcp=McpSettings(wait=2.0))
+    first = journey.of(ev.StepStarted)[0].at - journey.of(ev.TurnStarted)[0].at
+    await journey.run(DONE, mcp=McpSettings(wait=2.0))
+    then = journey.of(ev.StepStarted)[0].at - journey.of(ev.TurnStarted)[0].at
+    assert then < 1.5 < first
+
+
 async def test_what_is_known_of_a_server_is_offered_without_starting_it(journey, servers):
     servers(test="")
     await journey.run(echo(), DONE)

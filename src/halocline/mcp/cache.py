@@ -21,6 +21,8 @@ from halocline.protocol.values import Value
 
 FRESH = 86_400.0
 """Seconds after which a server is started again to look, in the background."""
+SLOW = 3_600.0
+"""Seconds for which no task waits again for a server that let one wait in vain."""
 _FORMAT = 1
 _MOST = 100
 """Entries that are kept."""
@@ -56,14 +58,23 @@ class Offers:
             temporary = self._folder / f".{key}-{os.urandom(6).hex()}"
             temporary.write_bytes(msgspec.json.encode(offer))
             temporary.replace(self._folder / f"{key}.json")
+            (self._folder / f"{key}.slow").unlink(missing_ok=True)
             self._forget_the_oldest()
 
-    def forget(self, key: str) -> None:
+    def is_slow(self, key: str) -> bool:
+        """Whether a task waited for it in vain lately."""
         with suppress(OSError):
-            (self._folder / f"{key}.json").unlink()
+            return time.time() - (self._folder / f"{key}.slow").stat().st_mtime < SLOW
+        return False
+
+    def note_slow(self, key: str) -> None:
+        """A task waited in vain: the next one does not, until it was ready once."""
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (self._folder / f"{key}.slow").touch()
 
     def _forget_the_oldest(self) -> None:
-        files = sorted(self._folder.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
+        files = sorted(self._folder.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True)
         for file in files[_MOST:]:
             file.unlink(missing_ok=True)
 

@@ -72,13 +72,12 @@ class Hub:
 
     async def settled(self, limit: float) -> None:
         """Wait until every server that starts is ready or has failed, at most so many seconds."""
-        starting = [
-            asyncio.ensure_future(each.settled.wait()) for each in self.supervisors if each.is_used and not each.offer
-        ]
+        starting = {asyncio.ensure_future(each.settled.wait()): each for each in self.supervisors if each.is_awaited}
         if starting:
             _, late = await asyncio.wait(starting, timeout=max(0.0, limit))
             for waiting in late:
                 waiting.cancel()
+                starting[waiting].waited_in_vain()
 
     async def call(
         self, tool: McpTool, arguments: JsonObject, progress: Callable[[str], None], ask: Ask

@@ -6,31 +6,25 @@ Importing this takes most of a second, so it is done in a thread, by the first s
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
-import anyio
-import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
-from mcp.client._transport import TransportStreams
-from mcp.client.sse import sse_client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from halocline.mcp.cache import Offer
 from halocline.mcp.eliciting import answered
 from halocline.mcp.lists import listed, progress_of, prompt_of, tool_of
-from halocline.mcp.pipes import Pipes
 from halocline.mcp.results import parts, resource_parts
 from halocline.mcp.server_log import ServerLog
 from halocline.mcp.setup import Broken, Refused, Setup, SignInNeeded
 from halocline.mcp.sign_in import SignIn
 from halocline.mcp.translating import TROUBLES, Translated
-from halocline.mcp.variables import Filled, environment
+from halocline.mcp.transports import transport_to, watched
+from halocline.mcp.variables import Filled
 from halocline.mcp.wording import plain
 from halocline.ports.mcp import Ask
 from halocline.ports.mcp_servers import Server
@@ -41,8 +35,6 @@ MOST_PAGES = 50
 MOST_TOOLS = 1_000
 LIST_LIMIT = 30.0
 """Seconds for all lists of a server."""
-_CONNECT, _SILENCE = 30.0, 300.0
-_END_PATIENCE = 1.0
 
 
 class Session:
@@ -51,6 +43,7 @@ class Session:
     def __init__(self, server: Server, setup: Setup, log: ServerLog) -> None:
         self.gone = asyncio.Event()
         self.stale = asyncio.Event()
+        self.answered = False
         self.fault = ""
         self.explained = asyncio.Event()
         self.asking: Ask | None = None
@@ -165,9 +158,9 @@ class Session:
     async def connect(self, stack: AsyncExitStack, filled: Filled, mode: str) -> None:
         """Make the connection; the stack ends it. Raises Broken."""
         with Translated(self._wanted_sign_in):
-            transport = await _transport(stack, self.server, filled, self._setup, self._log, self)
+            transport = await transport_to(stack, self.server, filled, self._setup, self._log, self)
             client = Client(
-                _watched(transport, self),
+                watched(transport, self),
                 mode=mode,
                 list_roots_callback=self.roots,
                 logging_callback=self.logged,
@@ -177,6 +170,7 @@ class Session:
                 cache=None,
             )
             self._client = await stack.enter_async_context(_closing_quietly(client))
+            self.answered = True
 
     def _wanted_sign_in(self) -> str:
         return self.sign_in.asked if self.sign_in else ""
@@ -226,73 +220,3 @@ async def _closing_quietly(client: Client) -> AsyncGenerator[Client, None]:
     finally:
         with suppress(*TROUBLES):
             await client.__aexit__(None, None, None)
-
-
-async def _transport(
-    stack: AsyncExitStack, server: Server, filled: Filled, setup: Setup, log: ServerLog, session: Session
-) -> AbstractAsyncContextManager[TransportStreams]:
-    if server.transport == "stdio":
-        return await _piped(stack, filled, setup, log, session)
-    headers = {name: value.reveal() for name, value in filled.headers.items()}
-    auth = session.sign_in = _sign_in(server, filled, setup)
-    if server.transport == "sse" or (not server.transport and not await _speaks_http(filled.url, headers, auth)):
-        return sse_client(filled.url, headers=headers, timeout=_CONNECT, sse_read_timeout=86_400.0, auth=auth)
-    http = httpx2.AsyncClient(headers=headers, auth=auth, timeout=httpx2.Timeout(_CONNECT, read=_SILENCE))
-    await stack.enter_async_context(http)
-    return streamable_http_client(filled.url, http_client=http)
-
-
-def _sign_in(server: Server, filled: Filled, setup: Setup) -> SignIn | None:
-    """None where a header says who we are."""
-    if setup.secrets is None or "authorization" in map(str.lower, filled.headers):
-        return None
-    return SignIn(server.name, filled.url, filled.oauth, setup.secrets, setup.visitor)
-
-
-async def _piped(
-    stack: AsyncExitStack, filled: Filled, setup: Setup, log: ServerLog, session: Session
-) -> AbstractAsyncContextManager[TransportStreams]:
-    words = (filled.command, *filled.args)
-    program = await setup.programs.start(words, environment(filled.env, setup.env), _folder(filled, setup))
-    stack.push_async_callback(program.end, _END_PATIENCE)
-    pipes = Pipes(program, log, session.over)
-    program.exited.add_done_callback(lambda exited: session.over(f"it ended with exit code {exited.result()}"))
-    return pipes.streams()
-
-
-def _folder(filled: Filled, setup: Setup) -> str:
-    return str(setup.workspace / os.path.expanduser(filled.cwd))
-
-
-async def _speaks_http(url: str, headers: dict[str, str], auth: Any) -> bool:
-    """Whether a server of which it is not said speaks streamable HTTP; one of the old kind answers a POST with 4xx."""
-    async with httpx2.AsyncClient(headers=headers, auth=auth, timeout=_CONNECT) as http:
-        ask = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
-        accept = {"accept": "application/json, text/event-stream"}
-        async with http.stream("POST", url, json=ask, headers=accept) as answer:
-            kind = answer.headers.get("content-type", "")
-            return answer.status_code not in (404, 405) or kind.startswith("application/json")
-
-
-@asynccontextmanager
-async def _watched(
-    transport: AbstractAsyncContextManager[TransportStreams], session: Session
-) -> AsyncGenerator[TransportStreams, None]:
-    """The same streams; when the server's ends, `session.gone` is set."""
-    to_us, ours = anyio.create_memory_object_stream[Any](0)
-    async with transport as (theirs, sending), anyio.create_task_group() as group:
-
-        async def pass_on() -> None:
-            async with to_us:
-                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    async for message in theirs:
-                        await to_us.send(message)
-            session.over()
-
-        group.start_soon(pass_on)
-        try:
-            yield ours, sending
-        finally:
-            group.cancel_scope.cancel()
-            ours.close()
-            to_us.close()

@@ -73,6 +73,16 @@ class Supervisor:
             self._prepare()
 
     @property
+    def is_awaited(self) -> bool:
+        """Whether a task's first request waits for it: its tools are not known, and it did not let one wait before."""
+        return self.is_used and self.offer is None and not self._setup.offers.is_slow(self._key)
+
+    def waited_in_vain(self) -> None:
+        """The first request is made without it."""
+        if self._key:
+            self._setup.offers.note_slow(self._key)
+
+    @property
     def is_used(self) -> bool:
         return self.standing is not Standing.OFF
 

@@ -1,0 +1,102 @@
+"""The ways to a server: pipes to a program, streamable HTTP, and SSE, as the SDK's pairs of streams."""
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx2
+from mcp.client._transport import TransportStreams
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+
+from halocline.mcp.pipes import Pipes
+from halocline.mcp.server_log import ServerLog
+from halocline.mcp.setup import Setup
+from halocline.mcp.sign_in import SignIn
+from halocline.mcp.variables import Filled, environment
+from halocline.ports.mcp_servers import Server
+from halocline.ports.programs import Program
+
+if TYPE_CHECKING:
+    from halocline.mcp.session import Session
+
+_CONNECT, _SILENCE = 30.0, 300.0
+_END_PATIENCE = 1.0
+
+
+async def transport_to(
+    stack: AsyncExitStack, server: Server, filled: Filled, setup: Setup, log: ServerLog, session: "Session"
+) -> AbstractAsyncContextManager[TransportStreams]:
+    """The way to a server, as its settings say; the stack ends what the way needs. What the SDK raises gets out."""
+    if server.transport == "stdio":
+        return await _piped(stack, filled, setup, log, session)
+    headers = {name: value.reveal() for name, value in filled.headers.items()}
+    auth = session.sign_in = _sign_in(server, filled, setup)
+    if server.transport == "sse" or (not server.transport and not await _speaks_http(filled.url, headers, auth)):
+        return sse_client(filled.url, headers=headers, timeout=_CONNECT, sse_read_timeout=86_400.0, auth=auth)
+    http = httpx2.AsyncClient(headers=headers, auth=auth, timeout=httpx2.Timeout(_CONNECT, read=_SILENCE))
+    await stack.enter_async_context(http)
+    return streamable_http_client(filled.url, http_client=http)
+
+
+def _sign_in(server: Server, filled: Filled, setup: Setup) -> SignIn | None:
+    """None where a header says who we are."""
+    if setup.secrets is None or "authorization" in map(str.lower, filled.headers):
+        return None
+    return SignIn(server.name, filled.url, filled.oauth, setup.secrets, setup.visitor)
+
+
+async def _piped(
+    stack: AsyncExitStack, filled: Filled, setup: Setup, log: ServerLog, session: "Session"
+) -> AbstractAsyncContextManager[TransportStreams]:
+    words = (filled.command, *filled.args)
+    program = await setup.programs.start(words, environment(filled.env, setup.env), _folder(filled, setup))
+    stack.push_async_callback(_ended, program, session)
+    pipes = Pipes(program, log, session.over)
+    program.exited.add_done_callback(lambda exited: session.over(f"it ended with exit code {exited.result()}"))
+    return pipes.streams()
+
+
+async def _ended(program: Program, session: "Session") -> None:
+    """A server that answered is given a moment to end by itself."""
+    await program.end(_END_PATIENCE if session.answered else 0.0)
+
+
+def _folder(filled: Filled, setup: Setup) -> str:
+    return str(setup.workspace / os.path.expanduser(filled.cwd))
+
+
+async def _speaks_http(url: str, headers: dict[str, str], auth: Any) -> bool:
+    """Whether a server of which it is not said speaks streamable HTTP; one of the old kind answers a POST with 4xx."""
+    async with httpx2.AsyncClient(headers=headers, auth=auth, timeout=_CONNECT) as http:
+        ask = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
+        accept = {"accept": "application/json, text/event-stream"}
+        async with http.stream("POST", url, json=ask, headers=accept) as answer:
+            kind = answer.headers.get("content-type", "")
+            return answer.status_code not in (404, 405) or kind.startswith("application/json")
+
+
+@asynccontextmanager
+async def watched(
+    transport: AbstractAsyncContextManager[TransportStreams], session: "Session"
+) -> AsyncGenerator[TransportStreams, None]:
+    """The same streams; when the server's ends, `session.gone` is set."""
+    to_us, ours = anyio.create_memory_object_stream[Any](0)
+    async with transport as (theirs, sending), anyio.create_task_group() as group:
+
+        async def pass_on() -> None:
+            async with to_us:
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    async for message in theirs:
+                        await to_us.send(message)
+            session.over()
+
+        group.start_soon(pass_on)
+        try:
+            yield ours, sending
+        finally:
+            group.cancel_scope.cancel()
+            ours.close()
+            to_us.close()
