@@ -322,3 +322,76 @@ async def test_a_prompt_of_a_server_is_filled_in_with_what_a_person_typed(journe
         await client.mcp_prompt(journey.task, "mcp:test:greet", [])
     await client.close()
     assert said == Text("Greet the world.")
+
+
+async def test_an_interrupt_ends_a_call_that_hangs_and_the_server_is_told(journey, servers):
+    servers(test="waits")
+    client = journey.client([echo(), DONE])
+    await journey.open(client)
+
+    def interrupting(event):
+        return cmd.Interrupt(task=journey.task) if isinstance(event, ev.ToolCallProgressed) else None
+
+    await journey.prompt(client, answer=interrupting)
+    assert journey.ends == [("c1", "cancelled")]
+    log = journey.home.logs / "mcp" / "test__log.log"
+    async with asyncio.timeout(10):
+        while "called off" not in log.read_text():
+            await asyncio.sleep(0.05)
+    await client.close()
+
+
+def starts(journey, name="test") -> int:
+    return (journey.home.logs / "mcp" / f"{name}__log.log").read_text().count("starting: ")
+
+
+async def test_only_a_server_whose_settings_changed_in_essence_is_started_again(journey, servers):
+    servers(test="", other="")
+    client = journey.client([DONE, echo(), DONE])
+    await journey.open(client)
+    await journey.prompt(client)
+    servers(test=("", {"autoApprove": ["echo"], "timeout": 5}), other=("", {"env": {"A": "1"}}))
+    async with asyncio.timeout(15):
+        while starts(journey, "other") < 2:
+            await asyncio.sleep(0.1)
+    await journey.prompt(client)
+    await client.close()
+    assert journey.results == ["hi"]
+    assert starts(journey) == 1
+
+
+async def test_a_change_of_a_watched_file_starts_the_server_again(journey, servers):
+    built = journey.write("built.js", "1")
+    servers(test=("", {"watch": ["built.js"]}))
+    client = journey.client([DONE, echo(), DONE])
+    await journey.open(client)
+    await journey.prompt(client)
+    await asyncio.sleep(1.5)
+    built.write_text("22")
+    async with asyncio.timeout(15):
+        while starts(journey) < 2:
+            await asyncio.sleep(0.1)
+    await journey.prompt(client)
+    await client.close()
+    assert journey.results == ["hi"]
+
+
+async def test_a_broken_file_keeps_the_servers_and_is_told_once(journey, servers):
+    servers(test="")
+    client = journey.client([DONE, echo(), echo(id="c2"), DONE])
+    await journey.open(client)
+    await journey.prompt(client)
+    journey.home.mcp.write_text("{")
+    await asyncio.sleep(1.5)
+    await journey.prompt(client)
+    await client.close()
+    assert journey.results == ["hi", "hi"]
+    (notice,) = [event.text for event in journey.of(ev.Noticed) if "mcp.json" in event.text]
+    assert "cannot be read" in notice
+
+
+async def test_a_program_that_is_not_there_is_named(journey):
+    journey.env = {"PATH": os.environ["PATH"]}
+    journey.home.mcp.write_text(json.dumps({"mcpServers": {"test": {"command": "no-such-program"}}}))
+    await journey.run(DONE)
+    assert "there is no program no-such-program: install it" in told(journey)

@@ -49,6 +49,8 @@ def call(number, params):
         sys.stderr.write("I cannot go on.\n")
         sys.stderr.flush()
         os._exit(3)
+    if "waits" in HOW:
+        return wait(params)
     if "hang" in HOW:
         time.sleep(600)
     if "flood" in HOW:
@@ -76,6 +78,17 @@ def call(number, params):
     if "asks" in HOW:
         return ask(number)
     return {"content": [{"type": "text", "text": arguments.get("text", "")}]}
+
+
+def wait(params):
+    done = {"progressToken": params["_meta"]["progressToken"], "progress": 1}
+    say(method="notifications/progress", params=done)
+    for line in sys.stdin:
+        if json.loads(line).get("method") == "notifications/cancelled":
+            sys.stderr.write("called off\n")
+            sys.stderr.flush()
+            break
+    return {"content": []}
 
 
 def ask(number):

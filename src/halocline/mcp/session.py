@@ -20,7 +20,7 @@ from halocline.mcp.eliciting import answered
 from halocline.mcp.lists import listed, progress_of, prompt_of, tool_of
 from halocline.mcp.results import parts, resource_parts
 from halocline.mcp.server_log import ServerLog
-from halocline.mcp.setup import Broken, Refused, Setup, SignInNeeded
+from halocline.mcp.setup import Broken, Hopeless, Refused, Setup
 from halocline.mcp.sign_in import SignIn
 from halocline.mcp.translating import TROUBLES, Translated
 from halocline.mcp.transports import transport_to, watched
@@ -204,7 +204,7 @@ async def opened(server: Server, filled: Filled, setup: Setup, log: ServerLog, m
     async with AsyncExitStack() as stack:
         try:
             await session.connect(stack, filled, mode)
-        except SignInNeeded:
+        except Hopeless:
             raise
         except Broken as error:
             raise Broken(await session.reason(error.text)) from error

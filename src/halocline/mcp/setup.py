@@ -27,7 +27,11 @@ class Refused(HaloclineError):
     """The server answered, and the answer is an error."""
 
 
-class SignInNeeded(Broken):
+class Hopeless(Broken):
+    """To try again by itself would change nothing: a person has to do something first."""
+
+
+class SignInNeeded(Hopeless):
     """The server wants a person to sign in first."""
 
 

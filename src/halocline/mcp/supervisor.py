@@ -7,23 +7,23 @@ bounded time and nobody else anything; the text of what went wrong is kept.
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from halocline.mcp.cache import Offer, is_fresh, key_of
 from halocline.mcp.server_log import ServerLog
-from halocline.mcp.setup import FORGOTTEN, MISSING_SDK, Broken, Refused, Setup, SignInNeeded
+from halocline.mcp.setup import FORGOTTEN, MISSING_SDK, Broken, Hopeless, Refused, Setup
 from halocline.mcp.variables import Missing, environment, filled
 from halocline.mcp.wording import name_for
 from halocline.ports.mcp import Ask
 from halocline.ports.mcp_servers import Server
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.mcp import McpTool
-from halocline.protocol.messages import ResultPart
+from halocline.protocol.messages import ResultPart, UserPart
 from halocline.protocol.values import JsonObject
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ FIRST_WAIT, MOST_TRIES = 1.0, 6
 LIVED = 60.0
 """Seconds after which a server that ended counts as one that works: the tries begin anew."""
 _AUTO, _LEGACY = "auto", "legacy"
+
+Answer = TypeVar("Answer")
 
 
 class Standing(StrEnum):
@@ -123,27 +125,23 @@ class Supervisor:
 
     async def read(self, uri: str) -> tuple[ResultPart, ...]:
         """Read a resource. Raises ToolFailure."""
-        session = await self._ready()
-        try:
-            return await session.read(uri, self.server.entry.timeout)
-        except (Refused, Broken) as error:
-            raise ToolFailure(f"{self.server.name} says of {uri}: {error.text}") from error
+        return await self._asked(lambda session: session.read(uri, self.server.entry.timeout), f"of {uri}")
 
     async def resources(self) -> str:
         """What there is to read. Raises ToolFailure."""
-        session = await self._ready()
-        try:
-            return await session.resources()
-        except (Refused, Broken) as error:
-            raise ToolFailure(f"{self.server.name} cannot list its resources: {error.text}") from error
+        return await self._asked(lambda session: session.resources(), "of its resources")
 
-    async def prompt(self, name: str, arguments: dict[str, str]) -> tuple[ResultPart, ...]:
+    async def prompt(self, name: str, arguments: dict[str, str]) -> tuple[UserPart, ...]:
         """What a prompt says. Raises ToolFailure."""
+        limit = self.server.entry.timeout
+        return await self._asked(lambda session: session.prompt(name, arguments, limit), f"of its prompt {name}")
+
+    async def _asked(self, ask: "Callable[[Session], Awaitable[Answer]]", what: str) -> Answer:
         session = await self._ready()
         try:
-            return await session.prompt(name, arguments, self.server.entry.timeout)
+            return await ask(session)
         except (Refused, Broken) as error:
-            raise ToolFailure(f"{self.server.name} says of its prompt {name}: {error.text}") from error
+            raise ToolFailure(f"{self.server.name} says {what}: {error.text}") from error
 
     async def close(self) -> None:
         """End it, and wait until it is gone."""
@@ -238,8 +236,8 @@ class Supervisor:
             began = time.monotonic()
             try:
                 await self._once()
-            except SignInNeeded as needed:
-                self._fail(needed.text)
+            except Hopeless as error:
+                self._fail(error.text)
                 return
             except HaloclineError as error:
                 if self._may_be_older():
@@ -277,6 +275,8 @@ class Supervisor:
         except TimeoutError as error:
             text = f"it did not start within {self.server.entry.start_timeout:g} s"
             raise Broken(self._with_last_words(text)) from error
+        except Hopeless:
+            raise
         except Broken as error:
             raise Broken(self._with_last_words(error.text)) from error
         raise Broken(self._with_last_words(session.fault or "the connection is over"))
@@ -341,7 +341,7 @@ async def _with_sdk() -> None:
     try:
         await asyncio.to_thread(import_module, "halocline.mcp.session")
     except ImportError as error:
-        raise SignInNeeded(
+        raise Hopeless(
             MISSING_SDK if error.name and error.name.split(".")[0] in ("mcp", "mcp_types") else str(error)
         ) from error
 

@@ -1,7 +1,8 @@
 """The ways to a server: pipes to a program, streamable HTTP, and SSE, as the SDK's pairs of streams."""
 
 import os
-from collections.abc import AsyncGenerator
+import shutil
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from halocline.mcp.pipes import Pipes
 from halocline.mcp.server_log import ServerLog
-from halocline.mcp.setup import Setup
+from halocline.mcp.setup import Hopeless, Setup
 from halocline.mcp.sign_in import SignIn
 from halocline.mcp.variables import Filled, environment
 from halocline.ports.mcp_servers import Server
@@ -51,8 +52,9 @@ def _sign_in(server: Server, filled: Filled, setup: Setup) -> SignIn | None:
 async def _piped(
     stack: AsyncExitStack, filled: Filled, setup: Setup, log: ServerLog, session: "Session"
 ) -> AbstractAsyncContextManager[TransportStreams]:
-    words = (filled.command, *filled.args)
-    program = await setup.programs.start(words, environment(filled.env, setup.env), _folder(filled, setup))
+    env, folder = environment(filled.env, setup.env), _folder(filled, setup)
+    words = (_program(filled.command, folder, env), *filled.args)
+    program = await setup.programs.start(words, env, folder)
     stack.push_async_callback(_ended, program, session)
     pipes = Pipes(program, log, session.over)
     program.exited.add_done_callback(lambda exited: session.over(f"it ended with exit code {exited.result()}"))
@@ -62,6 +64,14 @@ async def _piped(
 async def _ended(program: Program, session: "Session") -> None:
     """A server that answered is given a moment to end by itself."""
     await program.end(_END_PATIENCE if session.answered else 0.0)
+
+
+def _program(command: str, folder: str, env: Mapping[str, str]) -> str:
+    """Where the program is. Raises Hopeless when there is none."""
+    found = shutil.which(os.path.join(folder, command) if "/" in command else command, path=env.get("PATH"))
+    if found is None:
+        raise Hopeless(f"there is no program {command}: install it, or write where it is")
+    return found
 
 
 def _folder(filled: Filled, setup: Setup) -> str:
