@@ -9,6 +9,7 @@ from tests.mcp.http import server, serving
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Note, UserMessage
 from halocline.providers.scripted import Call, Turn
+from halocline.testing.proxy_server import ProxyServer
 
 DONE = Turn(text="done")
 ADD = Turn(calls=(Call("web__add", {"a": 2, "b": 3}, id="c1"),))
@@ -88,3 +89,11 @@ async def test_a_server_that_was_started_anew_and_forgot_its_sessions_is_asked_a
         await journey.prompt(client)
         await client.close()
     assert journey.results == ["2"]
+
+
+async def test_a_server_is_reached_through_the_proxy_of_the_settings(journey, at):
+    async with serving(server().streamable_http_app()) as url, ProxyServer() as proxy:
+        at(f"{url}/mcp", type="streamableHttp")
+        await journey.run(ADD, DONE, proxy=f"http://127.0.0.1:{proxy.port}")
+        assert proxy.requests
+    assert journey.results == ["5"]

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from halocline._version import __version__
 from halocline.controller.hooks import FolderHooks
+from halocline.controller.network_choice import network_to
 from halocline.controller.vendor_choice import window_of
 from halocline.hosts.piped_programs import LocalPrograms
 from halocline.mcp.cache import Offers
@@ -94,6 +95,7 @@ class FolderServers:
             logs=self.logs,
             version=__version__,
             tell=tell,
+            network=lambda url: network_to(url, self.settings, self.env),
             secrets=SecretStore(self.home.credentials),
         )
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from halocline.mcp.cache import Offers
 from halocline.mcp.pins import Pins
+from halocline.net.network import DIRECT, Network
 from halocline.ports.blobs import Blobs
 from halocline.ports.programs import Programs
 from halocline.protocol.errors import HaloclineError
@@ -68,5 +69,6 @@ class Setup:
     logs: Path
     version: str
     tell: Callable[[str], None] = lambda text: None
+    network: Callable[[str], Network] = lambda url: DIRECT
     secrets: Secrets | None = None
     visitor: Visitor | None = None

@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,6 +18,8 @@ from halocline.mcp.server_log import ServerLog
 from halocline.mcp.setup import Hopeless, Setup
 from halocline.mcp.sign_in import SignIn
 from halocline.mcp.variables import Filled, environment
+from halocline.net.dialing import tls_context
+from halocline.net.network import Network
 from halocline.ports.mcp_servers import Server
 from halocline.ports.programs import Program
 
@@ -35,9 +38,11 @@ async def transport_to(
         return await _piped(stack, filled, setup, log, session)
     headers = {name: value.reveal() for name, value in filled.headers.items()}
     auth = session.sign_in = _sign_in(server, filled, setup)
-    if server.transport == "sse" or (not server.transport and not await _speaks_http(filled.url, headers, auth)):
-        return sse_client(filled.url, headers=headers, timeout=_CONNECT, sse_read_timeout=86_400.0, auth=auth)
-    http = httpx2.AsyncClient(headers=headers, auth=auth, timeout=httpx2.Timeout(_CONNECT, read=_SILENCE))
+    if server.transport == "sse" or (not server.transport and not await _speaks_http(filled.url, headers, auth, setup)):
+        make = partial(_client, setup.network(filled.url))
+        day = 86_400.0
+        return sse_client(filled.url, headers, _CONNECT, sse_read_timeout=day, auth=auth, httpx_client_factory=make)
+    http = _client(setup.network(filled.url), headers, httpx2.Timeout(_CONNECT, read=_SILENCE), auth)
     await stack.enter_async_context(http)
     return streamable_http_client(filled.url, http_client=http)
 
@@ -78,9 +83,26 @@ def _folder(filled: Filled, setup: Setup) -> str:
     return str(setup.workspace / os.path.expanduser(filled.cwd))
 
 
-async def _speaks_http(url: str, headers: dict[str, str], auth: Any) -> bool:
+def _client(
+    way: Network,
+    headers: dict[str, str] | None = None,
+    timeout: httpx2.Timeout | None = None,
+    auth: httpx2.Auth | None = None,
+) -> httpx2.AsyncClient:
+    """A client that reaches a server as the settings say: through which proxy, trusting whose certificates."""
+    proxy = None
+    if way.proxy is not None:
+        told = {"Proxy-Authorization": way.proxy.authorization} if way.proxy.authorization else None
+        at = way.proxy.address
+        proxy = httpx2.Proxy(f"{'https' if at.tls else 'http'}://{at.authority}", headers=told)
+    return httpx2.AsyncClient(
+        headers=headers, timeout=timeout, auth=auth, verify=tls_context(way.ca_files), proxy=proxy, trust_env=False
+    )
+
+
+async def _speaks_http(url: str, headers: dict[str, str], auth: Any, setup: Setup) -> bool:
     """Whether a server of which it is not said speaks streamable HTTP; one of the old kind answers a POST with 4xx."""
-    async with httpx2.AsyncClient(headers=headers, auth=auth, timeout=_CONNECT) as http:
+    async with _client(setup.network(url), headers, httpx2.Timeout(_CONNECT), auth) as http:
         ask = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
         accept = {"accept": "application/json, text/event-stream"}
         async with http.stream("POST", url, json=ask, headers=accept) as answer:
