@@ -56,6 +56,7 @@ def test_the_forms_that_people_write_are_understood(places, given, transport):
         ({"command": "x", "timeout": 0}, "$.timeout"),
         ({"command": ["x"]}, "$.command"),
         ("x", "not an object"),
+        ({"command": "a\0b"}, "a NUL"),
     ],
 )
 def test_a_server_that_is_written_wrongly_says_so_and_the_others_work(places, given, why):
@@ -100,3 +101,10 @@ def test_a_broken_file_is_never_written_over(places):
     with pytest.raises(SettingsError, match="cannot be read"):
         write(places.own, "a", {"command": "x"})
     assert places.own.read_text() == "{"
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "new\nline", "esc\x1b[31m", "x" * 101])
+def test_a_name_that_nobody_could_write_or_see_is_none(places, name):
+    put(places.own, {name: {"command": "x"}})
+    (server,) = read_servers(places).servers
+    assert "visible signs" in server.problem

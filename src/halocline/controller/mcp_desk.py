@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -104,7 +105,7 @@ class McpDesk:
     def add(self, name: str, given: JsonObject, *, project: bool) -> Path:
         """Set a server up, in the person's file or the project's. Raises UsageError and SettingsError."""
         file = self._folder.workspace / PROJECT_MCP[0] if project else self._folder.home.mcp
-        if not name or len(name) > 100 or any(sign.isspace() or sign == "/" for sign in name):
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", name):
             raise UsageError(f"{name!r} is no name for a server.", "Use letters, digits, - and _.")
         if any(one.name == name for one in self._in(file)):
             raise UsageError(f"{file} has a server {name} already.", f"Remove it first: halo mcp remove {name}")

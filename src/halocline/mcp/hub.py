@@ -184,7 +184,9 @@ class Hub:
             elif known is not None and state.steps:
                 yield f"The MCP server {offer.name} offers other tools now: {_names(offer.tools) or 'none'}."
         for each in self.supervisors:
-            if each.is_used and each.offer is None and (why := self._missing(each)) != self._told.get(each.server.name):
+            # What is wrong with the settings is the person's matter, and a folder that nobody trusts says nothing here.
+            usable = each.is_used and not each.server.problem
+            if usable and each.offer is None and (why := self._missing(each)) != self._told.get(each.server.name):
                 self._told[each.server.name] = why
                 yield f"The MCP server {each.server.name} is not there: {why}"
 

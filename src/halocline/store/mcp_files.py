@@ -18,6 +18,7 @@ from halocline.protocol.values import JsonObject, Value
 from halocline.store.paths import OTHERS_MCP, PROJECT_MCP
 
 LARGEST = 1_000_000
+LONGEST_NAME = 100
 KEY = "mcpServers"
 _OTHER_NAMES = {"transportType": "type", "httpUrl": "url", "serverUrl": "url", "alwaysAllow": "autoApprove"}
 
@@ -64,6 +65,7 @@ def servers_in(file: Path, owner: Owner) -> Iterator[Server]:
     """The servers of one file; none when there is no file. Raises Unreadable."""
     for name, given in _tables(file).items():
         try:
+            _check_name(name)
             yield Server(name, file, owner, _entry(given))
         except (msgspec.ValidationError, ValueError) as error:
             yield Server(name, file, owner, problem=f"{KEY}.{name} of {file} is wrong: {error}")
@@ -134,10 +136,18 @@ def _tables(file: Path) -> dict[str, JsonObject]:
     return tables
 
 
+def _check_name(name: str) -> None:
+    """A name stands in menus, rules and what models read. Raises ValueError."""
+    if not name or len(name) > LONGEST_NAME or not name.isprintable() or "/" in name:
+        raise ValueError(f"a name has up to {LONGEST_NAME} visible signs and no slash")
+
+
 def _entry(given: Any) -> Entry:
     """Raises ValidationError and ValueError."""
     if not isinstance(given, dict):
         raise ValueError("it is not an object")
+    if b"\\u0000" in msgspec.json.encode(given):
+        raise ValueError("there is a NUL in it")
     meant = {_OTHER_NAMES.get(key, key): value for key, value in given.items()}
     entry = msgspec.convert(meant, Entry, strict=False, dec_hook=_secret)
     if entry.type.lower() not in TYPES:
