@@ -44,6 +44,7 @@ class LocalProgram:
             for reader in self.readers:
                 if not reader.is_closing():
                     reader.close()
+        await asyncio.wait([self.exited], timeout=_GRACE)
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError, PermissionError):

@@ -46,6 +46,7 @@ class Hub:
         self._waited = False
         self._watching: asyncio.Task[None] | None = None
         self._told: dict[str, str] = {}
+        self._ending: list[asyncio.Task[None]] = []
 
     def begin(self) -> None:
         """Read the settings, and start what has to be started."""
@@ -116,7 +117,7 @@ class Hub:
         """End all servers at once, and wait until they are gone."""
         if self._watching is not None:
             self._watching.cancel()
-        await asyncio.gather(*(each.close() for each in self.supervisors))
+        await asyncio.gather(*(each.close() for each in self.supervisors), *self._ending)
         await self._setup.programs.close()
 
     def _named(self, server: str) -> Supervisor:
@@ -146,7 +147,7 @@ class Hub:
             else:
                 self._supervisors[server.name] = Supervisor(server, self._setup)
         for each in before.values():
-            self._errand = asyncio.create_task(each.close())
+            self._ending.append(asyncio.create_task(each.close()))
         for each in self._supervisors.values():
             each.begin()
 
@@ -159,7 +160,8 @@ class Hub:
             before = known.get(each.server.name)
             tools = tuple(self._marked(tool) for tool in each.tools)
             if before is not None:
-                searched = before.searched
+                # One that grew beyond all bounds while it was used is not told in full any more.
+                searched = before.searched or size(tools) > self._allowance(state)
             else:
                 searched = size(tools) > room or (state.steps > 0 and any(one.searched for one in state.mcp))
                 room -= 0 if searched else size(tools)

@@ -76,6 +76,8 @@ class SignIn(OAuthClientProvider):
 
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Where nobody can sign in and nobody has, a server is not asked to register us."""
+        if not self.context.is_token_valid():
+            self._initialized = False  # another process may have refreshed it meanwhile
         flow = super()._auth_flow(request)
         if self._visitor is None and not (await self._store.kept()).tokens:
             flow = self._refused(request)
