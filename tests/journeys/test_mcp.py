@@ -113,7 +113,8 @@ async def test_a_projects_servers_run_only_in_a_trusted_folder(journey, servers)
     await journey.run(echo(), DONE)
     assert journey.ends == [("c1", "failed")]
     assert told(journey) == ""
-    assert "the folder is not trusted" in " ".join(event.text for event in journey.of(ev.Noticed))
+    assert [event for event in journey.of(ev.Noticed) if "MCP" in event.text] == []
+    assert not (journey.home.logs / "mcp").exists()
 
 
 async def test_a_folder_may_be_trusted_for_one_run(journey, servers):
@@ -150,12 +151,16 @@ async def test_a_tool_that_changes_while_it_is_used_is_not_run_as_something_else
 
 async def test_tools_that_are_too_many_are_found_and_then_called(journey, servers):
     servers(test="many")
+    text = '{"text": "y"}'
     find = Turn(calls=(Call("find_tools", {"query": "tool 77"}, id="c1"),))
     call = Turn(calls=(Call("call_mcp_tool", {"tool": "test__tool_77", "arguments": {"text": "x"}}, id="c2"),))
-    await journey.run(find, call, DONE, mcp=McpSettings(share=0.01))
+    again = Turn(calls=(Call("call_mcp_tool", {"tool": "test__tool_78", "arguments": text}, id="c3"),))
+    wrong = Turn(calls=(Call("call_mcp_tool", {"tool": "test__tool_78", "arguments": "{"}, id="c4"),))
+    await journey.run(find, call, again, wrong, DONE, mcp=McpSettings(share=0.01))
     assert "test__tool_77: [test] Number 77." in journey.results[0]
     assert '"required":["text"]' in journey.results[0]
-    assert journey.results[1] == "x"
+    assert journey.results[1:3] == ["x", "y"]
+    assert "The arguments are no JSON object." in journey.results[3]
     assert journey.of(ev.ToolCallStarted)[1].name == "test__tool_77"
     assert "to be found with find_tools" in told(journey)
 

@@ -136,7 +136,7 @@ def rules(servers: Servers) -> tuple[Rule, ...]:
 
 def _judged(server: Server, *, trusted: bool) -> Server:
     if server.owner is Owner.PROJECT and not trusted and not server.problem:
-        return replace(server, problem=UNTRUSTED)
+        return replace(server, problem=UNTRUSTED, untrusted=True)
     return server
 
 

@@ -216,13 +216,12 @@ class Hub:
                 self._told[problem] = problem
                 yield Noticed(problem)
         for each in self.supervisors:
-            if (
-                each.is_used
-                and each.standing is Standing.FAILED
-                and self._told.get(f"! {each.server.name}") != each.error
-            ):
+            failed = each.is_used and each.standing is Standing.FAILED and not each.server.untrusted
+            if failed and self._told.get(f"! {each.server.name}") != each.error:
                 self._told[f"! {each.server.name}"] = each.error
-                yield Noticed(f"The MCP server {each.server.name} is not there: {each.error} See: halo mcp test")
+                yield Noticed(
+                    f"The MCP server {each.server.name} is not there: {each.error.rstrip('.')}. See: halo mcp test"
+                )
 
 
 def size(tools: Iterable[McpTool]) -> int:

@@ -49,9 +49,9 @@ class Standing(StrEnum):
 
 
 class Supervisor:
-    """One server of one task. `changed` is told when its standing or its offer is another."""
+    """One server of one task."""
 
-    def __init__(self, server: Server, setup: Setup, changed: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, server: Server, setup: Setup) -> None:
         self.server = server
         self.standing = Standing.OFF if server.entry.disabled else Standing.RESTING
         self.offer: Offer | None = None
@@ -59,7 +59,6 @@ class Supervisor:
         self.settled = asyncio.Event()
         self.log = ServerLog(setup.logs / f"{name_for(server.name, 'log')}.log")
         self._setup = setup
-        self._changed = changed
         self._session: Session | None = None
         self._life: asyncio.Task[None] | None = None
         self._again = asyncio.Event()
@@ -100,7 +99,7 @@ class Supervisor:
             return
         if anyway or self.offer is None or not is_fresh(self.offer):
             self.settled.clear()
-            self._stand(Standing.STARTING)
+            self.standing = Standing.STARTING
             self._life = asyncio.create_task(self._live(), name=f"mcp {self.server.name}")
 
     async def call(
@@ -121,6 +120,8 @@ class Supervisor:
                 why = await self._left(session, error.text)
                 if not (forgotten and again):
                     raise ToolFailure(self._broke(tool, why)) from error
+            finally:
+                session.asking = None
         raise AssertionError("the second time returns or raises")
 
     async def read(self, uri: str) -> tuple[ResultPart, ...]:
@@ -257,7 +258,7 @@ class Supervisor:
         self._starts += 1
         self._again.clear()
         self.settled.clear()
-        self._stand(Standing.STARTING)
+        self.standing = Standing.STARTING
         self.log.begin(f"starting: {self.server.runs}")
         await _with_sdk()
         from halocline.mcp.session import opened
@@ -310,7 +311,6 @@ class Supervisor:
                 session.stale.clear()
                 self.offer = await session.offer(time.time())
                 self._setup.offers.put(self._key, self.offer)
-                self._changed()
         finally:
             listening.cancel()
             self._session = None
@@ -321,13 +321,9 @@ class Supervisor:
         self._settle(Standing.FAILED)
 
     def _settle(self, standing: Standing) -> None:
-        self._stand(standing)
+        self.standing = standing
         self._outcomes = self._starts
         self.settled.set()
-
-    def _stand(self, standing: Standing) -> None:
-        self.standing = standing
-        self._changed()
 
     def _with_last_words(self, why: str) -> str:
         words = self.log.last_words

@@ -65,13 +65,17 @@ class Entry(Value, frozen=True, rename="camel"):
 
 
 class Server(Value, frozen=True):
-    """One server: its name, how it is written, where, and what is wrong with it."""
+    """One server: its name, how it is written, where, and what is wrong with it.
+
+    Of one that is `untrusted` the surface speaks, when it asks about the folder.
+    """
 
     name: str
     file: Path
     owner: Owner
     entry: Entry = Entry()
     problem: str = ""
+    untrusted: bool = False
 
     @property
     def transport(self) -> str:

@@ -21,11 +21,11 @@ COMMANDS = {
     "checkpoints": "list, compare or restore saved states of a workspace",
     "models": "which models can be named, and what they cost",
     "hooks": "which hooks are set up, and which of them run",
-    "trust": "let a folder run its own hooks, or not",
+    "trust": "let a folder run its own hooks and MCP servers, or not",
     "login": "store the key for a provider, after trying it",
     "logout": "forget a stored key",
     "policy": "say what would be decided about a command, and why",
-    "mcp": "tools of other people's servers: list, add, try and find MCP servers",
+    "mcp": "MCP servers, which bring further tools: list, try, add, find",
     "doctor": "check what Halocline needs on this machine",
 }
 
@@ -113,7 +113,7 @@ def _prompt_options(parser: Parser) -> Parser:
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--max-steps", type=_positive_int, metavar="N", help="steps one turn may take")
     add("--max-cost", type=_positive, metavar="USD", help="US dollars the task may cost")
-    add("--trust", action="store_true", help="let the folder's own hooks run this time")
+    add("--trust", action="store_true", help="let the folder's own hooks and MCP servers run this time")
     add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="a folder of hooks; may be repeated")
     add("--record", metavar="FILE", help="write events and requests to a new file, for halo replay")
     add("--time-limit", type=_positive, metavar="SECONDS", help="how long one turn may take")
@@ -270,7 +270,7 @@ def _hooks() -> Parser:
 
 
 def _trust() -> Parser:
-    parser = Parser(prog="halo trust", description="Which folders may run hooks of their own.")
+    parser = Parser(prog="halo trust", description="Which folders may run hooks and MCP servers of their own.")
     parser.set_defaults(folder=".", action="list")
     actions = parser.add_subparsers(dest="action", metavar="list|add|remove")
     actions.add_parser("list", help="what was said of which folder")
