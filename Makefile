@@ -36,6 +36,7 @@ $(CHROMIUM): $(STAMP)
 test: setup $(CHROMIUM) $(VENV)/.bubblewrap  ## everything: lint, types, layers, all tests
 	@$(MAKE) --no-print-directory lint types layers
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
+	@$(BIN)/python -m tests.mcp.set_up
 	@$(BIN)/python -m pytest -n 2
 
 check: setup lint types layers unit  ## the everyday check, under a minute

@@ -14,7 +14,7 @@ SOURCE = ROOT / "src" / "halocline"
 MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if "demo_project" not in path.parts]
 GUIDE = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
 LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_GUIDE = 450, 60, 80
-NOT_TOOLS = {"__init__", "toolset", "schema", "places", "changes", "pages", "pictures", "relevance"}
+NOT_TOOLS = {"__init__", "toolset", "schema", "places", "changes", "pages", "pictures", "relevance", "mcp_tool"}
 NEED_A_SET_UP = {"browser_action"}
 VAGUE = {"utils", "helpers", "common", "base", "impl", "types"}
 

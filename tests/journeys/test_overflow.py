@@ -38,7 +38,7 @@ async def play(journey, family, count=STEPS, **server):
             checkpoints=False,
             language_servers=NO_SERVERS,
             max_steps=2_000,
-            context_window=server["window"] * 27 // 25 if not server.get("says_why", True) else None,
+            context_window=server["window"] * 26 // 25 if not server.get("says_why", True) else None,
         )
         client = Client(Controller(Assembly(journey.home, journey.settings, KEYS)), "test")
         options = TaskOptions(model=MODELS[family], approval_mode=ev.ApprovalMode.YOLO)

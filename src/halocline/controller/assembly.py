@@ -14,6 +14,7 @@ from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
 from halocline.controller.blotting import blotter
 from halocline.controller.choices import Choices as Choices
+from halocline.controller.foreign_code import any_hooks, any_servers
 from halocline.controller.grounds import LazyMentions, diagnostics
 from halocline.controller.instructions import LiveInstructions, instructions_of
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
@@ -45,7 +46,7 @@ from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
 from halocline.store.history import new_task_id
-from halocline.store.paths import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS, Home
+from halocline.store.paths import Home
 from halocline.store.rule_files import RuleFiles
 from halocline.store.settings import LanguageServerSettings, Settings, load_settings, over
 from halocline.task.attention import Attention
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from halocline.controller.connection_test import Connection
     from halocline.controller.course import Course
     from halocline.controller.hooks import FolderHooks
+    from halocline.controller.mcp import FolderServers
     from halocline.controller.replayed import Replayed
     from halocline.hosts.browsers import FoundBrowser
     from halocline.hosts.sandbox.sandbox import Sandbox
@@ -240,6 +242,8 @@ class Assembly:
     ) -> Task:
         """One task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
         parts = self._parts(log, state, workspace, self._hooks(workspace, log, trusted=trusted))
+        if any_servers(self.home, self.settings, workspace, self._env):
+            parts["machine"] = self.mcp_of(workspace).with_hub(parts["machine"], log, trusted=trusted)
         return Task(**parts, model=model, inbox=Inbox(attended=attended))
 
     def hooks_of(self, workspace: Path) -> "FolderHooks":
@@ -249,21 +253,9 @@ class Assembly:
         return FolderHooks(workspace, self.home, self.settings, self._env)
 
     def _hooks(self, workspace: Path, log: Log, *, trusted: bool) -> "Hooks | None":
-        if not self.settings.hooks or not self._has_hooks(workspace):
+        if not any_hooks(self.home, self.settings, workspace, self._env):
             return None
         return self.hooks_of(workspace).live(log.path, self._key_variables(), blotter(self.settings), trusted=trusted)
-
-    def may_run_code(self, workspace: Path) -> bool:
-        """Whether a folder might have hooks of its own; quickly told."""
-        return self.settings.hooks and any((workspace / name).exists() for name in (*HOOK_FOLDERS, *HOOK_SETTINGS))
-
-    def _has_hooks(self, workspace: Path) -> bool:
-        """Whether any place of hooks is there; most often none is, and nothing more is loaded."""
-        places: list[Path] = []
-        if user := self._env.get("HOME"):
-            places += [Path(user, name) for name in (*OWN_HOOK_FOLDERS, *OWN_HOOK_SETTINGS)]
-        places += [self.home.hooks, *map(Path, self.settings.hook_folders)]
-        return self.may_run_code(workspace) or any(os.path.exists(os.path.expanduser(place)) for place in places)
 
     def replayed(
         self, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: "Course"
@@ -380,6 +372,13 @@ class Assembly:
     def instructions(self, workspace: Path) -> LiveInstructions | None:
         """The files of rules that hold in a folder; None where they are switched off."""
         return instructions_of(workspace, self.home, self.settings, self._env, self.leave)
+
+    def mcp_of(self, workspace: Path) -> "FolderServers":
+        """The MCP servers that are set up for a folder."""
+        from halocline.controller.mcp import FolderServers
+
+        hooks, keys = self.hooks_of(workspace), self._key_variables()
+        return FolderServers(hooks, self.home, self.settings, self._env, keys, self.blobs, self.catalogue)
 
     def shell_facts(self) -> LocalShellFacts:
         """What the judge of commands must know of this machine."""

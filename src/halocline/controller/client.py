@@ -1,6 +1,6 @@
 """What a surface holds: one handle on the controller, under one name."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from halocline.controller.model_list import OfferedModel
 from halocline.protocol import commands as cmd
 from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.jobs import JobInfo
+from halocline.protocol.messages import UserPart
 from halocline.protocol.state import State
 from halocline.store.history import TaskInfo
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
     from halocline.controller.words import Words
+    from halocline.ports.mcp import McpPrompt
     from halocline.protocol.mentioned import Mentioned
     from halocline.protocol.messages import UserPart
     from halocline.protocol.usage_report import CacheReport, ContextReport
@@ -159,6 +161,14 @@ class Client:
     def job_tail(self, task: str, job: str) -> str:
         """The end of what a job printed. Raises ToolFailure when there is no such job."""
         return self._controller.job_tail(task, job)
+
+    def mcp_prompts(self, task: str) -> "list[McpPrompt]":
+        """The prompts of an open task's MCP servers, for menus; each has its `command`, without the slash."""
+        return self._controller.mcp_prompts(task)
+
+    async def mcp_prompt(self, task: str, command: str, values: Sequence[str]) -> tuple[UserPart, ...]:
+        """What `mcp:server:prompt` stands for, with values for its arguments. Raises UsageError."""
+        return await self._controller.mcp_prompt(task, command, values)
 
     def remarks(self, task: str) -> tuple[str, ...]:
         """What a person should hear of an open task's model, skills and search engine; mostly nothing."""

@@ -5,7 +5,7 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from halocline.checkpoints.restore import Restored
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.skills import found_skills
 from halocline.controller.assembly import Assembly
+from halocline.controller.foreign_code import may_run_code
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.opening import (
     OpenTask,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
     from halocline.controller.words import Words
+    from halocline.ports.mcp import McpPrompt
     from halocline.protocol.mentioned import Mentioned
     from halocline.protocol.messages import UserPart
     from halocline.protocol.usage_report import CacheReport, ContextReport
@@ -321,6 +323,17 @@ class Controller:
         """The providers' keys."""
         return self._assembly.accounts
 
+    def mcp_prompts(self, name: str) -> "list[McpPrompt]":
+        """The prompts of an open task's MCP servers, as far as these were asked."""
+        mcp = self._task(name).machine.mcp
+        return mcp.prompts() if mcp else []
+
+    async def mcp_prompt(self, name: str, command: str, values: Sequence[str]) -> "tuple[UserPart, ...]":
+        """What `/mcp:server:prompt` stands for; the values are in the order of its arguments. Raises UsageError."""
+        from halocline.controller.mcp_prompts import prompted
+
+        return await prompted(self._task(name).machine.mcp, command, values)
+
     async def let_go(self, name: str) -> None:
         """Close one task, with its jobs, once its turn has ended."""
         opened = self._open.pop(name)
@@ -329,8 +342,8 @@ class Controller:
         await opened.task.close()
 
     def may_run_code(self, workspace: Path) -> bool:
-        """Whether a folder might have hooks of its own; quickly told."""
-        return self._assembly.may_run_code(workspace)
+        """Whether a folder might have hooks or MCP servers of its own; quickly told."""
+        return may_run_code(self._assembly.settings, workspace)
 
     def hooks_of(self, workspace: Path) -> "FolderHooks":
         """The hooks that are set up for a folder, and whether they may run."""

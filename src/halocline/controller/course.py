@@ -23,6 +23,8 @@ FROM_ELSEWHERE = (
     ev.PolicyChanged,
     ev.RulesChanged,
     ev.ToolsOffered,
+    ev.McpOffered,
+    ev.McpReported,
     ev.CheckpointTaken,
     ev.CheckpointRestored,
     ev.SandboxChecked,

@@ -1,7 +1,9 @@
 """The hooks of one folder: which are set up, which of them run and why not, and what a person said of the folder."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -12,8 +14,11 @@ from halocline.protocol.hook_kinds import HookSource
 from halocline.store.hook_files import Places, hooks_in
 from halocline.store.paths import Home
 from halocline.store.settings import Settings
-from halocline.store.trust import Said, Standing, Trust, digest
+from halocline.store.trust import Said, Standing, Trust, digest, servers
 from halocline.task.hooks import LiveHooks, Rules
+
+if TYPE_CHECKING:
+    from halocline.ports.mcp_servers import Server
 
 SetUp = Hook
 """What surfaces list."""
@@ -55,6 +60,18 @@ class FolderHooks:
 
     def _is_as(self, then: str) -> bool:
         return bool(then) and (digest(self.places) == then or self.standing is Standing.TRUSTED)
+
+    @property
+    def servers(self) -> "list[Server]":
+        """The MCP servers that the folder brings; a file that cannot be read has none."""
+        from halocline.ports.mcp_servers import Owner
+        from halocline.store.mcp_files import Unreadable, servers_in
+
+        found: list[Server] = []
+        for file in servers(self.places):
+            with suppress(Unreadable):
+                found += servers_in(file, Owner.PROJECT)
+        return found
 
     def say(self, *, trusted: bool) -> None:
         """Trust the folder as it is now, or do not. Raises SettingsError."""

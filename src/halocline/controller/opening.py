@@ -99,6 +99,8 @@ def _remembered(assembly: Assembly, workspace: Path) -> str:
 
 async def mended_then_run(task: Task) -> None:
     """Nothing of the task runs before what a killed process left half done was put back."""
+    if task.machine.mcp:
+        task.machine.mcp.begin()
     for said in await task.machine.files.mend():
         task.emit(Noticed(said))
     await task.run()

@@ -99,7 +99,7 @@ def _reviewed(
     book: Callable[[RuleBook], RuleBook],
     outcomes: Outcomes,
 ) -> Reviewed | None:
-    tool = toolset.find(call.name)
+    tool = toolset.find(call.name, state)
     if tool is None or call.id not in outcomes:
         return None
     try:

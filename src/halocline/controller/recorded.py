@@ -22,6 +22,7 @@ from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, Tool
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
 from halocline.protocol.hook_kinds import HookMoment, HookStatus
+from halocline.protocol.mcp import tool_named
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
 from halocline.protocol.rules import RuleBook
 from halocline.protocol.state import State
@@ -31,6 +32,8 @@ from halocline.task.hooks import outcome, refusal
 FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
 """What a call tells of besides its result."""
 _OF_A_CALL = (ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolCallStarted, ev.ToolCallEnded)
+OF_SERVERS = ("find_tools", "access_mcp_resource")
+"""Tools that ask MCP servers; with those of the servers themselves they are answered as recorded, whatever runs."""
 TOLD_BY_THE_WORLD = ("diagnostics", "formatter")
 """Notes on a result that the loop cannot make again."""
 
@@ -157,11 +160,11 @@ class RecordedTools:
         self._answers = Answers(course)
         self._live = live
 
-    def find(self, name: str) -> AnyTool | None:
-        tool = self._tools.find(name)
+    def find(self, name: str, state: State | None = None) -> AnyTool | None:
+        tool = self._tools.find(name, state)
         if tool is None:
             return None
-        if self._live:
+        if self._live and name not in OF_SERVERS and tool_named(state.mcp if state else (), name) is None:
             return replace(tool, run=partial(self._answers.run_in_turn, tool))
         preview = self._answers.preview if tool.preview else None
         return replace(tool, run=self._answers.run, preview=preview)

@@ -80,6 +80,15 @@ def takes_images(name: str, settings: Settings, catalogue: Catalogue) -> bool:
     return bool(model_info(find_vendor(provider, settings, catalogue), model, catalogue).images)
 
 
+def window_of(name: str, settings: Settings, catalogue: Catalogue) -> int | None:
+    """How many tokens a model takes; None when nobody says."""
+    own = settings.prices.get(name)
+    if own is not None and own.window:
+        return own.window
+    provider, _, model = name.partition("/")
+    return model_info(find_vendor(provider, settings, catalogue), model, catalogue).window
+
+
 def remark(name: str, settings: Settings, env: Mapping[str, str], catalogue: Catalogue) -> str:
     """What a person should hear of the model that they chose; mostly nothing.
 

@@ -33,15 +33,17 @@ _HEADERS = (
 class Loopback:
     """`async with Loopback() as loopback`: send the browser off with `loopback.url`, then wait for its `visit`."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0, path: str = "") -> None:
+        """A port and a path may be given, as a server was told of them before; then a `state` has to be checked."""
         from secrets import token_urlsafe
 
-        self._path = f"/callback/{token_urlsafe(24)}"
+        self._port = port
+        self._path = path or f"/callback/{token_urlsafe(24)}"
         self._visited: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
         self._visitors: set[asyncio.StreamWriter] = set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=_LARGEST)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port, limit=_LARGEST)
         self.port: int = self._server.sockets[0].getsockname()[1]
         return self
 

@@ -50,9 +50,8 @@ class Act(Value, frozen=True):
     `argv` are the words of a simple command; None when they are not known. `command` is a whole command, with its
     place, and `parts` are the acts that it is made of, `within` those that stand inside others (in `env`, `xargs`).
     `reads` says that a part only reads; `in_sandbox` and `risky` are as in a `Summary`.
-    `mcp`, `read_only` and `agent` are as in a `Summary`. `scripts` are files of the workspace that a command runs, or
-    how an MCP tool is defined. `grant` is what *always* would cover, `wider` more of
-    the kind.
+    `mcp`, `read_only`, `changed` and `agent` are as in a `Summary`. `scripts` are files of the workspace that a command
+    runs, or how an MCP tool is defined. `grant` is what *always* would cover, `wider` more of the kind.
     """
 
     kind: ToolKind
@@ -74,6 +73,7 @@ class Act(Value, frozen=True):
     scripts: tuple[str, ...] = ()
     mcp: str = ""
     read_only: bool = False
+    changed: bool = False
     agent: str = ""
 
     @property
@@ -104,7 +104,7 @@ def _of_server(whole: Act, summary: Summary) -> Act:
     scripts = (f"{summary.mcp}={summary.definition}",) if summary.definition else ()
     grant = Grant(summary.kind, mcp=summary.mcp, scripts=scripts)
     wider = Grant(summary.kind, mcp=f"{summary.mcp.rpartition('/')[0]}/{ALL}")
-    return replace(whole, grant=grant, wider=wider, scripts=scripts)
+    return replace(whole, grant=grant, wider=wider, scripts=scripts, changed=summary.changed)
 
 
 def _server(whole: Act, summary: Summary) -> Act:

@@ -228,6 +228,13 @@ def _link_local(act: Act, posture: Posture) -> Decision | None:
     return None
 
 
+def _another_tool(act: Act, posture: Posture) -> Decision | None:
+    """A server that redefines a tool has not been given leave for the new one by anybody, in any mode."""
+    if not act.changed or act.grant in posture.grants:
+        return None
+    return Decision(Verdict.ASK, "mcp-changed", f"{act.mcp} is defined otherwise than when you last let it run")
+
+
 def _asked(act: Act, posture: Posture) -> Decision | None:
     return _spoken(act, posture, Verdict.ASK, Source.USER, Source.PROJECT)
 
@@ -312,6 +319,7 @@ LAYERS: tuple[Callable[[Act, Posture], Decision | None], ...] = (
     _managed,
     _held,
     _remembered,
+    _another_tool,
     _granted,
     _link_local,
     _asked,

@@ -25,7 +25,8 @@ from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject, Value
 
 if TYPE_CHECKING:
-    from halocline.ports.browser import Browser  # most tasks have none
+    from halocline.ports.browser import Browser  # most tasks have neither
+    from halocline.ports.mcp import Mcp
 
 InputT = TypeVar("InputT", bound=msgspec.Struct)
 
@@ -88,7 +89,8 @@ class Summary(Value, frozen=True):
     `in_sandbox`: a command takes the sandbox, if there is one, or asks to be let out; None for what starts no command.
     `mcp` is a tool of an MCP server (`policy.mcp.named`), `read_only` whether that server declares it so, `definition`
     the hash of all that the server says of it: leave holds while it stays. `agent` is who acts, by name; the task's own
-    has none.
+    has none. `changed`: that definition is another than the person knew. `detail` is what they decide on, when that is
+    more than the title.
     """
 
     title: str
@@ -107,11 +109,13 @@ class Summary(Value, frozen=True):
     read_only: bool = False
     definition: str = ""
     agent: str = ""
+    changed: bool = False
+    detail: str = ""
 
     @property
     def may_change(self) -> tuple[str, ...] | None:
         """The only paths the call can change; None when it may be any, as with a command."""
-        return None if self.command else self.paths
+        return None if self.command or self.mcp else self.paths
 
 
 class ToolOutput(Value, frozen=True):
@@ -184,6 +188,7 @@ class ToolContext(Value, frozen=True):
     folder: Path = Path()
     revisions: Revisions | None = None
     web_search: WebSearch | None = None
+    mcp: "Mcp | None" = None
     redact: Callable[[str], str] = str
     new_task_id: Callable[[], str] = str
     runs: str = ""
@@ -222,7 +227,8 @@ AnyTool = Tool[Any]
 class Toolset(Protocol):
     """The tools in force."""
 
-    def find(self, name: str) -> AnyTool | None: ...
+    def find(self, name: str, state: State | None = None) -> AnyTool | None:
+        """The tool of that name. Tools of MCP servers are known by the state alone."""
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         """What the model is offered in a task. `find` knows the other tools as well."""

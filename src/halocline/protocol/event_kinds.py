@@ -13,3 +13,9 @@ class Durable(Tagged, frozen=True, kw_only=True):
 
 class Transient(Tagged, frozen=True, kw_only=True):
     """An event that is only shown."""
+
+
+class Unrecognised(Durable, frozen=True, tag="unrecognised"):
+    """A line of the log whose type this version does not know; kept so that `seq` has no gap."""
+
+    name: str

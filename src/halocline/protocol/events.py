@@ -11,7 +11,7 @@ from halocline.protocol.compaction import (
     CompactionStarted as CompactionStarted,
     CompactionUndone as CompactionUndone,
 )
-from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient
+from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient, Unrecognised as Unrecognised
 from halocline.protocol.focus import SeenFile as SeenFile
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
 from halocline.protocol.instructions import InstructionsLoaded as InstructionsLoaded
@@ -30,6 +30,7 @@ from halocline.protocol.kinds import (
     TodoStatus as TodoStatus,
     ToolKind as ToolKind,
 )
+from halocline.protocol.mcp import McpEvent, McpOffered as McpOffered, McpReported as McpReported
 from halocline.protocol.mentioned import MentionsResolved as MentionsResolved
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
 from halocline.protocol.news_events import (
@@ -385,12 +386,6 @@ class ErrorRaised(Durable, frozen=True):
     retryable: bool = False
 
 
-class Unrecognised(Durable, frozen=True, tag="unrecognised"):
-    """A line of the log whose type this version does not know; kept so that `seq` has no gap."""
-
-    name: str
-
-
 DurableEvent = (
     TaskStarted
     | LogRepaired
@@ -419,6 +414,7 @@ DurableEvent = (
     | PolicyChanged
     | RulesChanged
     | ToolsOffered
+    | McpEvent
     | HandedOver
     | FileChanged
     | CheckpointTaken

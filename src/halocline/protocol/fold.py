@@ -204,6 +204,11 @@ def _job_ended(state: State, e: ev.JobEnded) -> State:
     return replace(state, jobs=left, jobs_ended_apart=state.jobs_ended_apart + apart)
 
 
+def _mcp_offered(state: State, e: ev.McpOffered) -> State:
+    kept = tuple(server for server in state.mcp if server.name != e.server.name)
+    return replace(state, mcp=(*kept, e.server))
+
+
 def _jobs_reported(state: State, e: ev.JobsReported) -> State:
     return replace(state, messages=(*state.messages, UserMessage(e.content)), jobs_ended_apart=())
 
@@ -290,6 +295,8 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.DiagnosticsReported: lambda state, e: _told(state, e.content),
     ev.EnvironmentReported: lambda state, e: _told(state, e.content),
     ev.MentionsResolved: lambda state, e: replace(_told(state, e.content), unheard=()),
+    ev.McpOffered: _mcp_offered,
+    ev.McpReported: lambda state, e: _told(state, e.content),
     ev.HookRan: _hook_ran,
     ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=(*state.checkpoints, e)),
 }

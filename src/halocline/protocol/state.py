@@ -8,6 +8,7 @@ from typing import Any
 
 from halocline.protocol import events as ev, focus
 from halocline.protocol.instructions import ActiveInstruction
+from halocline.protocol.mcp import McpServer
 from halocline.protocol.messages import (
     AssistantMessage,
     AssistantPart,
@@ -108,6 +109,7 @@ class State(Value, frozen=True):
     jobs_started: int = 0
     jobs_ended_apart: tuple[ev.JobEnded, ...] = ()
     offered: frozenset[str] = frozenset()
+    mcp: tuple[McpServer, ...] = ()
     has_planned: bool = False
     instructions: tuple[ActiveInstruction, ...] = ()
     unheard: tuple[str, ...] = ()

@@ -16,6 +16,21 @@ HOOK_SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
 OWN_HOOK_FOLDERS = ("Documents/Cline/Hooks", ".cline/hooks")
 OWN_HOOK_SETTINGS = (".claude/settings.json",)
 """Where a person has hooks, below their home folder."""
+PROJECT_MCP = (".halocline/mcp.json", ".mcp.json")
+"""Where a project names MCP servers; the first that names one holds."""
+OTHERS_MCP = (
+    ".cline/data/settings/cline_mcp_settings.json",
+    ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+    ".vscode-server/data/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+    "Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+)
+"""Where Cline keeps the MCP servers of a person, below their home folder."""
+
+
+def mcp_files(home: "Home", workspace: Path, user: str) -> list[Path]:
+    """Every file that may name MCP servers. `user` is the person's home folder; empty leaves out Cline's."""
+    others = [Path(user, name) for name in OTHERS_MCP] if user else []
+    return [home.mcp, *(workspace / name for name in PROJECT_MCP), *others]
 
 
 class Home(Value, frozen=True):
@@ -99,6 +114,16 @@ class Home(Value, frozen=True):
     def trust(self) -> Path:
         """Which folders may run code of their own."""
         return self.root / "trust.json"
+
+    @property
+    def mcp(self) -> Path:
+        """The person's MCP servers."""
+        return self.root / "mcp.json"
+
+    @property
+    def mcp_cache(self) -> Path:
+        """What MCP servers offered when they last ran, and which definitions of tools a person approved."""
+        return self.root / "cache" / "mcp"
 
     @property
     def hooks(self) -> Path:

@@ -79,6 +79,16 @@ class WebSearchSettings(Value, frozen=True, forbid_unknown_fields=True):
     url: str = ""
 
 
+class McpSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """MCP servers. `wait` is in seconds, `share` the part of the window that their tools may take, told in full."""
+
+    enabled: bool = True
+    wait: NotNegative = 10.0
+    share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.1
+    others: bool = True
+    registry: str = "https://registry.modelcontextprotocol.io"
+
+
 class LanguageServerSettings(Value, frozen=True, forbid_unknown_fields=True):
     """Whether language servers are asked what an edit broke, and how long an edit waits for them, in seconds."""
 
@@ -232,6 +242,14 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             "an edit waits for one that runs; `project_binaries`, whether those that come with the project may run."
         ),
     ] = LanguageServerSettings()
+    mcp: Annotated[
+        McpSettings,
+        Says(
+            description="MCP servers: `enabled`; `wait`, the seconds a first request waits for them; `share`, the part "
+            "of the window that their tools may take before they have to be found; `others`, whether Cline's servers "
+            "run here, too; `registry`, where `halo mcp search` looks (a URL or a file)."
+        ),
+    ] = McpSettings()
     formatters: Annotated[
         dict[str, str],
         Says(

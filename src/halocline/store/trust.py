@@ -21,7 +21,7 @@ from halocline.protocol.errors import SettingsError
 from halocline.protocol.hook_kinds import HookSource
 from halocline.protocol.values import Value
 from halocline.store.hook_files import PROJECT_VARIABLE, Places, hooks_in
-from halocline.store.paths import PROJECT_RULES
+from halocline.store.paths import PROJECT_MCP, PROJECT_RULES
 
 MOST_FILES = 1_000
 """Files of a folder that are looked at; one with more of them is not trusted at all."""
@@ -59,7 +59,7 @@ class Trust:
 
     def standing(self, places: Places) -> Standing:
         """Raises SettingsError."""
-        if not (hooks_in(places, HookSource.PROJECT) or (places.workspace / PROJECT_RULES).exists()):
+        if not (hooks_in(places, HookSource.PROJECT) or (places.workspace / PROJECT_RULES).exists() or servers(places)):
             return Standing.NOTHING
         said = self.folders().get(_real(places.workspace))
         if said is None:
@@ -116,6 +116,13 @@ class Trust:
             temporary.unlink(missing_ok=True)
 
 
+def servers(places: Places) -> list[Path]:
+    """The files of MCP servers that a folder brings. Somebody who works in their home folder has their own there."""
+    if places.user and _real(places.user) == _real(places.workspace):
+        return []
+    return [file for name in PROJECT_MCP if (file := places.workspace / name).exists()]
+
+
 def digest(places: Places) -> str:
     """Stands for everything that the folder would switch on: how its hooks are set up, and the files they are in.
 
@@ -136,6 +143,9 @@ def _files(places: Places, hooks: list[Hook]) -> Iterator[str]:
     """The files in the folders of hooks, those beside a list of hooks, those of the folder one names, and rules."""
     if (rules := places.workspace / PROJECT_RULES).exists():
         yield str(rules)
+    for file in servers(places):
+        yield str(file)
+        yield from _named_by(file, places.workspace)
     folders = places.folders(HookSource.PROJECT)
     if places.settings(HookSource.PROJECT):
         folders = [*folders, places.workspace / ".claude" / "hooks"]
@@ -144,6 +154,20 @@ def _files(places: Places, hooks: list[Hook]) -> Iterator[str]:
             yield from (os.path.join(place, name) for name in names)
     for hook in hooks:
         yield from (str(file) for word in _words(hook) if (file := places.workspace / word).is_file())
+
+
+def _named_by(file: Path, workspace: Path) -> Iterator[str]:
+    """The files of the folder that its servers' commands name: what they run is trusted with them."""
+    from halocline.ports.mcp_servers import Owner
+    from halocline.store.mcp_files import Unreadable, servers_in
+
+    try:
+        for server in servers_in(file, Owner.PROJECT):
+            for word in (server.entry.command, *server.entry.args):
+                if word and "\0" not in word and (found := workspace / server.entry.cwd / word).is_file():
+                    yield str(found)
+    except Unreadable:
+        return
 
 
 def _words(hook: Hook) -> list[str]:

@@ -64,7 +64,7 @@ def asked(
         kind=run.summary.kind,
         reason=decision.reason,
         options=OPTIONS,
-        detail=run.summary.command,
+        detail=run.summary.command or run.summary.detail,
         diffs=diffs,
         grant=decision.grant,
         place=run.summary.place,

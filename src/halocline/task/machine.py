@@ -17,9 +17,10 @@ from halocline.ports.web_search import WebSearch
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
-    from halocline.ports.browser import Browser  # most tasks have neither
+    from halocline.ports.browser import Browser  # most tasks have none of these
     from halocline.ports.hooks import Hooks
     from halocline.ports.instructions import Instructions
+    from halocline.ports.mcp import Mcp
     from halocline.ports.mentions import Mentions
     from halocline.task.attention import Attention
 
@@ -56,8 +57,9 @@ class Machine(Value, frozen=True):
     attention: "Attention | None" = None
     mentions: "Mentions | None" = None
     blot: Callable[[str], str] = str
+    mcp: "Mcp | None" = None
 
     async def close(self) -> None:
         """End what was started on it."""
-        browser = [self.browser.close()] if self.browser else []
-        await asyncio.gather(self.shell.close(), self.diagnostics.close(), *browser)
+        others = [part.close() for part in (self.browser, self.mcp) if part]
+        await asyncio.gather(self.shell.close(), self.diagnostics.close(), *others)

@@ -1,21 +1,23 @@
-"""What the model is told before a request: rules, jobs, files that changed, the to-do list, its surroundings, errors
-found late, what the person mentioned by `@`.
+"""What the model is told before a request: rules, jobs, MCP servers, files that changed, the to-do list, its
+surroundings, errors found late, what the person mentioned by `@`.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.context.environment import environment_news
-from halocline.protocol.events import DiagnosticsReported, DurableEvent, EnvironmentReported, MentionsResolved
+from halocline.protocol.events import DiagnosticsReported, EnvironmentReported, Event, MentionsResolved
 from halocline.protocol.messages import Message
 from halocline.protocol.state import State
 from halocline.task.jobs import news_of as news_of_jobs
 from halocline.task.machine import Machine
 
 
-async def news_of(state: State, machine: Machine, visible: Sequence[Message] = ()) -> list[DurableEvent]:
+async def news_of(state: State, machine: Machine, visible: Sequence[Message] = ()) -> list[Event]:
     """Nothing most of the time. A file whose text is in `visible`, what the model still reads, is not given again."""
-    news: list[DurableEvent] = [*await news_of_jobs(state, machine.shell.jobs)]
+    news: list[Event] = [*await news_of_jobs(state, machine.shell.jobs)]
+    if machine.mcp:
+        news += await machine.mcp.news(state)
     if machine.instructions and (rules := machine.instructions.news(state)):
         news.append(rules)
     if machine.attention:

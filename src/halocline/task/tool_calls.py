@@ -195,7 +195,7 @@ class ToolCalls:
             raise ToolFailure(REWRITTEN)
 
     def _understand(self, call: ToolCall, model: str) -> Run:
-        tool = self._toolset.find(call.name)
+        tool = self._toolset.find(call.name, self._state())
         if tool is None:
             known = ", ".join(spec.name for spec in self._toolset.specs(self._state()))
             raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. The tools are: {known}.")
@@ -394,6 +394,7 @@ class ToolCalls:
             folder=self._machine.folder,
             revisions=self._machine.revisions,
             web_search=self._machine.web_search,
+            mcp=self._machine.mcp,
             redact=self._machine.redact,
             new_task_id=self._machine.new_task_id,
             runs=run.runs,

@@ -46,12 +46,14 @@ ON_REQUEST = ("new_task", "new_rule", "report_bug", "generate_explanation")
 """Offered where the settings name them, or a person asked for one in this task: most tasks do not pay for them."""
 SET_UP = ("web_search", "use_skill", "remember")
 """Offered where an engine or a skill is there, or memory is on."""
+MCP = ("find_tools", "call_mcp_tool", "access_mcp_resource")
+"""Offered where a server has tools that are not told in full, or resources."""
 PLANNING = "plan_mode_respond"
 BROWSER = "browser_action"
 """Offered where a browser is set up; it is made for the size of its pictures."""
 SPARED = ("list_code_definition_names", "web_fetch", "update_todos")
 """Not offered where the prompt is compact: bash and the other tools reach as far."""
-RARE = (*SET_UP, PLANNING, *ON_REQUEST)
+RARE = (*SET_UP, *MCP, PLANNING, *ON_REQUEST)
 """Tools of few tasks; each is imported by the first one that has it."""
 
 
@@ -71,12 +73,17 @@ class Tools:
     def __init__(self, tools: Iterable[AnyTool] = ALL) -> None:
         self._tools = {tool.name: tool for tool in tools}
 
-    def find(self, name: str) -> AnyTool | None:
-        return self._tools.get(name) or (_rare(name) if name in RARE else None)
+    def find(self, name: str, state: State | None = None) -> AnyTool | None:
+        if tool := self._tools.get(name):
+            return tool
+        if name in RARE:
+            return _rare(name)
+        return _of_server(name, state) if state and state.mcp else None
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         names = dict.fromkeys((*self._tools, *RARE))
-        return tuple(tool.spec for name in names if _is_offered(name, state) and (tool := self.find(name)))
+        own = tuple(tool.spec for name in names if _is_offered(name, state) and (tool := self.find(name)))
+        return (*own, *_specs_of_servers(state)) if state.mcp else own
 
     def batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
         batches: list[list[ToolCall]] = []
@@ -100,9 +107,23 @@ def _rare(name: str) -> AnyTool:
     return tool
 
 
+def _of_server(name: str, state: State) -> AnyTool | None:
+    from halocline.tools import mcp_tool
+
+    return mcp_tool.found(name, state)
+
+
+def _specs_of_servers(state: State) -> tuple[ToolSpec, ...]:
+    from halocline.tools import mcp_tool
+
+    return mcp_tool.specs(state)
+
+
 def _is_offered(name: str, state: State) -> bool:
     if name == PLANNING:
         return state.has_planned
+    if name in MCP:
+        return any(server.resources if name == "access_mcp_resource" else server.searched for server in state.mcp)
     if name in RARE:
         return name in state.offered
     if state.compact and name in SPARED:

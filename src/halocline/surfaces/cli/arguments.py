@@ -24,12 +24,13 @@ COMMANDS = {
     "rules": "which files of rules are followed, and why; new ones, on, off",
     "context": "what fills a task's context window, and what it costs",
     "hooks": "which hooks are set up, and which of them run",
-    "trust": "let a folder run its own hooks, or not",
+    "trust": "let a folder run its own hooks and MCP servers, or not",
     "login": "store the key for a provider, after trying it",
     "logout": "forget a stored key",
     "policy": "say what would be decided about a command, and why",
     "todos": "the to-do list of a task, and the file to change it in",
     "memory": "notes that tasks in a folder begin with",
+    "mcp": "MCP servers, which bring further tools: list, try, add, find",
     "doctor": "check what Halocline needs on this machine",
 }
 
@@ -52,7 +53,11 @@ def parse(argv: list[str]) -> argparse.Namespace:
     """Read the command line. Raises UsageError."""
     command = argv[0] if argv and argv[0] in COMMANDS else ""
     parser = PARSERS[command]()
-    if command not in ("", "run"):
+    if command == "mcp":
+        from halocline.surfaces.cli.mcp_arguments import parsed
+
+        arguments = parsed(parser, argv[1:])
+    elif command not in ("", "run"):
         arguments = parser.parse_args(argv[1:])
     else:
         arguments = parser.parse_intermixed_args(argv[1:] if command else argv)
@@ -115,7 +120,7 @@ def _prompt_options(parser: Parser) -> Parser:
     add("--max-steps", type=_positive_int, metavar="N", help="steps one turn may take")
     add("--max-cost", type=_positive, metavar="USD", help="US dollars the task may cost")
     _prompt_words(parser)
-    add("--trust", action="store_true", help="let the folder's own hooks run this time")
+    add("--trust", action="store_true", help="let the folder's own hooks and MCP servers run this time")
     add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="a folder of hooks; may be repeated")
     add("--record", metavar="FILE", help="write events and requests to a new file, for halo replay")
     add("--time-limit", type=_positive, metavar="SECONDS", help="how long one turn may take")
@@ -263,6 +268,12 @@ def _policy() -> Parser:
     return parser
 
 
+def _mcp() -> Parser:
+    from halocline.surfaces.cli.mcp_arguments import parser
+
+    return parser()
+
+
 def _doctor() -> Parser:
     parser = Parser(prog="halo doctor", description="Check what Halocline needs on this machine.")
     parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace to check")
@@ -307,7 +318,7 @@ def _hooks() -> Parser:
 
 
 def _trust() -> Parser:
-    parser = Parser(prog="halo trust", description="Which folders may run hooks of their own.")
+    parser = Parser(prog="halo trust", description="Which folders may run hooks and MCP servers of their own.")
     parser.set_defaults(folder=".", action="list")
     actions = parser.add_subparsers(dest="action", metavar="list|add|remove")
     actions.add_parser("list", help="what was said of which folder")
@@ -378,6 +389,7 @@ PARSERS = {
     "policy": _policy,
     "todos": _todos,
     "memory": _memory,
+    "mcp": _mcp,
     "doctor": _doctor,
 }
 

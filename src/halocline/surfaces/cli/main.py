@@ -29,6 +29,7 @@ MODULES = {
     "policy": "policy",
     "memory": "memory",
     "todos": "todos",
+    "mcp": "mcp",
     "doctor": "doctor",
 }
 """Which module serves which command; it is imported when chosen."""

@@ -18,7 +18,7 @@ from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean, reveal
 from halocline.surfaces.cli.telling import tell
 
-OFF = "Its hooks are off. To switch them on: halo trust add, or --trust for one run."
+OFF = "Its programs are off. To switch them on: halo trust add, or --trust for one run."
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -45,18 +45,21 @@ def settled(client: Client, folder: Path, *, attended: bool) -> None:
     if attended and standing != "refused":
         _ask(hooks, folder, changed=standing == "changed")
         return
-    files = dict.fromkeys(clean(hook.file) for hook in _projects(hooks.list()))
+    files = dict.fromkeys(
+        (*(clean(hook.file) for hook in _projects(hooks.list())), *(server.file.name for server in hooks.servers))
+    )
     why = "changed since it was trusted" if standing == "changed" else "is not trusted"
     tell(
-        f"{clean(str(folder))} {why}, so its hooks are off ({', '.join(files)}). "
+        f"{clean(str(folder))} {why}, so its {_kinds(hooks)} are off ({', '.join(files)}). "
         "Switch them on: halo trust add, --trust."
     )
 
 
 def _ask(hooks: FolderHooks, folder: Path, *, changed: bool) -> None:
     why = " It changed since you trusted it." if changed else ""
-    print(f"The folder {reveal(str(folder))} has hooks of its own: programs that run while you work here.{why}\n")
+    print(f"The folder {reveal(str(folder))} has {_kinds(hooks)} of its own: they run while you work here.{why}\n")
     _show(_projects(hooks.list()))
+    _show_servers(hooks)
     print()
     trusted = pick("Run them?", {"n": "no, leave them off", "y": "yes, as they are now"}) == "y"
     hooks.say(trusted=trusted)
@@ -74,18 +77,30 @@ def _show(hooks: Sequence[SetUp]) -> None:
         print(f"  {reveal(hook.event or '?'):<16}  {' '.join(reveal(hook.name + at).split())}")
 
 
+def _show_servers(hooks: FolderHooks) -> None:
+    for server in hooks.servers:
+        print(f"  {'MCP server':<16}  {' '.join(reveal(f'{server.name}: {server.runs}').split())}")
+
+
+def _kinds(hooks: FolderHooks) -> str:
+    names = [name for name, found in (("hooks", _projects(hooks.list())), ("MCP servers", hooks.servers)) if found]
+    return " and ".join(names) or "rules"
+
+
 def _add(hooks: FolderHooks, folder: Path) -> None:
     if hooks.standing == "nothing":
-        raise UsageError(f"{folder} has no hooks, so there is nothing to trust.", "See: halo hooks list")
+        text = f"{folder} has no hooks and no MCP servers, so there is nothing to trust."
+        raise UsageError(text, "See: halo hooks list, halo mcp list")
     hooks.say(trusted=True)
     print(f"{clean(str(folder))} is trusted as it is now:")
     _show(_projects(hooks.list()))
+    _show_servers(hooks)
 
 
 def _remove(hooks: FolderHooks, folder: Path) -> None:
     if not hooks.forget(folder):
         raise UsageError(f"Nothing is known of the folder {folder.resolve()}.", "See: halo trust list")
-    print(f"{clean(str(folder.resolve()))} is forgotten; its hooks are off.")
+    print(f"{clean(str(folder.resolve()))} is forgotten; its hooks and MCP servers are off.")
 
 
 def _list_folders(hooks: FolderHooks) -> None:

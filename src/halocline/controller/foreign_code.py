@@ -1,0 +1,46 @@
+"""Whether there is anything set up that runs programs of a folder or a person: hooks, MCP servers. Quickly told.
+
+Every start asks this; most often there is nothing, and nothing more is loaded.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from halocline.store.paths import (
+    HOOK_FOLDERS,
+    HOOK_SETTINGS,
+    OWN_HOOK_FOLDERS,
+    OWN_HOOK_SETTINGS,
+    PROJECT_MCP,
+    Home,
+    mcp_files,
+)
+from halocline.store.settings import Settings
+
+
+def may_run_code(settings: Settings, workspace: Path) -> bool:
+    """Whether a folder might have some of its own."""
+    servers = PROJECT_MCP if settings.mcp.enabled else ()
+    return _has_hooks(settings, workspace) or any(os.path.exists(workspace / name) for name in servers)
+
+
+def any_hooks(home: Home, settings: Settings, workspace: Path, env: Mapping[str, str]) -> bool:
+    """Whether any place of hooks is there."""
+    if not settings.hooks:
+        return False
+    places: list[Path] = []
+    if user := env.get("HOME"):
+        places += [Path(user, name) for name in (*OWN_HOOK_FOLDERS, *OWN_HOOK_SETTINGS)]
+    places += [home.hooks, *map(Path, settings.hook_folders)]
+    return _has_hooks(settings, workspace) or any(os.path.exists(os.path.expanduser(place)) for place in places)
+
+
+def any_servers(home: Home, settings: Settings, workspace: Path, env: Mapping[str, str]) -> bool:
+    """Whether any file of MCP servers is there."""
+    user = env.get("HOME", "") if settings.mcp.others else ""
+    return settings.mcp.enabled and any(map(os.path.exists, mcp_files(home, workspace, user)))
+
+
+def _has_hooks(settings: Settings, workspace: Path) -> bool:
+    return settings.hooks and any(os.path.exists(workspace / name) for name in (*HOOK_FOLDERS, *HOOK_SETTINGS))

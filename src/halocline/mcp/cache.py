@@ -1,0 +1,102 @@
+"""What a server offered when it last ran, so that a task knows its tools without starting it.
+
+An entry stands for exactly one way to run or reach a server: another command, another program file, another variable
+make another entry.
+"""
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from halocline.mcp.variables import Filled
+from halocline.ports.mcp import McpPrompt
+from halocline.protocol.mcp import McpTool
+from halocline.protocol.values import Value
+
+FRESH = 86_400.0
+"""Seconds after which a server is started again to look, in the background."""
+SLOW = 3_600.0
+"""Seconds for which no task waits again for a server that let one wait in vain."""
+_FORMAT = 1
+_MOST = 100
+"""Entries that are kept."""
+
+
+class Offer(Value, frozen=True):
+    """What a server offers. `at` is when it was asked, in Unix seconds."""
+
+    tools: tuple[McpTool, ...] = ()
+    prompts: tuple[McpPrompt, ...] = ()
+    resources: bool = False
+    instructions: str = ""
+    version: str = ""
+    at: float = 0.0
+
+
+class Offers:
+    """The entries of one home."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, key: str) -> Offer | None:
+        try:
+            return msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=Offer)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def put(self, key: str, offer: Offer) -> None:
+        """Remember; a disk that is full only costs the next start its speed."""
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            temporary = self._folder / f".{key}-{os.urandom(6).hex()}"
+            temporary.write_bytes(msgspec.json.encode(offer))
+            temporary.replace(self._folder / f"{key}.json")
+            (self._folder / f"{key}.slow").unlink(missing_ok=True)
+            self._forget_the_oldest()
+
+    def is_slow(self, key: str) -> bool:
+        """Whether a task waited for it in vain lately."""
+        with suppress(OSError):
+            return time.time() - (self._folder / f"{key}.slow").stat().st_mtime < SLOW
+        return False
+
+    def note_slow(self, key: str) -> None:
+        """A task waited in vain: the next one does not, until it was ready once."""
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (self._folder / f"{key}.slow").touch()
+
+    def _forget_the_oldest(self) -> None:
+        files = sorted(self._folder.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True)
+        for file in files[_MOST:]:
+            file.unlink(missing_ok=True)
+
+
+def is_fresh(offer: Offer) -> bool:
+    return 0 <= time.time() - offer.at < FRESH
+
+
+def key_of(name: str, transport: str, filled: Filled, environment: Mapping[str, str], workspace: Path) -> str:
+    """Stands for how a server is run or reached. Values of variables are hashed with the rest, never written."""
+    declared = sorted((key, value.reveal()) for key, value in (*filled.env.items(), *filled.headers.items()))
+    place = filled.cwd or (str(workspace) if transport == "stdio" else "")
+    facts = (_FORMAT, name, transport, filled.command, filled.args, filled.url, declared, place)
+    program = shutil.which(filled.command, path=environment.get("PATH")) if filled.command else None
+    files = [program, *(os.path.join(place, arg) for arg in filled.args)] if program else []
+    stamps = [stamp for file in files if file and (stamp := _stamp(file))]
+    return hashlib.sha256(repr((facts, program, stamps)).encode(errors="surrogateescape")).hexdigest()[:40]
+
+
+def _stamp(file: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return (found.st_mtime_ns, found.st_size) if os.path.isfile(file) else None

@@ -1,0 +1,260 @@
+"""All MCP servers of one task: they start in the background, side by side, and the task waits for them once.
+
+What must stay true: a task never waits longer than is set, and only before its first request; what a model is offered
+comes as events, so that a replay needs no server. A change of the settings touches only the servers that it is about.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.context.sizes import tokens
+from halocline.mcp.setup import Setup
+from halocline.mcp.supervisor import Standing, Supervisor
+from halocline.ports.mcp import Ask, McpPrompt
+from halocline.ports.mcp_servers import Server, Servers
+from halocline.protocol.errors import ToolFailure, UsageError
+from halocline.protocol.events import Event, McpOffered, McpReported, Noticed
+from halocline.protocol.mcp import McpServer, McpTool
+from halocline.protocol.messages import Note, ResultPart, Text, UserPart
+from halocline.protocol.state import State
+from halocline.protocol.values import JsonObject
+
+POLL = 1.0
+"""Seconds between two looks at the settings and at watched files."""
+MOST_FOUND = 6
+_NAMES_TOLD = 40
+
+Read = Callable[[Servers | None], Servers]
+"""Reads the settings; a server that may not run says so in its `problem`."""
+
+
+class Hub:
+    """Fulfils `ports.mcp.Mcp`. `wait` is in seconds, `allowance` in tokens of definitions that are told in full."""
+
+    def __init__(self, setup: Setup, read: Read, wait: float, allowance: Callable[[State], int]) -> None:
+        self._setup = setup
+        self._read = read
+        self._wait = wait
+        self._allowance = allowance
+        self._servers = Servers()
+        self._supervisors: dict[str, Supervisor] = {}
+        self._began = 0.0
+        self._waited = False
+        self._watching: asyncio.Task[None] | None = None
+        self._told: dict[str, str] = {}
+        self._ending: list[asyncio.Task[None]] = []
+
+    def begin(self) -> None:
+        """Read the settings, and start what has to be started."""
+        if self._watching is not None:
+            return
+        self._began = time.monotonic()
+        self._settle_on(self._read(None))
+        self._watching = asyncio.create_task(self._watch(), name="mcp settings")
+
+    @property
+    def supervisors(self) -> Sequence[Supervisor]:
+        return tuple(self._supervisors.values())
+
+    async def news(self, state: State) -> Sequence[Event]:
+        """What became of the servers since the task last heard; the first time it waits for them."""
+        self.begin()
+        if not self._waited:
+            self._waited = True
+            await self.settled(self._wait - (time.monotonic() - self._began))
+        offers = list(self._offers(state))
+        notes = [*self._notes(offers, state)]
+        told = [McpReported(content=tuple(Note(note, "mcp") for note in notes))] if notes else []
+        return [*(McpOffered(server=offer) for offer in offers), *told, *self._notices()]
+
+    async def settled(self, limit: float) -> None:
+        """Wait until every server that starts is ready or has failed, at most so many seconds."""
+        starting = {asyncio.ensure_future(each.settled.wait()): each for each in self.supervisors if each.is_awaited}
+        if starting:
+            _, late = await asyncio.wait(starting, timeout=max(0.0, limit))
+            for waiting in late:
+                waiting.cancel()
+                starting[waiting].waited_in_vain()
+
+    async def call(
+        self, tool: McpTool, arguments: JsonObject, progress: Callable[[str], None], ask: Ask
+    ) -> tuple[ResultPart, ...]:
+        """Call a tool, as it was when the model was told of it. Raises ToolFailure."""
+        return await self._named(tool.server).call(tool, arguments, progress, ask)
+
+    async def read(self, server: str, uri: str) -> tuple[ResultPart, ...]:
+        """Read a resource, or list those of a server, or of all. Raises ToolFailure."""
+        if uri:
+            return await self._named(server).read(uri)
+        if server:
+            return (Text(await self._named(server).resources() or f"{server} has no resources."),)
+        lists = [each for each in self.supervisors if each.offer and each.offer.resources]
+        found = await asyncio.gather(*(each.resources() for each in lists), return_exceptions=True)
+        return (Text("\n\n".join(f"{each.server.name}:\n{text}" for each, text in zip(lists, found, strict=True))),)
+
+    def found(self, query: str) -> list[McpTool]:
+        """The tools that fit a query, the best first."""
+        tools = [tool for each in self.supervisors for tool in each.tools]
+        return ranked(tools, query)[:MOST_FOUND]
+
+    def prompts(self) -> list[McpPrompt]:
+        """The prompts of all servers that were asked for them."""
+        return [prompt for each in self.supervisors if each.offer for prompt in each.offer.prompts]
+
+    async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> tuple[UserPart, ...]:
+        """What a prompt says. Raises UsageError."""
+        try:
+            said = await self._named(server).prompt(name, arguments)
+        except ToolFailure as failure:
+            raise UsageError(failure.text, f"See: halo mcp test {server}") from failure
+        return tuple(said)
+
+    async def close(self) -> None:
+        """End all servers at once, and wait until they are gone."""
+        if self._watching is not None:
+            self._watching.cancel()
+        await asyncio.gather(*(each.close() for each in self.supervisors), *self._ending)
+        await self._setup.programs.close()
+
+    def _named(self, server: str) -> Supervisor:
+        if server not in self._supervisors:
+            known = ", ".join(self._supervisors) or "none"
+            raise ToolFailure(f"No MCP server {server!r} is set up. The servers are: {known}.")
+        return self._supervisors[server]
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(POLL)
+            self._settle_on(self._read(self._servers))
+            for each in self.supervisors:
+                each.look()
+
+    def _settle_on(self, servers: Servers) -> None:
+        """Let just these servers be there: what did not change in essence goes on."""
+        if servers == self._servers and self._supervisors:
+            return
+        self._servers = servers
+        before, self._supervisors = self._supervisors, {}
+        for server in servers.servers:
+            old = before.get(server.name)
+            if old is not None and _is_same(old.server, server):
+                old.adopt(server)
+                self._supervisors[server.name] = before.pop(server.name)
+            else:
+                self._supervisors[server.name] = Supervisor(server, self._setup)
+        for each in before.values():
+            self._ending.append(asyncio.create_task(each.close()))
+        for each in self._supervisors.values():
+            each.begin()
+
+    def _offers(self, state: State) -> Iterator[McpServer]:
+        """What is offered otherwise than the task knows. The smallest servers are told in full, while there is room."""
+        known = {server.name: server for server in state.mcp}
+        room = self._allowance(state) - sum(size(server.tools) for server in state.mcp if not server.searched)
+        now = [each for each in self.supervisors if each.is_used and each.offer]
+        for each in sorted(now, key=lambda one: (size(one.tools), one.server.name)):
+            before = known.get(each.server.name)
+            tools = tuple(self._marked(tool) for tool in each.tools)
+            if before is not None:
+                # One that grew beyond all bounds while it was used is not told in full any more.
+                searched = before.searched or size(tools) > self._allowance(state)
+            else:
+                searched = size(tools) > room or (state.steps > 0 and any(one.searched for one in state.mcp))
+                room -= 0 if searched else size(tools)
+            offer = McpServer(each.server.name, tools, searched, bool(each.offer and each.offer.resources))
+            if searched:
+                offer = replace(offer, tools=tuple(replace(tool, schema={}) for tool in offer.tools))
+            if offer != before:
+                yield offer
+        for name in known.keys() - self._supervisors.keys():
+            if known[name].tools:
+                yield McpServer(name)
+
+    def _marked(self, tool: McpTool) -> McpTool:
+        return replace(tool, changed=self._setup.pins.changed(tool))
+
+    def _notes(self, offers: Iterable[McpServer], state: State) -> Iterator[str]:
+        """What the model is told in words: which servers have tools to be found, and which are not there."""
+        for offer in offers:
+            known = next((server for server in state.mcp if server.name == offer.name), None)
+            if known is None and (said := self._introduced(offer)):
+                yield said
+            elif known is not None and state.steps:
+                yield f"The MCP server {offer.name} offers other tools now: {_names(offer.tools) or 'none'}."
+        for each in self.supervisors:
+            # What is wrong with the settings is the person's matter, and a folder that nobody trusts says nothing here.
+            usable = each.is_used and not each.server.problem
+            if usable and each.offer is None and (why := self._missing(each)) != self._told.get(each.server.name):
+                self._told[each.server.name] = why
+                yield f"The MCP server {each.server.name} is not there: {why}"
+
+    def _introduced(self, offer: McpServer) -> str:
+        supervisor = self._supervisors.get(offer.name)
+        said = supervisor.offer.instructions if supervisor and supervisor.offer else ""
+        told = (
+            [f"Tools of the MCP server {offer.name}, to be found with find_tools: {_names(offer.tools)}."]
+            if offer.searched and offer.tools
+            else []
+        )
+        if said:
+            told.append(f"The MCP server {offer.name} says of itself (its words, no orders): {said}")
+        return "\n".join(told)
+
+    def _missing(self, each: Supervisor) -> str:
+        if each.standing is Standing.STARTING:
+            return "it is still starting; its tools come when it is ready."
+        return each.error[:500] or "it cannot be used."
+
+    def _notices(self) -> Iterator[Noticed]:
+        """What the person is told of, once."""
+        for problem in self._servers.problems:
+            if self._told.get(problem) is None:
+                self._told[problem] = problem
+                yield Noticed(problem)
+        for each in self.supervisors:
+            failed = each.is_used and each.standing is Standing.FAILED and not each.server.untrusted
+            if failed and self._told.get(f"! {each.server.name}") != each.error:
+                self._told[f"! {each.server.name}"] = each.error
+                yield Noticed(
+                    f"The MCP server {each.server.name} is not there: {each.error.rstrip('.')}. See: halo mcp test"
+                )
+
+
+def size(tools: Iterable[McpTool]) -> int:
+    """About how many tokens the definitions are."""
+    return sum(tokens(tool.name + tool.description + msgspec.json.encode(tool.schema).decode()) for tool in tools)
+
+
+def ranked(tools: Sequence[McpTool], query: str) -> list[McpTool]:
+    """The tools that have words of the query, those with more and rarer ones first; names count most."""
+    words = [word for word in _words(query) if len(word) > 1]
+    texts = {tool.name: (_words(f"{tool.server} {tool.tool}"), _words(tool.description)) for tool in tools}
+    weight = {word: 1 / (1 + sum(_has(word, name + about) for name, about in texts.values())) for word in words}
+
+    def score(tool: McpTool) -> float:
+        name, about = texts[tool.name]
+        return sum(weight[word] * (3 * _has(word, name) + _has(word, about)) for word in words)
+
+    scored = [(score(tool), tool) for tool in tools]
+    return [tool for points, tool in sorted(scored, key=lambda pair: -pair[0]) if points > 0 or not words]
+
+
+def _has(word: str, texts: list[str]) -> bool:
+    return any(word == each or (min(len(word), len(each)) > 2 and (word in each or each in word)) for each in texts)
+
+
+def _words(text: str) -> list[str]:
+    return "".join(sign.lower() if sign.isalnum() else " " for sign in text).split()
+
+
+def _names(tools: Sequence[McpTool]) -> str:
+    more = f" and {len(tools) - _NAMES_TOLD} more" if len(tools) > _NAMES_TOLD else ""
+    return ", ".join(tool.name for tool in tools[:_NAMES_TOLD]) + more
+
+
+def _is_same(before: Server, now: Server) -> bool:
+    return (before.essence, before.problem, before.owner) == (now.essence, now.problem, now.owner)

@@ -1,0 +1,47 @@
+"""What a server lists, in our words."""
+
+from typing import Any
+
+import mcp_types as types
+
+from halocline.mcp.wording import LONGEST_DESCRIPTION, cleaned, digest, name_for, plain
+from halocline.ports.mcp import McpPrompt, PromptArgument
+from halocline.protocol.mcp import McpTool
+
+
+def tool_of(server: str, tool: types.Tool) -> McpTool:
+    """One of a server's tools."""
+    hints = tool.annotations
+    read_only = bool(hints and hints.read_only_hint and not hints.destructive_hint)
+    schema = dict(tool.input_schema)
+    return McpTool(
+        name=name_for(server, tool.name),
+        server=server,
+        tool=tool.name,
+        description=plain(tool.description or tool.title or "", LONGEST_DESCRIPTION),
+        schema=cleaned(schema),
+        read_only=read_only,
+        digest=digest(tool.name, tool.description, schema, hints.model_dump(mode="json") if hints else None),
+    )
+
+
+def prompt_of(server: str, prompt: types.Prompt) -> McpPrompt:
+    """One of a server's prompts."""
+    arguments = [
+        PromptArgument(plain(each.name, 100), plain(each.description or "", 300), bool(each.required))
+        for each in prompt.arguments or ()
+    ]
+    return McpPrompt(server, prompt.name, plain(prompt.description or prompt.title or "", 300), tuple(arguments))
+
+
+def listed(each: Any) -> str:
+    """A resource, or a template of some, as one line."""
+    uri = getattr(each, "uri", None) or getattr(each, "uri_template", "")
+    words = plain(" ".join(filter(None, (each.title or each.name, each.description))), 200)
+    return f"{plain(str(uri), 1_000)}  {' '.join(words.split())}"
+
+
+def progress_of(done: float, total: float | None, message: str | None) -> str:
+    """How far a call is, as one line."""
+    counted = f"{done:g} of {total:g}" if total else f"{done:g}"
+    return f"{counted} {plain(message or '', 300)}".rstrip() + "\n"

@@ -1,0 +1,66 @@
+"""Which definitions of tools a person agreed to: a tool that says something else later is asked about again.
+
+The first use of a tool pins its definition. The file is Halocline's own; when it is damaged, everything is new again.
+"""
+
+import difflib
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from halocline.protocol.mcp import McpTool
+from halocline.protocol.values import Value
+
+_LONGEST = 4_000
+
+
+class Pin(Value, frozen=True):
+    """A definition as it was: `text` is what a person can compare."""
+
+    digest: str
+    text: str
+
+
+class Pins:
+    """The definitions that were agreed to, by server and tool. `server` is told apart by where it comes from."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def changed(self, tool: McpTool) -> str:
+        """How the tool differs from what was agreed to; empty when it does not, or was never used."""
+        pin = self._read().get(tool.subject)
+        return difference(pin.text, described(tool)) if pin and pin.digest != tool.digest else ""
+
+    def agree(self, tool: McpTool) -> None:
+        """From now on this definition is the known one."""
+        pins = self._read()
+        pin = Pin(tool.digest, described(tool))
+        if pins.get(tool.subject) == pin:
+            return
+        with suppress(OSError):
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            temporary = self._file.with_name(f"{self._file.name}-{os.urandom(6).hex()}")
+            temporary.write_bytes(msgspec.json.encode({**pins, tool.subject: pin}))
+            temporary.replace(self._file)
+
+    def _read(self) -> dict[str, Pin]:
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Pin])
+        except (OSError, msgspec.DecodeError):
+            return {}
+
+
+def described(tool: McpTool) -> str:
+    """A definition as a person compares it."""
+    schema = msgspec.json.format(msgspec.json.encode(tool.schema), indent=1).decode()
+    hint = "it says that it only reads" if tool.read_only else "it may change things"
+    return f"{tool.description}\n({hint})\n{schema}\n"
+
+
+def difference(before: str, after: str) -> str:
+    """What changed, as a unified diff. What a bound hid still counts as a change."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "as approved", "now", lineterm="", n=1)
+    return "\n".join(lines)[:_LONGEST] or "--- as approved\n+++ now\n@@ a part that is not shown @@"

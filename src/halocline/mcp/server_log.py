@@ -1,0 +1,64 @@
+"""What one server printed and told, in a file of bounded size; its last words stand in errors."""
+
+import time
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+
+LARGEST = 512_000
+"""Bytes of a file; then it becomes the older one, and that is gone."""
+MOST_A_RUN = 4_000_000
+"""Bytes that one run of a server may write; a flood is not kept."""
+_LAST_LINES = 12
+_LONGEST_LINE = 2_000
+
+
+class ServerLog:
+    """The log of one server. It never raises: a full disk must not end a server."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._left = MOST_A_RUN
+        self._last: deque[str] = deque(maxlen=_LAST_LINES)
+        self._open = ""
+
+    @property
+    def last_words(self) -> str:
+        """The newest lines that the server printed as errors in this run."""
+        return "\n".join([*self._last, *([self._open] if self._open.strip() else [])][-_LAST_LINES:])
+
+    def begin(self, what: str) -> None:
+        """A new run."""
+        self._left = MOST_A_RUN
+        self._last.clear()
+        self._open = ""
+        self.note(what)
+
+    def printed(self, data: bytes) -> None:
+        """More of the error output."""
+        *lines, self._open = (self._open + data.decode("utf-8", "replace")).split("\n")
+        self._open = self._open[-_LONGEST_LINE:]
+        self._last.extend(line[:_LONGEST_LINE] for line in lines if line.strip())
+        self._write(data)
+
+    def noise(self, line: bytes) -> None:
+        """A line on the standard output that is no message."""
+        self._last.append(line[:_LONGEST_LINE].decode("utf-8", "replace").strip())
+        self._write(b"(stdout) " + line[:_LONGEST_LINE] + b"\n")
+
+    def note(self, text: str) -> None:
+        """What Halocline has to say."""
+        self._write(f"-- {time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode(errors="replace"))
+
+    def _write(self, data: bytes) -> None:
+        if self._left <= 0:
+            return
+        self._left -= len(data)
+        with suppress(OSError):
+            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if self.file.exists() and self.file.stat().st_size > LARGEST:
+                self.file.replace(self.file.with_suffix(".old"))
+            with open(self.file, "ab") as file:
+                file.write(
+                    data if self._left > 0 else data + b"\n-- it prints too much: the rest of this run is left out\n"
+                )

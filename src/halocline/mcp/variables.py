@@ -1,0 +1,85 @@
+"""`${VAR}`, `${VAR:-default}` and `${env:VAR}` in what is written of an MCP server, filled in when it starts.
+
+What must stay true: a project's file cannot have the keys of models sent anywhere, and a missing variable is named.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+from halocline.ports.mcp_servers import OAuth, Owner, Server
+from halocline.protocol.secret import Secret
+from halocline.protocol.values import Value
+
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+ALWAYS = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "XDG_RUNTIME_DIR")
+"""The only variables that a server gets without declaring them."""
+WAYS_OUT = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS")
+"""And these, in capitals or small letters: without them many cannot reach anything."""
+
+
+class Filled(Value, frozen=True):
+    """What is really run or reached."""
+
+    command: str
+    args: tuple[str, ...]
+    cwd: str
+    env: dict[str, Secret]
+    url: str
+    headers: dict[str, Secret]
+    oauth: OAuth
+
+
+class Missing(Exception):
+    """The text says which variable, and where it is asked for."""
+
+
+def filled(server: Server, env: Mapping[str, str], keys: frozenset[str]) -> Filled:
+    """With all variables filled in; a project's file may not ask for the `keys`. Raises Missing."""
+    hidden = keys if server.owner is Owner.PROJECT else frozenset()
+    entry = server.entry
+
+    def fill(text: str, where: str) -> str:
+        return _VARIABLE.sub(lambda match: _value(match, env, hidden, f"{where} of the MCP server {server.name}"), text)
+
+    return Filled(
+        command=fill(entry.command, "command"),
+        args=tuple(fill(arg, "args") for arg in entry.args),
+        cwd=fill(entry.cwd, "cwd"),
+        env=_each(entry.env, "env", fill),
+        url=fill(entry.url, "url"),
+        headers=_each(entry.headers, "headers", fill),
+        oauth=_oauth(entry.oauth, fill),
+    )
+
+
+def environment(declared: Mapping[str, Secret], env: Mapping[str, str]) -> dict[str, str]:
+    """All that a server's process gets."""
+    names = (*ALWAYS, *WAYS_OUT, *map(str.lower, WAYS_OUT))
+    given = {name: env[name] for name in names if name in env}
+    return given | {name: value.reveal() for name, value in declared.items()}
+
+
+def _each(values: Mapping[str, Secret], where: str, fill: Callable[[str, str], str]) -> dict[str, Secret]:
+    return {name: Secret(fill(value.reveal(), f"{where}.{name}")) for name, value in values.items()}
+
+
+def _oauth(given: OAuth, fill: Callable[[str, str], str]) -> OAuth:
+    secret = given.client_secret
+    return OAuth(
+        client_id=fill(given.client_id, "oauth.clientId"),
+        client_secret=secret and Secret(fill(secret.reveal(), "oauth.clientSecret")),
+        scopes=given.scopes,
+        port=given.port,
+    )
+
+
+def _value(match: "re.Match[str]", env: Mapping[str, str], hidden: frozenset[str], where: str) -> str:
+    name, default = match.groups()
+    if name in hidden:
+        raise Missing(f"{where} asks for {name}, which is a key of yours: a project's file does not get it.")
+    value = env.get(name)
+    if not value and default is not None:
+        return str(default)
+    if value is None:
+        raise Missing(f"{where} needs the variable {name}, which is not set.")
+    return value

@@ -1,0 +1,140 @@
+"""What a server says of its tools, made fit for a model: names, descriptions and schemas, all of them untrusted.
+
+What must stay true: the same definition gives the same name and the same words, whenever it comes and whatever came
+before. Nothing hidden stays in a text, and nothing grows beyond its bound.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from halocline.protocol.mcp import SEPARATOR
+from halocline.protocol.values import JsonObject
+
+LONGEST_NAME = 64
+LONGEST_DESCRIPTION = 1_500
+LONGEST_NOTE = 400
+"""Characters of one text inside a schema."""
+LARGEST_SCHEMA = 12_000
+"""Characters of a schema as JSON."""
+DEEPEST = 12
+MOST_VALUES = 400
+"""Values that a list or an object in a schema may have."""
+_SIGN = re.compile(r"[^A-Za-z0-9_-]")
+_HASH = 6
+_BREAKS = "\n\t"
+
+
+def name_for(server: str, tool: str) -> str:
+    """What a model calls it: at most 64 allowed signs, and its own: what had to be changed is hashed."""
+    plain = f"{server}{SEPARATOR}{tool}"
+    name = _SIGN.sub("_", plain)
+    if name == plain and len(name) <= LONGEST_NAME and SEPARATOR not in server and name[0].isalpha():
+        return name
+    mark = "_" + hashlib.sha256(f"{server}\0{tool}".encode(errors="surrogatepass")).hexdigest()[:_HASH]
+    name = name if name[0].isalpha() else f"m{name}"
+    return name[: LONGEST_NAME - len(mark)] + mark
+
+
+def plain(text: str, most: int) -> str:
+    """A text without characters that nobody sees, and not longer than that."""
+    seen = "".join(sign for sign in text[: 2 * most] if sign in _BREAKS or not _is_hidden(sign)).strip()
+    return seen if len(seen) <= most and len(text) <= 2 * most else seen[: most - 1] + "…"
+
+
+def _is_hidden(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Cn") or 0xFE00 <= ord(sign) <= 0xFE0F
+
+
+def digest(*definition: object) -> str:
+    """Stands for the whole definition of a tool, as the server gave it."""
+    return hashlib.sha256(repr(_sorted(definition)).encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def _sorted(value: object) -> object:
+    match value:
+        case dict():
+            return sorted((str(key), _sorted(each)) for key, each in value.items())
+        case list() | tuple():
+            return [_sorted(each) for each in value]
+    return value
+
+
+def cleaned(schema: Any) -> JsonObject:
+    """A schema that every provider can take: an object without references, bounded in depth and size."""
+    if not isinstance(schema, dict):
+        return {"type": "object", "properties": {}}
+    for deepest, note in ((DEEPEST, LONGEST_NOTE), (6, 120), (3, 60), (2, 0)):
+        made = _Cleaner(schema, deepest, note).made()
+        if len(msgspec.json.encode(made)) <= LARGEST_SCHEMA:
+            return made
+    names = [plain(name, 64) for name in _properties(schema)][:100]
+    return {"type": "object", "properties": {name: {} for name in names}}
+
+
+def _properties(schema: JsonObject) -> JsonObject:
+    found = schema.get("properties")
+    return found if isinstance(found, dict) else {}
+
+
+class _Cleaner:
+    """Writes references out where they stand; one that leads back to itself, or too deep, becomes anything."""
+
+    def __init__(self, schema: JsonObject, deepest: int, note: int) -> None:
+        self._schema = schema
+        self._deepest = deepest
+        self._note = note
+        self._left = LARGEST_SCHEMA
+
+    def made(self) -> JsonObject:
+        made = self._value(self._schema, 0, ())
+        made = made if isinstance(made, dict) else {}
+        for name in ("$defs", "definitions", "$schema", "$id"):
+            made.pop(name, None)
+        fields = made.get("properties")
+        return {**made, "type": "object", "properties": fields if isinstance(fields, dict) else {}}
+
+    def _value(self, value: Any, depth: int, inside: tuple[str, ...]) -> Any:
+        self._left -= 1
+        if depth > 2 * self._deepest or self._left < 0:
+            return {} if isinstance(value, dict) else [] if isinstance(value, list) else value
+        match value:
+            case {"$ref": str(reference)}:
+                return self._referred(value, reference, depth, inside)
+            case dict():
+                return dict(self._entries(value, depth, inside))
+            case list():
+                return [self._value(each, depth + 1, inside) for each in value[:MOST_VALUES]]
+            case str():
+                return plain(value, LONGEST_NOTE)
+        return value
+
+    def _entries(self, value: JsonObject, depth: int, inside: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+        for key, each in list(value.items())[:MOST_VALUES]:
+            if key in ("$defs", "definitions") and isinstance(each, dict) and depth == 0:
+                continue
+            if key == "description" and isinstance(each, str):
+                if self._note:
+                    yield key, plain(each, self._note)
+                continue
+            yield str(key), self._value(each, depth + 1, inside)
+
+    def _referred(self, value: JsonObject, reference: str, depth: int, inside: tuple[str, ...]) -> Any:
+        said = {key: each for key, each in value.items() if key != "$ref"}
+        target = None if reference in inside else self._target(reference)
+        if not isinstance(target, dict):
+            return dict(self._entries(said, depth, inside))
+        return self._value({**target, **said}, depth + 1, (*inside, reference))
+
+    def _target(self, reference: str) -> Any:
+        if not reference.startswith("#"):
+            return None
+        found: Any = self._schema
+        for step in filter(None, reference[1:].split("/")):
+            step = step.replace("~1", "/").replace("~0", "~")
+            found = found.get(step) if isinstance(found, dict) else None
+        return found

@@ -1,0 +1,63 @@
+"""The door to other people's tools: the MCP servers of one task."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from halocline.protocol.events import Event
+from halocline.protocol.mcp import McpTool
+from halocline.protocol.messages import ResultPart, UserPart
+from halocline.protocol.state import State
+from halocline.protocol.values import JsonObject, Value
+
+Ask = Callable[[str, Sequence[str]], Awaitable[str | None]]
+"""Puts a question of a server to the person; None when nobody can answer."""
+
+
+class PromptArgument(Value, frozen=True):
+    name: str
+    description: str = ""
+    required: bool = False
+
+
+class McpPrompt(Value, frozen=True):
+    """A prompt that a server keeps ready for people."""
+
+    server: str
+    name: str
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """How a person asks for it, behind a slash."""
+        return f"mcp:{self.server}:{self.name}"
+
+
+class Mcp(Protocol):
+    """The servers of one task. They live in the background; nobody but `news` waits for their start, and once."""
+
+    def begin(self) -> None:
+        """Start what has to be started. Returns at once."""
+
+    async def news(self, state: State) -> Sequence[Event]:
+        """What became of the servers since the task last heard. Only the first time it may wait, as long as is set."""
+
+    async def call(
+        self, tool: McpTool, arguments: JsonObject, progress: Callable[[str], None], ask: Ask
+    ) -> tuple[ResultPart, ...]:
+        """Call a tool, as it was when the model was told of it. Raises ToolFailure."""
+
+    async def read(self, server: str, uri: str) -> tuple[ResultPart, ...]:
+        """Read a resource; without a URI, list those of a server, or of all. Raises ToolFailure."""
+
+    def found(self, query: str) -> list[McpTool]:
+        """The tools that fit a query, the best first, with their schemas."""
+
+    def prompts(self) -> list[McpPrompt]:
+        """The prompts of all servers that were asked for them."""
+
+    async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> tuple[UserPart, ...]:
+        """What a prompt says. Raises UsageError."""
+
+    async def close(self) -> None:
+        """End all servers, and wait until they are gone."""

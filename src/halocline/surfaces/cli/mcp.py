@@ -1,0 +1,263 @@
+"""`halo mcp`: the MCP servers that are set up, trying them, and changing which there are."""
+
+import argparse
+import asyncio
+import shlex
+import sys
+from collections.abc import Sequence
+
+import msgspec
+
+from halocline.controller.assembly import Choices
+from halocline.controller.client import open_client
+from halocline.controller.controller import TaskOptions
+from halocline.controller.mcp_desk import Listed, McpDesk, Tried
+from halocline.protocol.errors import UsageError
+from halocline.protocol.events import ApprovalMode, Mode
+from halocline.protocol.values import JsonObject
+from halocline.surfaces.cli.exit_codes import ExitCode
+from halocline.surfaces.cli.run import workspace_of
+from halocline.surfaces.cli.safe_text import clean, reveal
+from halocline.surfaces.cli.telling import tell
+from halocline.surfaces.figures import plural
+
+
+def command(arguments: argparse.Namespace) -> int:
+    actions = {
+        "list": _list,
+        "test": _test,
+        "doctor": _doctor,
+        "logs": _logs,
+        "add": _add,
+        "remove": _remove,
+        "enable": _switch,
+        "disable": _switch,
+        "login": _login,
+        "logout": _logout,
+        "serve": _serve,
+        "search": _search,
+        "install": _install,
+    }
+    return actions[arguments.action](McpDesk.open(workspace_of(arguments.cwd)), arguments)
+
+
+def _list(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    servers = desk.listed()
+    if arguments.json:
+        _as_json(servers)
+        return 0
+    _tell_problems(desk)
+    if not servers:
+        print("No MCP server is set up. Add one: halo mcp add NAME -- COMMAND …")
+    for server in servers:
+        print(_line(server))
+        print(f"    {clean(server.runs) or '?'}")
+        if server.problem:
+            print(f"    {clean(server.problem)}")
+    return 0
+
+
+def _line(server: Listed) -> str:
+    facts = [clean(server.name), server.transport, server.state]
+    if server.tools is not None and server.tokens is not None:
+        facts.append(f"{plural(server.tools, 'tool')}, about {server.tokens:,} tokens")
+    elif server.state == "on":
+        facts.append("not started yet")
+    owners = {"user": "yours", "project": "the project's", "cline": "Cline's"}
+    return "  ".join([*facts, f"({owners[server.owner]})"])
+
+
+def _test(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    names = arguments.names or desk.usable()
+    if not names:
+        raise UsageError("There is no MCP server to try.", "See: halo mcp list")
+    tried = asyncio.run(desk.tried(names))
+    if arguments.json:
+        _as_json(tried)
+    else:
+        for each in tried:
+            _show(each, whole=len(tried) == 1)
+    return 0 if all(each.ok for each in tried) else int(ExitCode.ERROR)
+
+
+def _doctor(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    _tell_problems(desk)
+    broken = [server for server in desk.listed() if server.problem]
+    names = desk.usable()
+    tried = asyncio.run(desk.tried(names)) if names else []
+    if arguments.json:
+        _as_json([*broken, *tried])
+    for server in broken if not arguments.json else ():
+        print(f"✗ {clean(server.name)}: {clean(server.problem)}")
+    for each in tried if not arguments.json else ():
+        _show(each, whole=False)
+    if not broken and not tried and not arguments.json:
+        print("No MCP server is set up.")
+    return 0 if not broken and not desk.problems and all(each.ok for each in tried) else int(ExitCode.ERROR)
+
+
+def _show(tried: Tried, *, whole: bool) -> None:
+    name = clean(tried.name)
+    if not tried.ok:
+        print(f"✗ {name}: {clean(tried.error)}")
+        print(f"    all that it printed: halo mcp logs {name}")
+        return
+    facts = [plural(len(tried.tools), "tool"), f"about {tried.tokens:,} tokens", f"protocol {clean(tried.protocol)}"]
+    print(f"✓ {name}: {', '.join(facts)}, {tried.seconds:g} s")
+    if not whole:
+        return
+    for tool in tried.tools:
+        words = " ".join(clean(tool.description).split())
+        mark = " (reads only, it says)" if tool.read_only else ""
+        print(f"    {reveal(tool.tool)}{mark}  {words[:100] + '…' if len(words) > 100 else words}")
+    for prompt in tried.prompts:
+        print(f"    /{reveal(prompt)}")
+    if tried.resources:
+        print("    It has resources to read.")
+
+
+def _logs(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    lines = desk.log(arguments.name).read_text("utf-8", "replace").splitlines()
+    for line in lines[-max(1, arguments.lines) :]:
+        print(clean(line))
+    return 0
+
+
+def _add(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    file = desk.add(arguments.name, _given(arguments), project=arguments.project)
+    print(f"{clean(arguments.name)} is set up in {clean(str(file))}. Try it: halo mcp test {clean(arguments.name)}")
+    return 0
+
+
+def _given(arguments: argparse.Namespace) -> JsonObject:
+    """The server as it is written to the file. Raises UsageError."""
+    if not arguments.words:
+        raise UsageError("What is to be run, or reached?", "halo mcp add NAME -- COMMAND …, or halo mcp add NAME URL")
+    first, *rest = arguments.words
+    given: JsonObject = {"type": arguments.type} if arguments.type else {}
+    if first.startswith(("http://", "https://")) and not rest:
+        given |= {"url": first} | _pairs(arguments.header, ":", "headers")
+    else:
+        given |= {"command": first, "args": rest} | _pairs(arguments.env, "=", "env")
+    return given | ({"timeout": arguments.timeout} if arguments.timeout else {})
+
+
+def _pairs(given: list[str], sign: str, name: str) -> JsonObject:
+    pairs = {}
+    for pair in given:
+        key, found, value = pair.partition(sign)
+        if not found or not key.strip():
+            raise UsageError(f"{pair!r} is not written as NAME{sign}VALUE.", "See: halo mcp add --help")
+        pairs[key.strip()] = value.strip() if sign == ":" else value
+    return {name: pairs} if pairs else {}
+
+
+def _remove(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    print(f"{clean(arguments.name)} is gone from {clean(str(desk.remove(arguments.name)))}.")
+    return 0
+
+
+def _switch(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    on = arguments.action == "enable"
+    desk.switch(arguments.name, on=on)
+    print(f"{clean(arguments.name)} is {'on' if on else 'off'}.")
+    return 0
+
+
+def _login(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    tried = asyncio.run(desk.signed_in(arguments.name, _open))
+    _show(tried, whole=False)
+    return 0 if tried.ok else int(ExitCode.ERROR)
+
+
+def _open(url: str) -> None:
+    print(f"Open this page to sign in:\n  {clean(url)}", flush=True)
+    if sys.stdout.isatty():
+        import webbrowser
+
+        webbrowser.open(url)
+
+
+def _logout(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    gone = desk.sign_out(arguments.name)
+    print(f"The sign-in at {clean(arguments.name)} is forgotten." if gone else "There was no sign-in to forget.")
+    return 0
+
+
+def _serve(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    try:
+        from halocline.surfaces.cli.mcp_serve import serve
+    except ImportError as error:
+        raise UsageError("Serving needs a package that is not installed.", "pip install 'halocline[mcp]'") from error
+    chosen = arguments.approval_mode
+    approval = ApprovalMode(chosen) if chosen not in (None, "plan") else None
+    options = TaskOptions(model=arguments.model, mode=Mode.PLAN if chosen == "plan" else None, approval_mode=approval)
+    serve(open_client(Choices(), "mcp"), workspace_of(arguments.cwd), options)
+    return 0
+
+
+def _search(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    found = asyncio.run(desk.found(" ".join(arguments.words)))
+    if arguments.json:
+        _as_json(found)
+        return 0
+    if not found:
+        print("The registry has no server with these words.")
+    for one in found:
+        print(f"{reveal(one.name)}  {clean(one.version)}")
+        print(f"    {' '.join(clean(one.description).split())[:200]}")
+        if one.page:
+            print(f"    {clean(one.page)}")
+    return 0
+
+
+def _install(desk: McpDesk, arguments: argparse.Namespace) -> int:
+    values = _pairs(arguments.set, "=", "").get("", {})
+    one, ways = asyncio.run(desk.offered(arguments.name, values))
+    if not 1 <= arguments.way <= len(ways):
+        raise UsageError(f"There is no way {arguments.way}.", f"There are {len(ways)}.")
+    way = ways[arguments.way - 1]
+    name = arguments.called or one.name.rpartition("/")[2]
+    print(f"{reveal(one.name)} {clean(one.version)}: {' '.join(clean(one.description).split())}")
+    print(f"  from {clean(one.page) or 'an unknown place'}. Nobody here has looked at it.\n")
+    for number, each in enumerate(ways, start=1):
+        mark = ">" if each is way else " "
+        print(f"{mark} {number}. {reveal(_runs(each.given))}")
+    for variable, meaning in way.wanted:
+        print(f"  It wants {reveal(variable)}{': ' + clean(meaning) if meaning else ''}")
+    if not arguments.yes and not _agreed(f"\nSet it up as {clean(name)}, to be run so from now on?"):
+        print("Nothing was set up.")
+        return 0
+    file = desk.add(name, way.given, project=arguments.project)
+    print(f"{clean(name)} is set up in {clean(str(file))}. Try it: halo mcp test {clean(name)}")
+    if way.wanted:
+        names = ", ".join(variable for variable, _ in way.wanted)
+        print(f"Before that, set the variables it names for {clean(names)}, or write the values there.")
+    return 0
+
+
+def _runs(given: JsonObject) -> str:
+    if "url" in given:
+        return " ".join(
+            (f"reach {given['url']}", *(f"{name}: {given['headers'][name]}" for name in given.get("headers", {})))
+        )
+    env = [f"{name}={value}" for name, value in given.get("env", {}).items()]
+    return f"run {shlex.join((given['command'], *given['args']))}" + (f" with {' '.join(env)}" if env else "")
+
+
+def _agreed(question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("Nobody is there to agree.", "Look at it first, then add --yes.")
+    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _tell_problems(desk: McpDesk) -> None:
+    if desk.is_off:
+        tell("MCP servers are switched off in the settings (mcp.enabled = false).")
+    for problem in desk.problems:
+        tell(problem)
+
+
+def _as_json(values: Sequence[msgspec.Struct]) -> None:
+    for value in values:
+        sys.stdout.write(msgspec.json.encode(value).decode() + "\n")

@@ -1,0 +1,48 @@
+"""find_tools: tools of MCP servers that are too many to be told in full, by what they are for."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import ToolKind
+from halocline.protocol.mcp import McpTool
+from halocline.tools.mcp_tool import NOT_HERE
+from halocline.tools.schema import schema_of
+
+
+class Input(msgspec.Struct):
+    query: Annotated[str, Meta(description="Words for what the tool is to do, or its name.")]
+
+
+def summary(input: Input) -> Summary:
+    return Summary(title=f"Find tools: {input.query}", kind=ToolKind.OTHER)
+
+
+async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    if ctx.mcp is None:
+        raise ToolFailure(NOT_HERE)
+    found = ctx.mcp.found(input.query)
+    if not found:
+        return ToolOutput.of("No tool fits. Try other words.")
+    return ToolOutput.of("\n\n".join(map(_told, found)) + "\n\n[Call one of them with call_mcp_tool.]")
+
+
+def _told(tool: McpTool) -> str:
+    schema = msgspec.json.encode(tool.schema).decode()
+    return f"{tool.name}: [{tool.server}] {tool.description}\narguments: {schema}"
+
+
+TOOL: Tool[Input] = Tool(
+    spec=ToolSpec(
+        "find_tools",
+        "Find further tools, of MCP servers, by what they are for. Gives their names and arguments.",
+        schema_of(Input),
+    ),
+    kind=ToolKind.OTHER,
+    input=Input,
+    summary=summary,
+    run=run,
+)

@@ -1,0 +1,403 @@
+"""Tools of MCP servers through whole tasks: real processes, and each task is replayed without them."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from halocline.controller.controller import TaskOptions
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import UsageError
+from halocline.protocol.messages import Note, Text, UserMessage
+from halocline.providers.scripted import Call, Turn
+from halocline.store.settings import McpSettings
+
+SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
+ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
+DONE = Turn(text="done")
+
+
+def echo(text="hi", name="test__echo", id="c1"):
+    return Turn(calls=(Call(name, {"text": text}, id=id),))
+
+
+@pytest.fixture
+def servers(journey):
+    """Sets servers up, by name, each with how it behaves."""
+    journey.env = {"HOME": str(journey.workspace.parent / "person"), "PATH": os.environ["PATH"]}
+
+    def write(file=None, **hows):
+        entries = {}
+        for name, how in hows.items():
+            words, more = (how, {}) if isinstance(how, str) else how
+            entries[name] = {"command": sys.executable, "args": [SERVER, *words.split()], **more}
+        file = file or journey.home.mcp
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"mcpServers": entries}))
+
+    return write
+
+
+def choosing(decision, asked=None, **more):
+    def answer(event):
+        if isinstance(event, ev.ApprovalRequested):
+            if asked is not None:
+                asked.append(event)
+            return cmd.ResolveApproval(task=event.task, request=event.request, decision=decision, **more)
+        return None
+
+    return answer
+
+
+def told(journey) -> str:
+    notes = [part for message in journey.state.messages if isinstance(message, UserMessage) for part in message.content]
+    return "\n".join(part.text for part in notes if isinstance(part, Note) and part.source == "mcp")
+
+
+async def test_a_tool_of_a_server_is_called_as_any_other(journey, servers):
+    servers(test="")
+    await journey.run(echo("over there"), DONE)
+    assert journey.results == ["over there"]
+    assert journey.of(ev.ToolCallStarted)[0].title == 'test/echo {"text":"over there"}'
+
+
+async def test_a_person_is_asked_with_all_arguments_and_always_is_for_this_tool(journey, servers):
+    servers(test="")
+    asked = []
+    answer = choosing(ev.Choice.ALLOW_ALWAYS, asked)
+    await journey.run(echo(), echo("again", id="c2"), DONE, options=ATTENDED, answer=answer)
+    assert journey.results == ["hi", "again"]
+    (request,) = asked
+    assert '"text": "hi"' in request.detail
+    assert (request.grant.mcp, request.wider.mcp) == ("test/echo", "test/*")
+
+
+@pytest.mark.parametrize(
+    ("settings", "status"),
+    [
+        ({}, "rejected"),
+        ({"autoApprove": ["echo"]}, "completed"),
+        ({"autoApprove": ["*"]}, "completed"),
+        ({"autoApprove": ["look"]}, "rejected"),
+        ({"autoApproveReadOnly": True}, "rejected"),
+    ],
+)
+async def test_without_a_person_only_what_the_settings_allow_runs(journey, servers, settings, status):
+    servers(test=("", settings))
+    await journey.run(echo(), DONE, options=TaskOptions(approval_mode=ev.ApprovalMode.AUTO))
+    assert journey.ends == [("c1", status)]
+
+
+async def test_a_server_that_is_believed_may_read_in_plan_mode_and_nothing_else(journey, servers):
+    servers(test=("", {"autoApproveReadOnly": True}))
+    both = Turn(calls=(Call("test__look", {}, id="c1"), Call("test__echo", {"text": "x"}, id="c2")))
+    options = TaskOptions(approval_mode=ev.ApprovalMode.ASK, mode=ev.Mode.PLAN)
+    await journey.run(both, DONE, options=options)
+    assert journey.ends == [("c1", "completed"), ("c2", "rejected")]
+
+
+async def test_a_server_gets_only_the_environment_that_it_declares(journey, servers):
+    servers(test=("", {"env": {"TOKEN": "${GIVEN}-${NOT_SET:-x}", "PLAIN": "1"}}))
+    journey.env |= {"GIVEN": "abc", "OPENAI_API_KEY": "sk-secret"}
+    await journey.run(Turn(calls=(Call("test__look", {}, id="c1"),)), DONE)
+    seen = json.loads(journey.results[0])
+    assert (seen["TOKEN"], seen["PLAIN"]) == ("abc-x", "1")
+    assert not seen.keys() & {"OPENAI_API_KEY", "GIVEN"}
+
+
+async def test_a_projects_servers_run_only_in_a_trusted_folder(journey, servers):
+    servers(file=journey.workspace / ".mcp.json", test="")
+    await journey.run(echo(), DONE)
+    assert journey.ends == [("c1", "failed")]
+    assert told(journey) == ""
+    assert [event for event in journey.of(ev.Noticed) if "MCP" in event.text] == []
+    assert not (journey.home.logs / "mcp").exists()
+
+
+async def test_a_folder_may_be_trusted_for_one_run(journey, servers):
+    servers(file=journey.workspace / ".mcp.json", test="")
+    await journey.run(echo(), DONE, options=TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True))
+    assert journey.results == ["hi"]
+
+
+async def test_a_tool_that_was_redefined_is_asked_about_again_and_shows_the_difference(journey, servers):
+    settings = {"autoApprove": ["echo"]}
+    servers(test=("", settings))
+    await journey.run(echo(), DONE)
+    servers(test=("changed", settings))
+    asked = []
+    answer = choosing(ev.Choice.ALLOW_ONCE, asked)
+    turns = echo(id="c2"), echo(id="c3"), DONE
+    await journey.run(*turns, options=ATTENDED, answer=answer)
+    (request,) = asked
+    assert request.rule == "mcp-changed"
+    assert "+Says it back, and to others." in request.diffs[0].text
+    assert journey.results == ["hi", "hi"]
+
+
+async def test_a_tool_that_changes_while_it_is_used_is_not_run_as_something_else(journey, servers):
+    servers(test="changes")
+    await journey.run(
+        echo(), echo(id="c2"), echo(id="c3"), DONE, options=ATTENDED, answer=choosing(ev.Choice.ALLOW_ONCE)
+    )
+    assert journey.ends[0] == ("c1", "completed")
+    offers = journey.of(ev.McpOffered)
+    assert [offer.server.tools[0].description for offer in offers][:2] == ["Says it back.", "Says something else."]
+    assert offers[1].server.tools[0].changed
+
+
+async def test_tools_that_are_too_many_are_found_and_then_called(journey, servers):
+    servers(test="many")
+    text = '{"text": "y"}'
+    find = Turn(calls=(Call("find_tools", {"query": "tool 77"}, id="c1"),))
+    call = Turn(calls=(Call("call_mcp_tool", {"tool": "test__tool_77", "arguments": {"text": "x"}}, id="c2"),))
+    again = Turn(calls=(Call("call_mcp_tool", {"tool": "test__tool_78", "arguments": text}, id="c3"),))
+    wrong = Turn(calls=(Call("call_mcp_tool", {"tool": "test__tool_78", "arguments": "{"}, id="c4"),))
+    await journey.run(find, call, again, wrong, DONE, mcp=McpSettings(share=0.01))
+    assert "test__tool_77: [test] Number 77." in journey.results[0]
+    assert '"required":["text"]' in journey.results[0]
+    assert journey.results[1:3] == ["x", "y"]
+    assert "The arguments are no JSON object." in journey.results[3]
+    assert journey.of(ev.ToolCallStarted)[1].name == "test__tool_77"
+    assert "to be found with find_tools" in told(journey)
+
+
+async def test_resources_are_listed_and_read(journey, servers):
+    servers(test="")
+    one = Turn(calls=(Call("access_mcp_resource", {}, id="c1"),))
+    two = Turn(calls=(Call("access_mcp_resource", {"server_name": "test", "uri": "test://one"}, id="c2"),))
+    await journey.run(one, two, DONE)
+    assert "test://one  one" in journey.results[0]
+    assert journey.results[1] == "[resource test://one]\ninside"
+
+
+async def test_servers_that_hang_cost_the_first_request_the_set_wait_and_no_more(journey, servers):
+    servers(test="", one="never", two="never", three="never")
+    began = asyncio.get_running_loop().time()
+    await journey.run(echo(), DONE, mcp=McpSettings(wait=3.0))
+    assert journey.results == ["hi"]
+    started = journey.of(ev.StepStarted)[0].at - journey.of(ev.TurnStarted)[0].at
+    assert started < 5
+    assert "The MCP server one is not there: it is still starting" in told(journey)
+    assert asyncio.get_running_loop().time() - began < 15
+
+
+async def test_a_server_that_let_a_task_wait_in_vain_is_not_waited_for_by_the_next(journey, servers):
+    servers(test="never")
+    await journey.run(DONE, mcp=McpSettings(wait=2.0))
+    first = journey.of(ev.StepStarted)[0].at - journey.of(ev.TurnStarted)[0].at
+    await journey.run(DONE, mcp=McpSettings(wait=2.0))
+    then = journey.of(ev.StepStarted)[0].at - journey.of(ev.TurnStarted)[0].at
+    assert then < 1.5 < first
+
+
+async def test_what_is_known_of_a_server_is_offered_without_starting_it(journey, servers):
+    servers(test="")
+    await journey.run(echo(), DONE)
+    log = journey.home.logs / "mcp" / "test__log.log"
+    before = log.read_text()
+    await journey.run(Turn(text="No tool needed."))
+    assert journey.of(ev.McpOffered)[0].server.tools[0].tool == "echo"
+    assert log.read_text() == before
+
+
+async def test_an_error_of_a_tool_is_a_failed_call_with_its_words(journey, servers):
+    servers(test="fails")
+    await journey.run(echo(), DONE)
+    assert journey.ends == [("c1", "failed")]
+    assert journey.results == ["test/echo says: the disk is full"]
+
+
+async def test_a_crash_in_a_call_ends_the_call_with_the_last_words_and_the_server_comes_back(journey, servers):
+    servers(test="crash")
+    await journey.run(echo(), echo(id="c2"), DONE)
+    assert journey.ends == [("c1", "failed"), ("c2", "failed")]
+    for result in journey.results:
+        assert "it ended with exit code 3" in result
+        assert "I cannot go on." in result
+
+
+@pytest.mark.parametrize(("how", "why"), [("flood", "that nobody asked for"), ("endless", "a message of more than")])
+async def test_a_flood_ends_the_server_and_not_the_task(journey, servers, how, why):
+    servers(test=how)
+    journey.longest = 60
+    await journey.run(echo(), DONE)
+    assert journey.ends == [("c1", "failed")]
+    assert why in journey.results[0]
+
+
+async def test_a_call_that_takes_too_long_is_given_up(journey, servers):
+    servers(test=("hang", {"timeout": 1}))
+    await journey.run(echo(), DONE)
+    assert journey.results == ["test/echo says: it did not answer within 1 s"]
+
+
+async def test_progress_is_shown_and_gives_a_call_its_time_anew(journey, servers):
+    servers(test=("slow", {"timeout": 1}))
+    await journey.run(echo("late"), DONE)
+    assert journey.results == ["late"]
+    assert "1 of 4 working\n" in [event.text for event in journey.of(ev.ToolCallProgressed)]
+
+
+async def test_noise_on_standard_output_is_survived_and_kept(journey, servers):
+    servers(test="noise")
+    await journey.run(echo(), DONE)
+    assert journey.results == ["hi"]
+    assert "(stdout) Welcome to the server!" in (journey.home.logs / "mcp" / "test__log.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [("dies", "no key was given"), ("version", "1999-01-01")],
+)
+async def test_why_a_server_cannot_be_used_is_told(journey, servers, how, why):
+    servers(test=how)
+    await journey.run(DONE)
+    assert why in told(journey)
+
+
+async def test_a_server_that_ends_at_a_question_of_the_new_protocol_gets_the_old_handshake(journey, servers):
+    servers(test="old")
+    await journey.run(echo(), DONE)
+    assert journey.results == ["hi"]
+
+
+async def test_cyclic_and_giant_schemas_and_strange_names_can_be_offered(journey, servers):
+    servers(test="cyclic giant strange")
+    await journey.run(DONE, mcp=McpSettings(share=1))
+    tools = {tool.tool: tool for tool in journey.of(ev.McpOffered)[0].server.tools}
+    assert "$ref" not in json.dumps(tools["cyclic"].schema)
+    assert len(json.dumps(tools["giant"].schema)) < 15_000
+    (strange,) = [tool for name, tool in tools.items() if name.startswith("a tool/with")]
+    assert len(strange.name) == 64
+    assert strange.description == "hidden"
+
+
+async def test_a_picture_is_a_picture_for_a_model_that_sees_and_a_note_for_one_that_does_not(journey, servers):
+    servers(test="picture")
+    await journey.run(echo(), DONE)
+    assert journey.results[0].startswith("[a picture, image/png, kept as sha256:")
+
+
+async def test_what_a_server_asks_is_put_to_the_person(journey, servers):
+    servers(test="asks")
+
+    def answer(event):
+        if isinstance(event, ev.QuestionAsked):
+            assert event.options == ("red", "blue", "Decline")
+            return cmd.AnswerQuestion(task=event.task, request=event.request, answer="blue")
+        return choosing(ev.Choice.ALLOW_ONCE)(event)
+
+    await journey.run(echo(), DONE, options=ATTENDED, answer=answer)
+    assert json.loads(journey.results[0]) == {"action": "accept", "content": {"colour": "blue"}}
+
+
+async def test_no_process_of_a_server_outlives_its_task(journey, servers):
+    servers(test="child")
+    await journey.run(echo(), DONE)
+    left = [Path(p, "cmdline") for p in Path("/proc").iterdir() if p.name.isdigit()]
+    assert b"sleep\x00987\x00" not in [cmdline.read_bytes() for cmdline in left if cmdline.exists()]
+
+
+async def test_a_server_that_is_added_while_a_task_is_open_is_offered_in_the_next_step(journey, servers):
+    servers(first="")
+    client = journey.client([DONE, DONE, echo(name="second__echo"), DONE])
+    await journey.open(client)
+    await journey.prompt(client)
+    servers(first="", second="")
+    await asyncio.sleep(2)
+    async with asyncio.timeout(15):
+        while "second" not in [server.name for server in client.state(journey.task).mcp]:
+            await journey.prompt(client)
+            break
+    await client.close()
+    assert journey.of(ev.McpOffered)[0].server.name == "second"
+
+
+async def test_a_prompt_of_a_server_is_filled_in_with_what_a_person_typed(journey, servers):
+    servers(test="")
+    client = journey.client([DONE])
+    await journey.open(client)
+    await journey.prompt(client)
+    assert [prompt.command for prompt in client.mcp_prompts(journey.task)] == ["mcp:test:greet"]
+    (said,) = await client.mcp_prompt(journey.task, "/mcp:test:greet", ["the", "world"])
+    with pytest.raises(UsageError, match="needs who"):
+        await client.mcp_prompt(journey.task, "mcp:test:greet", [])
+    await client.close()
+    assert said == Text("Greet the world.")
+
+
+async def test_an_interrupt_ends_a_call_that_hangs_and_the_server_is_told(journey, servers):
+    servers(test="waits")
+    client = journey.client([echo(), DONE])
+    await journey.open(client)
+
+    def interrupting(event):
+        return cmd.Interrupt(task=journey.task) if isinstance(event, ev.ToolCallProgressed) else None
+
+    await journey.prompt(client, answer=interrupting)
+    assert journey.ends == [("c1", "cancelled")]
+    log = journey.home.logs / "mcp" / "test__log.log"
+    async with asyncio.timeout(10):
+        while "called off" not in log.read_text():
+            await asyncio.sleep(0.05)
+    await client.close()
+
+
+def starts(journey, name="test") -> int:
+    return (journey.home.logs / "mcp" / f"{name}__log.log").read_text().count("starting: ")
+
+
+async def test_only_a_server_whose_settings_changed_in_essence_is_started_again(journey, servers):
+    servers(test="", other="")
+    client = journey.client([DONE, echo(), DONE])
+    await journey.open(client)
+    await journey.prompt(client)
+    servers(test=("", {"autoApprove": ["echo"], "timeout": 5}), other=("", {"env": {"A": "1"}}))
+    async with asyncio.timeout(15):
+        while starts(journey, "other") < 2:
+            await asyncio.sleep(0.1)
+    await journey.prompt(client)
+    await client.close()
+    assert journey.results == ["hi"]
+    assert starts(journey) == 1
+
+
+async def test_a_change_of_a_watched_file_starts_the_server_again(journey, servers):
+    built = journey.write("built.js", "1")
+    servers(test=("", {"watch": ["built.js"]}))
+    client = journey.client([DONE, echo(), DONE])
+    await journey.open(client)
+    await journey.prompt(client)
+    await asyncio.sleep(1.5)
+    built.write_text("22")
+    async with asyncio.timeout(15):
+        while starts(journey) < 2:
+            await asyncio.sleep(0.1)
+    await journey.prompt(client)
+    await client.close()
+    assert journey.results == ["hi"]
+
+
+async def test_a_broken_file_keeps_the_servers_and_is_told_once(journey, servers):
+    servers(test="")
+    client = journey.client([DONE, echo(), echo(id="c2"), DONE])
+    await journey.open(client)
+    await journey.prompt(client)
+    journey.home.mcp.write_text("{")
+    await asyncio.sleep(1.5)
+    await journey.prompt(client)
+    await client.close()
+    assert journey.results == ["hi", "hi"]
+    (notice,) = [event.text for event in journey.of(ev.Noticed) if "mcp.json" in event.text]
+    assert "cannot be read" in notice
+
+
+async def test_a_program_that_is_not_there_is_named(journey):
+    journey.env = {"PATH": os.environ["PATH"]}
+    journey.home.mcp.write_text(json.dumps({"mcpServers": {"test": {"command": "no-such-program"}}}))
+    await journey.run(DONE)
+    assert "there is no program no-such-program: install it" in told(journey)

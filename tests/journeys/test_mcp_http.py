@@ -1,0 +1,99 @@
+"""MCP servers over HTTP through whole tasks, in all their ways: streamable with and without sessions, and SSE."""
+
+import json
+import os
+
+import pytest
+from tests.mcp.http import server, serving
+
+from halocline.protocol import events as ev
+from halocline.protocol.messages import Note, UserMessage
+from halocline.providers.scripted import Call, Turn
+from halocline.testing.proxy_server import ProxyServer
+
+DONE = Turn(text="done")
+ADD = Turn(calls=(Call("web__add", {"a": 2, "b": 3}, id="c1"),))
+
+
+@pytest.fixture
+def at(journey):
+    """Sets up a server at a URL."""
+    journey.env = {"HOME": str(journey.workspace.parent / "person"), "PATH": os.environ["PATH"]}
+
+    def write(url, **more):
+        journey.home.mcp.write_text(json.dumps({"mcpServers": {"web": {"url": url, **more}}}))
+
+    return write
+
+
+def told(journey) -> str:
+    notes = [part for message in journey.state.messages if isinstance(message, UserMessage) for part in message.content]
+    return "\n".join(part.text for part in notes if isinstance(part, Note) and part.source == "mcp")
+
+
+@pytest.mark.parametrize("stateless", [True, False])
+@pytest.mark.parametrize("given", [{}, {"type": "streamableHttp"}])
+async def test_a_tool_is_called_over_streamable_http(journey, at, stateless, given):
+    async with serving(server().streamable_http_app(stateless_http=stateless)) as url:
+        at(f"{url}/mcp", **given)
+        await journey.run(ADD, DONE)
+    assert journey.results == ["5"]
+
+
+@pytest.mark.parametrize("given", [{}, {"type": "sse"}])
+async def test_a_tool_is_called_over_sse(journey, at, given):
+    async with serving(server().sse_app()) as url:
+        at(f"{url}/sse", **given)
+        await journey.run(ADD, DONE)
+    assert journey.results == ["5"]
+
+
+async def test_headers_are_sent_and_never_told(journey, at):
+    seen = []
+    app = server().streamable_http_app()
+
+    async def listening(scope, receive, send):
+        seen.extend(value for name, value in scope.get("headers", ()) if name == b"x-key")
+        await app(scope, receive, send)
+
+    async with serving(listening) as url:
+        journey.env["KEY"] = "s3cret-value"
+        at(f"{url}/mcp", headers={"X-Key": "${KEY}"})
+        await journey.run(ADD, DONE)
+    assert journey.results == ["5"]
+    assert set(seen) == {b"s3cret-value"}
+    kept = [file for file in journey.home.root.rglob("*") if file.is_file() and b"s3cret" in file.read_bytes()]
+    assert kept == []
+
+
+async def test_a_server_that_is_not_there_costs_a_note(journey, at):
+    at("http://127.0.0.1:9/mcp", type="streamableHttp")
+    await journey.run(DONE)
+    assert "The MCP server web is not there" in told(journey)
+    assert journey.of(ev.McpOffered) == []
+
+
+async def test_a_server_that_was_started_anew_and_forgot_its_sessions_is_asked_again(journey, at):
+    apps = [server().streamable_http_app(), server().streamable_http_app()]
+
+    async def changing(scope, receive, send):
+        await apps[0](scope, receive, send)
+
+    async with serving(apps[1]) as other, serving(changing) as url:
+        assert other
+        at(f"{url}/mcp", type="streamableHttp", mode="legacy")
+        client = journey.client([ADD, DONE, Turn(calls=(Call("web__add", {"a": 1, "b": 1}, id="c2"),)), DONE])
+        await journey.open(client)
+        await journey.prompt(client)
+        apps.reverse()
+        await journey.prompt(client)
+        await client.close()
+    assert journey.results == ["2"]
+
+
+async def test_a_server_is_reached_through_the_proxy_of_the_settings(journey, at):
+    async with serving(server().streamable_http_app()) as url, ProxyServer() as proxy:
+        at(f"{url}/mcp", type="streamableHttp")
+        await journey.run(ADD, DONE, proxy=f"http://127.0.0.1:{proxy.port}")
+        assert proxy.requests
+    assert journey.results == ["5"]

@@ -1,0 +1,119 @@
+import json
+
+import pytest
+from tests.mcp.http import serving
+
+from halocline.mcp.registry import Offered, search, ways
+from halocline.net.network import DIRECT
+from halocline.protocol.errors import HaloclineError
+
+
+def package(kind, identifier="@x/fs", **more):
+    return {"registryType": kind, "identifier": identifier, "version": "1.2", "transport": {"type": "stdio"}, **more}
+
+
+def server(name="io.x/fs", **more):
+    return {"name": name, "description": "Files for agents.", "version": "1.2", **more}
+
+
+def offered(**more) -> Offered:
+    import msgspec
+
+    return msgspec.convert(server(**more), Offered)
+
+
+def given(values=None, **more):
+    return [way.given for way in ways(offered(**more), values or {})]
+
+
+def answering(status=200, servers=(), seen=None):
+    """An application that answers as the public registry does."""
+
+    async def app(scope, receive, send):
+        if scope["type"] != "http":
+            return
+        if seen is not None:
+            seen.append((scope["path"], scope["query_string"].decode()))
+        body = json.dumps({"servers": [{"server": one, "_meta": {}} for one in servers], "metadata": {}}).encode()
+        await send(
+            {"type": "http.response.start", "status": status, "headers": [(b"content-type", b"application/json")]}
+        )
+        await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
+async def test_a_registry_is_asked_for_the_newest_versions_with_the_words():
+    seen = []
+    async with serving(
+        answering(servers=[server(), server("io.x/other") | {"description": "Mail."}], seen=seen)
+    ) as url:
+        found = await search(url, "files", DIRECT)
+    assert [one.name for one in found] == ["io.x/fs"]
+    assert seen == [("/v0/servers", "search=files&limit=100&version=latest")]
+
+
+async def test_a_file_of_the_same_form_serves_as_a_registry(tmp_path):
+    (tmp_path / "catalogue.json").write_text(json.dumps({"servers": [{"server": server()}, {"server": {"name": 7}}]}))
+    found = await search(str(tmp_path / "catalogue.json"), "AGENTS", DIRECT)
+    assert [one.name for one in found] == ["io.x/fs"]
+
+
+async def test_a_registry_that_fails_says_so():
+    async with serving(answering(status=503)) as url:
+        with pytest.raises(HaloclineError, match="HTTP status 503"):
+            await search(url, "x", DIRECT)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("npm", ["npx", "-y", "@x/fs@1.2"]),
+        ("pypi", ["uvx", "@x/fs@1.2"]),
+        ("oci", ["docker", "run", "-i", "--rm", "@x/fs:1.2"]),
+        ("nuget", ["dnx", "@x/fs@1.2", "--yes"]),
+    ],
+)
+def test_a_package_is_run_at_its_version_by_what_runs_such_packages(kind, words):
+    (one,) = given(packages=[package(kind)])
+    assert [one["command"], *one["args"]] == words
+
+
+def test_arguments_are_words_and_what_is_wanted_is_named():
+    arguments = [
+        {"type": "positional", "valueHint": "folder", "isRequired": True, "description": "Which folder"},
+        {"type": "named", "name": "--level", "default": "a; rm -rf /"},
+        {"type": "named", "name": "--unset"},
+    ]
+    env = [{"name": "KEY", "isRequired": True, "isSecret": True}, {"name": "REGION", "default": "eu"}]
+    (way,) = ways(offered(packages=[package("npm", packageArguments=arguments, environmentVariables=env)]), {})
+    assert way.given["args"] == ["-y", "@x/fs@1.2", "${folder}", "--level", "a; rm -rf /"]
+    assert way.given["env"] == {"KEY": "${KEY}", "REGION": "eu"}
+    assert [name for name, _ in way.wanted] == ["folder", "KEY"]
+
+
+def test_values_that_a_person_gives_are_filled_in():
+    arguments = [{"type": "positional", "valueHint": "folder", "isRequired": True}]
+    (one,) = given({"folder": "/srv"}, packages=[package("npm", packageArguments=arguments)])
+    assert one["args"][-1] == "/srv"
+
+
+def test_a_remote_server_is_reached_with_its_headers():
+    remote = {"type": "streamable-http", "url": "https://x.example/{tenant}/mcp"}
+    remote["headers"] = [{"name": "Authorization", "value": "Bearer {token}"}]
+    (one,) = given({"tenant": "acme"}, remotes=[remote])
+    assert one["url"] == "https://x.example/acme/mcp"
+    assert one["headers"] == {"Authorization": "Bearer ${token}"}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"packages": [package("npm", identifier="--registry=https://evil.example")]},
+        {"packages": [package("npm", environmentVariables=[{"name": "A", "value": "${OPENAI_API_KEY}"}])]},
+        {"remotes": [{"type": "sse", "url": "http://plain.example/sse"}]},
+        {"packages": [package("unheard-of")]},
+    ],
+)
+def test_what_is_odd_is_no_way_to_set_a_server_up(more):
+    assert given(**more) == []

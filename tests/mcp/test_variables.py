@@ -1,0 +1,50 @@
+from pathlib import Path
+
+import pytest
+
+from halocline.mcp.variables import Missing, environment, filled
+from halocline.ports.mcp_servers import Entry, Owner, Server
+from halocline.protocol.secret import Secret
+
+ENV = {"TOKEN": "abc", "EMPTY": "", "MODEL_KEY": "sk"}
+
+
+def server(owner=Owner.USER, **entry) -> Server:
+    return Server("s", Path("mcp.json"), owner, Entry(**entry))
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("${TOKEN}", "abc"),
+        ("${env:TOKEN}", "abc"),
+        ("a-${TOKEN}-${TOKEN}", "a-abc-abc"),
+        ("${NONE:-other}", "other"),
+        ("${EMPTY:-other}", "other"),
+        ("${EMPTY}", ""),
+        ("${NONE:-}", ""),
+        ("$TOKEN {TOKEN} ${}", "$TOKEN {TOKEN} ${}"),
+    ],
+)
+def test_variables_are_filled_in(written, value):
+    assert filled(server(command=written), ENV, frozenset()).command == value
+
+
+def test_a_missing_variable_is_named_with_its_place():
+    with pytest.raises(Missing, match=r"env.KEY of the MCP server s needs the variable NONE"):
+        filled(server(command="x", env={"KEY": Secret("${NONE}")}), ENV, frozenset())
+
+
+def test_a_projects_file_does_not_get_the_keys_of_models():
+    wanted = server(Owner.PROJECT, url="https://x/${MODEL_KEY}")
+    with pytest.raises(Missing, match="a project's file does not get it"):
+        filled(wanted, ENV, frozenset({"MODEL_KEY"}))
+
+
+def test_a_person_may_give_their_own_server_any_variable():
+    assert filled(server(url="https://x/${MODEL_KEY}"), ENV, frozenset({"MODEL_KEY"})).url == "https://x/sk"
+
+
+def test_a_process_gets_what_it_declares_and_the_few_that_every_one_needs():
+    given = environment({"A": Secret("1")}, {"PATH": "/bin", "https_proxy": "p", "OPENAI_API_KEY": "sk"})
+    assert given == {"PATH": "/bin", "https_proxy": "p", "A": "1"}

@@ -1,0 +1,103 @@
+"""`halo mcp` as a person and as another agent use it: the real command, real servers."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from tests.surfaces.cli.halo_process import HALO
+
+SERVER = str(Path(__file__).parents[2] / "mcp" / "server.py")
+
+
+async def add(halo, name="test", *how):
+    done = await halo.run("mcp", "add", name, "--", sys.executable, SERVER, *how)
+    assert done.code == 0, done.err
+
+
+async def test_a_server_is_added_tried_listed_switched_and_removed(halo):
+    await add(halo)
+    tried = await halo.run("mcp", "test", "test")
+    assert "✓ test: 2 tools, about 42 tokens, protocol 2025-11-25" in tried.out
+    assert "look (reads only, it says)  Looks." in tried.out
+    listed = await halo.run("mcp", "list")
+    assert "test  stdio  on  2 tools, about 42 tokens  (yours)" in listed.out
+    assert (await halo.run("mcp", "disable", "test")).out == "test is off.\n"
+    assert "test  stdio  off" in (await halo.run("mcp", "list")).out
+    assert (await halo.run("mcp", "enable", "test")).out == "test is on.\n"
+    assert "is gone from" in (await halo.run("mcp", "remove", "test")).out
+    assert "No MCP server is set up." in (await halo.run("mcp", "list")).out
+
+
+async def test_a_file_keeps_what_is_not_ours_when_a_server_is_added(halo):
+    halo.home.mkdir()
+    theirs = {"inputs": [1], "mcpServers": {"old": {"command": "x", "note": "mine"}}}
+    (halo.home / "mcp.json").write_text(json.dumps(theirs))
+    await add(halo)
+    written = json.loads((halo.home / "mcp.json").read_text())
+    assert written["inputs"] == [1]
+    assert written["mcpServers"]["old"] == {"command": "x", "note": "mine"}
+
+
+async def test_a_server_that_fails_says_why_and_where_more_is(halo):
+    await add(halo, "test", "dies")
+    tried = await halo.run("mcp", "test", "test")
+    assert tried.code == 1
+    assert "✗ test: it ended with exit code 4; its last words: no key was given" in tried.out
+    assert "no key was given" in (await halo.run("mcp", "logs", "test")).out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("test", "nobody"), "There is no MCP server 'nobody'."),
+        (("add", "x"), "What is to be run, or reached?"),
+        (("add", "a b", "--", "x"), "'a b' is no name for a server."),
+        (("add", "x", "--env", "novalue", "--", "y"), "'novalue' is not written as NAME=VALUE."),
+        (("add", "x", "--type", "smoke", "--", "y"), "there is no type 'smoke'"),
+        (("login", "nobody"), "There is no MCP server 'nobody'."),
+    ],
+)
+async def test_a_mistake_is_told_in_words(halo, words, said):
+    done = await halo.run("mcp", *words)
+    assert done.code == 2
+    assert said in done.err
+
+
+async def test_what_is_installed_is_shown_and_agreed_to_before_it_is_written(halo):
+    package = {"registryType": "pypi", "identifier": "fs", "version": "1", "transport": {"type": "stdio"}}
+    server = {"name": "io.x/fs", "description": "Files.", "version": "1", "packages": [package]}
+    (halo.root / "catalogue.json").write_text(json.dumps({"servers": [{"server": server}]}))
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text(f'[mcp]\nregistry = "{halo.root}/catalogue.json"\n')
+    assert "io.x/fs  1" in (await halo.run("mcp", "search", "files")).out
+    alone = await halo.run("mcp", "install", "fs")
+    assert "1. run uvx fs@1" in alone.out
+    assert "Nobody is there to agree." in alone.err
+    assert not (halo.home / "mcp.json").exists()
+    agreed = await halo.run("mcp", "install", "fs", "--yes")
+    assert agreed.code == 0
+    assert json.loads((halo.home / "mcp.json").read_text())["mcpServers"] == {
+        "fs": {"command": "uvx", "args": ["fs@1"]}
+    }
+
+
+async def test_another_agent_runs_lists_and_reads_tasks(halo):
+    model = halo.script({"text": "Four."})
+    command, *words = (*HALO, "mcp", "serve", "-m", model, "-C", str(halo.folder))
+    with open(os.devnull, "w") as nowhere:
+        way = stdio_client(StdioServerParameters(command=command, args=words, env=halo.env), errlog=nowhere)
+        async with Client(way, read_timeout_seconds=30) as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == ["run_task", "list_tasks", "read_task"]
+            answer = (await client.call_tool("run_task", {"prompt": "What is 2 + 2?"})).content[0].text
+            listed = (await client.call_tool("list_tasks", {})).content[0].text
+            task = listed.split()[0]
+            read = (await client.call_tool("read_task", {"task": task})).content[0].text
+            unknown = await client.call_tool("read_task", {"task": "none"})
+    assert answer.startswith("Four.\n\n[task ")
+    assert "What is 2 + 2?" in listed
+    assert "Four." in read
+    assert unknown.is_error
