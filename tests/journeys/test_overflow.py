@@ -44,9 +44,11 @@ async def play(journey, family, count=STEPS, **server):
         options = TaskOptions(model=MODELS[family], approval_mode=ev.ApprovalMode.YOLO)
         await journey.run(client=client, options=options)
     assert journey.state.last_end.reason is StopReason.END_TURN, journey.of(ev.ErrorRaised)
-    assert journey.state.steps == count + 1 + len(journey.of(ev.Compacted))
     assert_sound(journey.logged)
-    return journey.of(ev.Compacted)
+    made = journey.of(ev.Compacted)
+    refused = journey.state.steps - (count + 1)
+    assert 0 < refused <= len(made)  # one that is known to be too long is not sent at all
+    return made
 
 
 @pytest.mark.parametrize("window", WINDOWS)
