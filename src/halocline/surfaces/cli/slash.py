@@ -20,6 +20,8 @@ from halocline.surfaces.figures import model_name
 
 ANEW = "anew"
 LISTED_TASKS = 15
+INDENT = 2
+"""Columns before what is said here."""
 NO_SKILLS = "No skills here. They are folders such as .agents/skills/NAME with a SKILL.md."
 LATER = "{word} is for when the turn has ended: answer first, or end it with Ctrl-C."
 
@@ -200,7 +202,7 @@ async def _skills(desk: Desk, rest: str) -> Said:
 async def _context(desk: Desk, rest: str) -> Said:
     from halocline.surfaces.cli.context import lines
 
-    return "\n".join(lines(desk.client.context(desk.task), get_terminal_size().columns))
+    return "\n".join(lines(desk.client.context(desk.task), get_terminal_size().columns - INDENT))
 
 
 async def _rules(desk: Desk, rest: str) -> Said:
