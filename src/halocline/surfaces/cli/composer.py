@@ -6,6 +6,7 @@ The event loop's own handler of Ctrl-C is left alone: while typing, Ctrl-C is a 
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from shutil import get_terminal_size
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
@@ -31,6 +32,7 @@ from halocline.surfaces.cli.pictures import BLIND, MOST_PICTURES
 from halocline.surfaces.cli.word_menu import Menu
 
 PLACEHOLDER = "Ask for something. @: a file, /: a word, Shift+Tab: plan or act, Ctrl-D: quit"
+SHORT_PLACEHOLDER = "Ask for something. Ctrl-D: quit"
 INDENT = 2
 STYLE = Style.from_dict(
     {
@@ -87,7 +89,7 @@ class Composer:
             multiline=True,
             key_bindings=self._keys(chosen, line),
             prompt_continuation="  ",
-            placeholder=FormattedText([("ansibrightblack", PLACEHOLDER)]),
+            placeholder=FormattedText([("ansibrightblack", _placeholder())]),
             erase_when_done=True,
             completer=self._completer,
             complete_while_typing=Condition(lambda: is_begun(_before()) or Menu.is_open(_before())),
@@ -155,6 +157,11 @@ class WholeHistory(FileHistory):
 
     def store_string(self, string: str) -> None:
         super().store_string(self._chips.whole(string))
+
+
+def _placeholder() -> str:
+    """As much as has room on one line."""
+    return PLACEHOLDER if get_terminal_size().columns > len(PLACEHOLDER) + len("plan ❯ ") else SHORT_PLACEHOLDER
 
 
 def _shown(chosen: Chosen, line: MentionedLine) -> FormattedText:
