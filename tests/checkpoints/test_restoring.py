@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.checkpoints.bench import Bench, contents, git
+from tests.checkpoints.bench import Bench, contents, git, seen
 
 from halocline.checkpoints.repository import Limits
 from halocline.protocol.errors import UsageError
@@ -45,6 +45,7 @@ async def there_and_back(bench: Bench, before: Any, after: Any) -> None:
     first = rebuild(bench, before)
     shadow = await bench.begun()
     second = rebuild(bench, after)
+    await seen(shadow)
     planned = await shadow.plan("1")
     assert contents(bench.workspace) == second
     restored = await shadow.restore("1")
@@ -72,6 +73,7 @@ async def test_a_plan_names_what_would_be_made_overwritten_and_deleted(bench: Be
     bench.write("changed.txt", "new")
     bench.write("made/later.txt", "later")
     (bench.workspace / "gone.txt").unlink()
+    await seen(shadow)
     plan = await shadow.plan("1")
     assert (plan.creates, plan.overwrites, plan.deletes) == (("gone.txt",), ("changed.txt",), ("made/later.txt",))
 
@@ -83,6 +85,7 @@ async def test_ignored_and_left_out_files_stay(bench: Bench) -> None:
     bench.write("debug.log", "log")
     bench.write("huge.txt", "x" * 2000)
     bench.write("made.txt", "made")
+    await seen(shadow)
     await shadow.restore("1")
     assert set(contents(bench.workspace)) == {".gitignore", "notes/mine.txt", "debug.log", "huge.txt"}
 
@@ -92,6 +95,7 @@ async def test_a_rule_that_only_the_present_has_does_not_cost_the_files_it_ignor
     shadow = await bench.begun()
     bench.write(".gitignore", "secret.txt\n")
     bench.write("secret.txt", "secret")
+    await seen(shadow)
     restored = await shadow.restore("1")
     assert restored.changed == (".gitignore",)
     assert set(contents(bench.workspace)) == {"a.txt", "secret.txt"}
@@ -104,6 +108,7 @@ async def test_a_file_that_grew_over_the_limit_is_not_overwritten(bench: Bench) 
     shadow.take("edit")
     await shadow.settle()
     bench.write("data.txt", "x" * 2000)
+    await seen(shadow)
     restored = await shadow.restore("1")
     assert restored.kept == ("data.txt",)
     assert (bench.workspace / "data.txt").read_text() == "x" * 2000
@@ -146,6 +151,7 @@ async def test_a_link_that_took_a_folders_place_is_replaced_and_never_written_th
     outside.mkdir()
     (outside / "a.txt").write_text("theirs")
     (bench.workspace / "place").symlink_to(outside)
+    await seen(shadow)
     restored = await shadow.restore("1")
     assert (bench.workspace / "place" / "a.txt").read_text() == "a"
     assert (outside / "a.txt").read_text() == "theirs"
@@ -159,6 +165,7 @@ async def test_a_file_with_another_name_elsewhere_is_not_written_through(bench: 
     shadow = await bench.begun()
     bench.write("a.txt", "changed")
     os.link(bench.workspace / "a.txt", tmp_path / "other-name.txt")
+    await seen(shadow)
     await shadow.restore("1")
     assert (bench.workspace / "a.txt").read_text() == "a"
     assert (tmp_path / "other-name.txt").read_text() == "changed"
@@ -168,6 +175,7 @@ async def test_folders_that_a_restore_empties_go_and_those_that_were_empty_stay(
     (bench.workspace / "empty").mkdir()
     shadow = await bench.begun()
     bench.write("deep/er/file.txt", "x")
+    await seen(shadow)
     await shadow.restore("1")
     assert [path.name for path in bench.workspace.iterdir()] == ["empty"]
 
@@ -177,12 +185,12 @@ async def test_a_restore_in_another_task_finds_the_checkpoint_by_task_and_by_has
     await bench.begun("t1")
     bench.write("a.txt", "two")
     shadow = await bench.begun("t2")
-    await shadow.restore("t1/1")
+    await shadow.restore("t1/1", overwrite=True)
     assert (bench.workspace / "a.txt").read_text() == "one"
     second = (await shadow.list("t2"))[0]
     assert second.is_named("t2/1")
     assert second.is_named(second.sha[:12])
-    await shadow.restore(second.sha[:12])
+    await shadow.restore(second.sha[:12], overwrite=True)
     assert (bench.workspace / "a.txt").read_text() == "two"
 
 
@@ -213,6 +221,7 @@ async def test_a_file_whose_saved_content_is_lost_is_kept_and_reported(bench: Be
         bench.write(name, f"{name} two")
     lost = blob_of(bench, "a.txt")
     (bench.repository / "objects" / lost[:2] / lost[2:]).unlink()
+    await seen(shadow)
     restored = await shadow.restore("1")
     assert (restored.changed, restored.kept) == (("b.txt",), ("a.txt",))
     assert (bench.workspace / "b.txt").read_text() == "b.txt one"

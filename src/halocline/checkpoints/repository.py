@@ -13,10 +13,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.checkpoints import index, layout, lock
+from halocline.checkpoints import applying, index, layout, lock
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
 from halocline.checkpoints.objects import write_commit, write_ref
 from halocline.checkpoints.overtaking import Contents, changed, keep, read_few
+from halocline.checkpoints.three_way import AFTER
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
 
@@ -84,6 +85,8 @@ class Repository:
         self._program = program
         self._limits = limits
         self._runner = Runner()
+        # What to tell of a restore that another process did not live to end; empty mostly.
+        self.mended = ""
         self._newest: _Last | None = None
         self._written: tuple[index.Stamp | None, str] | None = None
 
@@ -121,14 +124,27 @@ class Repository:
         return self._save(git, label, None, dict)
 
     def list(self, task: str | None) -> tuple[CheckpointInfo, ...]:
-        """What is kept, oldest first, of one task or of all."""
+        """What is kept, oldest first, of one task or of all; what restores left is in it elsewhere."""
         if not self.path.exists():
             return ()
         pattern = f"{_REFS}/{task}/" if task else f"{_REFS}/"
         fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:subject)"
         git = self._bound(self._limits.patience, Runner(), None)
         listing = git.run("for-each-ref", "--sort=version:refname", f"--format={fields}", pattern)
-        return tuple(_info(line) for line in listing.decode(errors="replace").split("\n")[:-1])
+        found = (_info(line) for line in listing.decode(errors="replace").split("\n")[:-1])
+        return tuple(info for info in found if not info.label.startswith(AFTER))
+
+    def newest_with(self, git: Git, commit: str) -> str:
+        """The newest checkpoint of the task that has this one. Raises UsageError when none has."""
+        fields = "--format=%(objectname) %(refname:lstrip=2)"
+        listing = git.word("for-each-ref", "--sort=version:refname", fields, f"{_REFS}/").split("\n")
+        refs = [(sha, *name.rsplit("/", 1)) for sha, _, name in (line.partition(" ") for line in listing)]
+        tasks = {task for sha, task, _ in refs if sha == commit}
+        if not tasks:
+            raise UsageError(f"Checkpoint {commit[:10]} is not kept any more.", "List them: halo checkpoints list")
+        # A commit has one parent, so tasks that share one share what came before it, and mostly there is one task.
+        task = max(tasks, key=lambda task: (task == self._refs.removeprefix("refs/"), task))
+        return next(sha for sha, name, _ in reversed(refs) if name == task)
 
     def diff(self, old: str, new: str | None) -> str:
         """The unified diff from one checkpoint to another, or to the workspace as it is now. Raises UsageError."""
@@ -172,7 +188,9 @@ class Repository:
                 layout.prepare(self.path, self.workspace)
                 # We hold the lock, so no git of ours lives.
                 layout.clear_stale_locks(self.path, self._refs)
-                yield self._bound(seconds, self._runner, held)
+                git = self._bound(seconds, self._runner, held)
+                self.mended = applying.mend(git) or self.mended
+                yield git
         except TimeoutError:
             raise CheckpointsOff("another process keeps the store of this folder busy", "Try again later.") from None
 

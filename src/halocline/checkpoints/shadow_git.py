@@ -130,13 +130,13 @@ class ShadowGit:
         """The unified diff between two checkpoints, or from one to the files as they are now."""
         return await self._query(self._repository.diff, old, new)
 
-    async def plan(self, target: str) -> RestorePlan:
+    async def plan(self, target: str, *, overwrite: bool = False) -> RestorePlan:
         """What `restore` would do now."""
-        return await self._query(plan, self._repository, target)
+        return await self._query(plan, self._repository, target, overwrite=overwrite)
 
-    async def restore(self, target: str) -> Restored:
-        """Save the present, which is the undo, then put the files back exactly."""
-        return await self._query(restore, self._repository, target)
+    async def restore(self, target: str, *, overwrite: bool = False) -> Restored:
+        """Save the present, which is the undo, then put back what the task changed; with `overwrite`, all of it."""
+        return await self._query(restore, self._repository, target, overwrite=overwrite)
 
     async def _query(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         await self.settle()
@@ -207,6 +207,9 @@ class ShadowGit:
             self._waiting.popleft().is_read.set()
 
     def _tell(self, saved: Saved) -> None:
+        if self._repository.mended:
+            self._emit(Noticed(self._repository.mended))
+            self._repository.mended = ""
         if saved.aside is not None:
             self._emit(Noticed(f"The store of checkpoints was damaged. A new one was begun; the old is {saved.aside}."))
         if saved.left_out and not self._has_told_what_is_left_out:

@@ -25,6 +25,8 @@ FROM_ELSEWHERE = (
     ev.ToolsOffered,
     ev.CheckpointTaken,
     ev.CheckpointRestored,
+    ev.ConversationRestored,
+    ev.TaskForked,
     ev.SandboxChecked,
     ev.JobEnded,
     ev.JobsReported,

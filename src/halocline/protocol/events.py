@@ -12,6 +12,7 @@ from halocline.protocol.compaction import (
     CompactionUndone as CompactionUndone,
 )
 from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient
+from halocline.protocol.going_back import ConversationRestored as ConversationRestored, TaskForked as TaskForked
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
 from halocline.protocol.instructions import InstructionsLoaded as InstructionsLoaded
 from halocline.protocol.kinds import (
@@ -41,7 +42,10 @@ from halocline.protocol.values import JsonObject
 
 
 class TaskStarted(Durable, frozen=True):
-    """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte."""
+    """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte.
+
+    A fork has the events of `forked_from` up to `forked_at` before its own.
+    """
 
     workspace: str
     model: str
@@ -50,6 +54,8 @@ class TaskStarted(Durable, frozen=True):
     system_prompt: str
     version: str
     format: int = 1
+    forked_from: str = ""
+    forked_at: int = 0
 
 
 class LogRepaired(Durable, frozen=True):
@@ -421,6 +427,8 @@ DurableEvent = (
     | FileChanged
     | CheckpointTaken
     | CheckpointRestored
+    | ConversationRestored
+    | TaskForked
     | ShellMoved
     | PageShown
     | SandboxChecked

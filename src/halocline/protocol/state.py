@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.going_back import Branch, Point, remembered, restored
 from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.instructions import ActiveInstruction, in_force
 from halocline.protocol.messages import (
@@ -111,6 +112,8 @@ class State(Value, frozen=True):
     offered: frozenset[str] = frozenset()
     has_planned: bool = False
     instructions: tuple[ActiveInstruction, ...] = ()
+    points: tuple[Point, ...] = ()
+    branches: tuple[Branch, ...] = ()
 
     @property
     def turn_is_over(self) -> bool:
@@ -149,8 +152,8 @@ def reduce(state: State, event: ev.Durable | ev.Transient) -> State:
     step = _STEPS.get(type(event))
     if isinstance(event, ev.Transient):
         return step(state, event) if step else state
-    state = replace(state, seq=event.seq, last_at=event.at)
-    return step(state, event) if step else state
+    now = replace(state, seq=event.seq, last_at=event.at)
+    return remembered(state, step(now, event)) if step else now
 
 
 def fold(events: Iterable[ev.Durable]) -> State:
@@ -420,6 +423,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ModelChanged: lambda state, e: replace(state, model=e.model, window=e.window, limit=None),
     ev.CompactionStarted: lambda state, e: replace(state, compacting=e),
     ev.Compacted: _compacted,
+    ev.ConversationRestored: restored,
     ev.CompactionUndone: lambda state, e: replace(state, compactions=state.compactions[:-1], last_usage=Usage()),
     ev.RulesChanged: lambda state, e: replace(state, rules=e.book),
     ev.PolicyChanged: lambda state, e: replace(state, approval_mode=e.approval_mode),

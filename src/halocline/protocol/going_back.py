@@ -1,0 +1,99 @@
+"""Where a conversation can go back to: every moment of a log, also those that were gone back from.
+
+What must stay true: nothing is forgotten and nothing is counted twice. What a person decided, what was spent and what
+the world is like (files, jobs, the shell) stays; what was said, and what follows from that alone, is as it was then.
+"""
+
+from bisect import bisect_right
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from halocline.protocol.compaction import Compacted
+from halocline.protocol.event_kinds import Durable
+from halocline.protocol.instructions import ActiveInstruction
+from halocline.protocol.kinds import Mode, Todo
+from halocline.protocol.messages import Message, Usage
+from halocline.protocol.values import Value
+
+if TYPE_CHECKING:
+    from halocline.protocol.state import State
+
+
+class ConversationRestored(Durable, frozen=True):
+    """The conversation goes on from where it was after event `to`; what was said since is not read any more.
+
+    Nothing is deleted, so it can be gone back to as well.
+    """
+
+    to: int
+
+
+class TaskForked(Durable, frozen=True):
+    """Another task, `to`, goes on from event `at` of this one."""
+
+    to: str
+    at: int
+
+
+class Point(Value, frozen=True):
+    """The conversation after event `seq`: how many messages it had, and what follows from them."""
+
+    seq: int = 0
+    length: int = 0
+    mode: Mode = Mode.ACT
+    todos: tuple[Todo, ...] = ()
+    compactions: tuple[Compacted, ...] = ()
+    instructions: tuple[ActiveInstruction, ...] = ()
+    offered: frozenset[str] = frozenset()
+    has_planned: bool = False
+    last_usage: Usage = Usage()
+
+
+class Branch(Value, frozen=True):
+    """Messages that were in the conversation before event `until` and left it then."""
+
+    until: int
+    messages: tuple[Message, ...]
+
+
+_SEQ = attrgetter("seq")
+_BEGINNING = Point()
+_KEPT = ("mode", "todos", "compactions", "instructions", "offered", "has_planned", "last_usage")
+
+
+def remembered(before: "State", after: "State") -> "State":
+    """The state after an event, with a way back to it."""
+    if after.messages is before.messages and all(getattr(after, name) is getattr(before, name) for name in _KEPT):
+        return after
+    kept = {name: getattr(after, name) for name in _KEPT}
+    points = (*after.points, Point(after.seq, len(after.messages), **kept))
+    if _goes_on(before.messages, after.messages):
+        return replace(after, points=points)
+    return replace(after, points=points, branches=(*after.branches, Branch(after.seq, before.messages)))
+
+
+def _goes_on(before: tuple[Message, ...], after: tuple[Message, ...]) -> bool:
+    """Whether messages were only added: a message that stands where it stood has the same ones before it."""
+    at = len(before) - 1
+    return at < 0 or (at < len(after) and after[at] is before[at])
+
+
+def messages_at(state: "State", seq: int) -> tuple[Message, ...]:
+    """The conversation as it was after event `seq`."""
+    point = _point(state, seq)
+    then = next((branch.messages for branch in state.branches if branch.until > seq), state.messages)
+    return then[: point.length]
+
+
+def restored(state: "State", event: ConversationRestored) -> "State":
+    """The state once the conversation went back."""
+    point = _point(state, event.to)
+    kept = {name: getattr(point, name) for name in _KEPT}
+    return replace(state, messages=messages_at(state, event.to), draft=None, compacting=None, declined=False, **kept)
+
+
+def _point(state: "State", seq: int) -> Point:
+    at = bisect_right(state.points, seq, key=_SEQ)
+    return state.points[at - 1] if at else _BEGINNING
