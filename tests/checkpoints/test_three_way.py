@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench, contents, git, seen
 
-from halocline.checkpoints.applying import JOURNAL, NotRestored
+from halocline.checkpoints.applying import NotRestored
+from halocline.checkpoints.repository import JOURNAL
 from halocline.checkpoints.shadow_git import ShadowGit
 
 LINES = "".join(f"{number}\n" for number in range(1, 21))

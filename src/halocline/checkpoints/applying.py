@@ -17,11 +17,11 @@ import msgspec
 
 from halocline.checkpoints.git import Git
 from halocline.checkpoints.index import Path
+from halocline.checkpoints.repository import JOURNAL
 from halocline.checkpoints.trees import Entry
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
-JOURNAL = "restoring.json"
 LINK, PROGRAM = b"120000", b"100755"
 _AT_ONCE = 64
 """Files whose content is in memory at one time."""
@@ -77,16 +77,39 @@ def apply(git: Git, changes: Sequence[Change]) -> None:
 
 def mend(git: Git) -> str:
     """Put back what a process that died left half done, and say so; call it with the store's lock in hand."""
-    try:
-        data = (git.store / JOURNAL).read_bytes()
-    except FileNotFoundError:
-        return ""
-    journal = msgspec.json.decode(data, type=Journal)
+    journal = msgspec.json.decode((git.store / JOURNAL).read_bytes(), type=Journal)
     others = _put_back(git, journal)
     said = "A restore was cut short when Halocline was killed. "
     if not others:
         return said + "It was taken back; the files are as before it."
     return said + f"It was taken back, but for what changed since: {', '.join(map(os.fsdecode, others))}."
+
+
+def write_tree(git: Git, commit: str, folder: File) -> None:
+    """Put the files of a commit into a folder. Raises NotRestored where one is already; those before it stay."""
+    listing = git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]
+    changes = [_new(record) for record in listing]
+    folder.mkdir(parents=True, exist_ok=True)
+    root = os.fsencode(folder.resolve())
+    try:
+        for few in _few(changes):
+            contents = _contents(git, [change.after for change in few])
+            for change in few:
+                full = os.path.join(root, change.path)
+                if os.path.lexists(full):
+                    raise FileExistsError(None, "it is there already", full)
+                _set(root, full, change.after, contents, f".halo-{os.urandom(6).hex()}.tmp")
+    except OSError as error:
+        raise NotRestored(
+            f"{os.fsdecode(error.filename or root)} cannot be written: {error.strerror or error}.",
+            "Name an empty folder that you can write.",
+        ) from error
+
+
+def _new(record: bytes) -> Change:
+    head, _, path = record.partition(b"\t")
+    mode, _, sha = head.split()
+    return Change(path, None, Entry(mode, sha.decode()))
 
 
 def entry_at(root: bytes, path: Path) -> Entry | None:

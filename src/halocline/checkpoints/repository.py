@@ -10,18 +10,25 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.checkpoints import applying, index, layout, lock
+from halocline.checkpoints import index, layout, lock
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
 from halocline.checkpoints.objects import write_commit, write_ref
 from halocline.checkpoints.overtaking import Contents, changed, keep, read_few
-from halocline.checkpoints.three_way import AFTER
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
 
+if TYPE_CHECKING:
+    from halocline.checkpoints.comparing import Comparison
+
 _REFS = "refs/halocline"
+BEFORE, AFTER = "Before restoring ", "After restoring "
+"""How the labels of the checkpoints around a restore begin."""
+JOURNAL = "restoring.json"
+"""Of a restore that is being made."""
 
 
 OnRead = Callable[[], Contents]
@@ -135,15 +142,16 @@ class Repository:
         return tuple(info for info in found if not info.label.startswith(AFTER))
 
     def newest_with(self, git: Git, commit: str) -> str:
-        """The newest checkpoint of the task that has this one. Raises UsageError when none has."""
+        """The newest checkpoint of the task that has this one, ours if it can be. Raises UsageError when none has."""
+        if (last := self._last(git)) and not git.word("rev-list", "--max-count=1", commit, f"^{last.sha}"):
+            return last.sha
         fields = "--format=%(objectname) %(refname:lstrip=2)"
         listing = git.word("for-each-ref", "--sort=version:refname", fields, f"{_REFS}/").split("\n")
         refs = [(sha, *name.rsplit("/", 1)) for sha, _, name in (line.partition(" ") for line in listing)]
         tasks = {task for sha, task, _ in refs if sha == commit}
         if not tasks:
             raise UsageError(f"Checkpoint {commit[:10]} is not kept any more.", "List them: halo checkpoints list")
-        # A commit has one parent, so tasks that share one share what came before it, and mostly there is one task.
-        task = max(tasks, key=lambda task: (task == self._refs.removeprefix("refs/"), task))
+        task = max(tasks)
         return next(sha for sha, name, _ in reversed(refs) if name == task)
 
     def diff(self, old: str, new: str | None) -> str:
@@ -153,6 +161,26 @@ class Repository:
             after = self.resolve(git, new) if new is not None else self.present(git)[0]
             options = ("-r", "-p", "--find-renames", "--no-color", "--no-ext-diff", "--no-textconv")
             return git.run("diff-tree", *options, before, after).decode(errors="replace")
+
+    def adopt(self, target: str) -> None:
+        """Let our checkpoints go on from another task's. Raises UsageError."""
+        with self.opened() as git:
+            write_ref(self.path, f"{self._refs}/1", self.resolve(git, target))
+
+    def export(self, target: str, folder: Path) -> None:
+        """Put the files of a checkpoint into a folder. Raises UsageError, and NotRestored when one is in the way."""
+        with self.opened() as git:
+            from halocline.checkpoints.applying import write_tree
+
+            write_tree(git, self.resolve(git, target), folder)
+
+    def compare(self, old: str, new: str | None) -> "Comparison":
+        """What differs between two checkpoints, or one and the workspace as it is now. Raises UsageError."""
+        from halocline.checkpoints.comparing import comparison
+
+        with self.opened() as git:
+            before = self.resolve(git, old)
+            return comparison(git, before, self.resolve(git, new) if new is not None else self.present(git)[0])
 
     def present(self, git: Git) -> tuple[str, frozenset[index.Path]]:
         """The tree of the workspace as it is now, and what is left out of it."""
@@ -189,7 +217,10 @@ class Repository:
                 # We hold the lock, so no git of ours lives.
                 layout.clear_stale_locks(self.path, self._refs)
                 git = self._bound(seconds, self._runner, held)
-                self.mended = applying.mend(git) or self.mended
+                if (self.path / JOURNAL).exists():
+                    from halocline.checkpoints.applying import mend
+
+                    self.mended = mend(git)
                 yield git
         except TimeoutError:
             raise CheckpointsOff("another process keeps the store of this folder busy", "Try again later.") from None

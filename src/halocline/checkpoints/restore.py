@@ -13,8 +13,8 @@ from halocline.checkpoints import merging
 from halocline.checkpoints.applying import Change, apply
 from halocline.checkpoints.git import Git
 from halocline.checkpoints.index import Path
-from halocline.checkpoints.repository import Repository
-from halocline.checkpoints.three_way import AFTER, BEFORE, Fate, Step, deeds, fate, is_within
+from halocline.checkpoints.repository import AFTER, BEFORE, Repository
+from halocline.checkpoints.three_way import Fate, Step, deeds, fate, is_within
 from halocline.checkpoints.trees import Entry
 from halocline.protocol.values import Value
 

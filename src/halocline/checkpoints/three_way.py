@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from enum import StrEnum
 
 from halocline.checkpoints.index import Path
+from halocline.checkpoints.repository import BEFORE
 from halocline.checkpoints.trees import Entry
 from halocline.protocol.values import Value
 
@@ -15,8 +16,6 @@ FILES = (b"100644", b"100755")
 """The modes of regular files."""
 FIRST = "Start"
 """What a checkpoint is called that is taken before a task changes anything."""
-BEFORE, AFTER = "Before restoring ", "After restoring "
-"""How the checkpoints around a restore begin."""
 
 
 class Fate(StrEnum):

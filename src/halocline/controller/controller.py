@@ -5,16 +5,15 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halocline._version import __version__
-from halocline.checkpoints.restore import Restored
-from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.checkpoints.shadow_git import BY_HAND, ShadowGit
 from halocline.context.environment import environment
 from halocline.context.skills import found_skills, listed
 from halocline.context.system_prompt import system_prompt
@@ -23,10 +22,9 @@ from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
-from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
+from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.events import (
     ApprovalMode,
-    CheckpointRestored,
     DurableEvent,
     Event,
     JobEnded,
@@ -59,13 +57,12 @@ if TYPE_CHECKING:
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
+    from halocline.controller.time_travel import TimeTravel
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
 
 GONE = "its process was killed"
 """Why a job ended that a task had when it was opened again."""
-BY_HAND = "by-hand"
-"""Whose a checkpoint is when no task took it."""
 
 
 class TaskOptions(Value, frozen=True):
@@ -180,6 +177,8 @@ class Controller:
                 task.emit(PolicyChanged(approval_mode=approval_mode))
             case cmd.Compact(focus=focus, undo=undo):
                 task.inbox.wish(Wish(focus, undo))
+            case cmd.GoBack() | cmd.EditMessage() | cmd.Fork():
+                self._run_errand(self._travel(command))
             case cmd.LeaveRunning():
                 return task.machine.shell.leave()
             case cmd.StopJob(job=job):
@@ -237,23 +236,26 @@ class Controller:
         """The saved states of a workspace."""
         return self._assembly.shadow_git(workspace, BY_HAND)
 
-    async def restore(self, workspace: Path, target: str) -> Restored:
-        """Put files back to a checkpoint; the log of its task says so, unless it is gone or open elsewhere."""
-        found = [info for info in await self.checkpoints(workspace).list() if info.is_named(target)]
-        task = found[0].task if found else BY_HAND
-        restored = await self._assembly.shadow_git(workspace, task).restore(target)
-        with suppress(TaskNotFound, TaskBusy):
-            self._note(self.find(task), restored)
-        return restored
+    @property
+    def time(self) -> "TimeTravel":
+        """The past of tasks: looking at it, going back to it, going on from it."""
+        from halocline.controller.time_travel import TimeTravel
 
-    def _note(self, name: str, restored: Restored) -> None:
-        note = CheckpointRestored(checkpoint=restored.checkpoint, undo=restored.undo, changed=restored.changed)
-        if name in self._open:
-            self._open[name].task.emit(note)
-            return
-        with closing(Log(self.home.task(name), name)) as log:
-            log.load()
-            log.append(note)
+        def switch(name: str) -> None:
+            opened = self._open[name]
+            _switch(opened.task, opened.task.state.mode, opened.models)
+
+        return TimeTravel(
+            self.home,
+            lambda: {name: opened.task for name, opened in self._open.items()},
+            self._assembly.shadow_git,
+            switch,
+        )
+
+    async def _travel(self, command: cmd.GoBack | cmd.EditMessage | cmd.Fork) -> None:
+        from halocline.controller.travelling import travel
+
+        await travel(command, self._task(command.task), self.time, self.send)
 
     async def replay(self, what: str, *, strict: bool, folder: Path | None) -> "Replay":
         """Run a recording, or a task of this home, again. Raises UsageError, TaskNotFound and RecordingDamaged."""
@@ -322,10 +324,14 @@ class Controller:
         jobs = task.machine.shell.jobs
         if job not in (info.name for info in jobs.list()):
             return False
-        errand = asyncio.create_task(jobs.stop(job))
-        self._errands.add(errand)
-        errand.add_done_callback(self._errands.discard)
+        self._run_errand(jobs.stop(job))
         return True
+
+    def _run_errand(self, errand: Coroutine[None, None, None]) -> None:
+        """Begin what takes a while; its end is an event."""
+        running = asyncio.create_task(errand)
+        self._errands.add(running)
+        running.add_done_callback(self._errands.discard)
 
     async def _model_of(self, state: State) -> Model:
         """The model that a resumed task goes on with. Raises UsageError."""

@@ -12,7 +12,11 @@ from halocline.protocol.compaction import (
     CompactionUndone as CompactionUndone,
 )
 from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient
-from halocline.protocol.going_back import ConversationRestored as ConversationRestored, TaskForked as TaskForked
+from halocline.protocol.going_back import (
+    CheckpointRestored as CheckpointRestored,
+    ConversationRestored as ConversationRestored,
+    TaskForked as TaskForked,
+)
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
 from halocline.protocol.instructions import InstructionsLoaded as InstructionsLoaded
 from halocline.protocol.kinds import (
@@ -289,14 +293,6 @@ class CheckpointTaken(Durable, frozen=True):
 
     checkpoint: str
     label: str
-
-
-class CheckpointRestored(Durable, frozen=True):
-    """Files were put back to `checkpoint`; `undo` is the checkpoint of how they were before."""
-
-    checkpoint: str
-    undo: str
-    changed: tuple[str, ...] = ()
 
 
 class ShellMoved(Durable, frozen=True):

@@ -14,11 +14,29 @@ from halocline.protocol.compaction import Compacted
 from halocline.protocol.event_kinds import Durable
 from halocline.protocol.instructions import ActiveInstruction
 from halocline.protocol.kinds import Mode, Todo
-from halocline.protocol.messages import Message, Usage
+from halocline.protocol.messages import Message, Usage, UserMessage, UserPart
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
     from halocline.protocol.state import State
+
+
+class CheckpointRestored(Durable, frozen=True):
+    """Files were put back to `checkpoint`; `undo` is the checkpoint of how they were before.
+
+    Of those that were `changed`, `merged` hold a person's later edits as well; `yours` and `conflicts` kept such edits
+    and stayed as they were, the second although the task had changed them, too; `kept` could not be put back. `content`
+    is what the model is told, unless it goes back as well.
+    """
+
+    checkpoint: str
+    undo: str
+    changed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    yours: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    content: tuple[UserPart, ...] = ()
 
 
 class ConversationRestored(Durable, frozen=True):
@@ -92,6 +110,11 @@ def restored(state: "State", event: ConversationRestored) -> "State":
     point = _point(state, event.to)
     kept = {name: getattr(point, name) for name in _KEPT}
     return replace(state, messages=messages_at(state, event.to), draft=None, compacting=None, declined=False, **kept)
+
+
+def told(state: "State", event: CheckpointRestored) -> "State":
+    """The state once the model was told which files are not as it left them."""
+    return replace(state, messages=(*state.messages, UserMessage(event.content))) if event.content else state
 
 
 def _point(state: "State", seq: int) -> Point:

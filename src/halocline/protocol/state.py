@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.going_back import Branch, Point, remembered, restored
+from halocline.protocol.going_back import Branch, Point, remembered, restored, told
 from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.instructions import ActiveInstruction, in_force
 from halocline.protocol.messages import (
@@ -423,6 +423,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ModelChanged: lambda state, e: replace(state, model=e.model, window=e.window, limit=None),
     ev.CompactionStarted: lambda state, e: replace(state, compacting=e),
     ev.Compacted: _compacted,
+    ev.CheckpointRestored: told,
     ev.ConversationRestored: restored,
     ev.CompactionUndone: lambda state, e: replace(state, compactions=state.compactions[:-1], last_usage=Usage()),
     ev.RulesChanged: lambda state, e: replace(state, rules=e.book),
