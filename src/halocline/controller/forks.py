@@ -28,11 +28,14 @@ _NAME = re.compile(r"[A-Za-z0-9][\w-]{3,39}")
 
 
 class Fork(Value, frozen=True):
-    """What a fork shall be: its name, of which task, from which event on; another `model`, another `workspace`."""
+    """What a fork shall be: its name (empty: a new one), of which task, and from which event on (0: from its end).
+
+    With `model` and `workspace`, these are other ones than the task has.
+    """
 
     name: str
     source: str
-    at: int
+    at: int = 0
     model: str = ""
     workspace: str = ""
 

@@ -52,7 +52,8 @@ def place(events: Sequence[ev.DurableEvent], seq: int) -> int:
 def checkpoint_at(events: Iterable[ev.DurableEvent], seq: int) -> str:
     """The checkpoint of the files as they were after event `seq`; empty when there is none.
 
-    It is the newest that was taken by then, or the next one if nothing was begun before it that may change files.
+    It is the newest that was taken by then, or the next one if nothing was begun before it that may change files. The
+    first one ever shows the files before any change, however late it was ready.
     """
     found = ""
     for event in events:
@@ -60,7 +61,7 @@ def checkpoint_at(events: Iterable[ev.DurableEvent], seq: int) -> str:
             if event.seq > seq:
                 return event.checkpoint
             found = event.checkpoint
-        elif event.seq > seq and _may_change_files(event):
+        elif found and event.seq > seq and _may_change_files(event):
             return found
     return found
 

@@ -126,7 +126,7 @@ class TimeTravel:
             await store.export(then.checkpoint, folder)
         # Said first, so that the fork is the newest task of its folder.
         with suppress(TaskBusy):
-            await self._note(source, ev.TaskForked(to=name, at=at))
+            await self._note(source, ev.TaskForked(to=name, point=at))
         chosen = Fork(name, source, at, fork.model, str(folder) if folder else "")
         fork_of(then.events, chosen, self._home.task(name))
         if then.checkpoint and folder is None:

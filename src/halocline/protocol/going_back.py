@@ -49,10 +49,10 @@ class ConversationRestored(Durable, frozen=True):
 
 
 class TaskForked(Durable, frozen=True):
-    """Another task, `to`, goes on from event `at` of this one."""
+    """Another task, `to`, goes on from event `point` of this one."""
 
     to: str
-    at: int
+    point: int
 
 
 class Point(Value, frozen=True):

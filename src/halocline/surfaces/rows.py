@@ -233,7 +233,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.ConversationRestored: lambda t, e: _add(
         t, NoticeRow(f"Went back to event {e.to}: what came since is not read.")
     ),
-    ev.TaskForked: lambda t, e: _add(t, NoticeRow(f"Task {e.to} goes on from event {e.at}.")),
+    ev.TaskForked: lambda t, e: _add(t, NoticeRow(f"Task {e.to} goes on from event {e.point}.")),
     ev.CheckpointRestored: lambda t, e: _add(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
     ev.JobEnded: lambda t, e: _add(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
     ev.DiagnosticsReported: lambda t, e: _add(t, *_found(e.content)),
