@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.checkpoints.comparing import Comparison
-from halocline.checkpoints.restore import Restored, RestorePlan
+from halocline.checkpoints.comparing import Comparison as Comparison, FileDifference as FileDifference
+from halocline.checkpoints.restore import Restored as Restored, RestorePlan as RestorePlan
 from halocline.checkpoints.shadow_git import BY_HAND, ShadowGit
 from halocline.controller.forks import Fork, fork_of
 from halocline.controller.going_back import at_rest, event_of, go_back, in_nobodys_hands, noted
@@ -108,8 +108,10 @@ class TimeTravel:
             store = self._stores(Path(self.at(name, 1).state.workspace), name)
             return await go_back(log, wish, store, held.append, checkpoint)
 
-    async def fork(self, fork: Fork, folder: Path | None = None) -> str:
+    async def fork(self, fork: Fork, folder: Path | None = None, *, worktree: bool = False) -> str:
         """Begin a task with another one's past, and give its id; with `folder`, the files as they were are put there.
+
+        With `worktree` it becomes one of the project's git, at the commit that is checked out now.
 
         Raises:
             UsageError, TaskNotFound, HaloclineError
@@ -123,6 +125,10 @@ class TimeTravel:
         if folder is not None:
             if not then.checkpoint:
                 raise UsageError(f"The files were not saved at event {at}.", "Fork without --files.")
+            if worktree:
+                from halocline.hosts.worktrees import add_worktree
+
+                await add_worktree(Path(then.state.workspace), folder)
             await store.export(then.checkpoint, folder)
         # Said first, so that the fork is the newest task of its folder.
         with suppress(TaskBusy):

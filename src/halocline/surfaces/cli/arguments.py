@@ -16,6 +16,7 @@ COMMANDS = {
     "run": "do one prompt and exit",
     "demo": "watch a scripted model repair a small project: no key, no network",
     "tasks": "list, show or delete tasks",
+    "fork": "go on from a moment of a task, as another task",
     "replay": "run a recorded task again, without a model",
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
@@ -162,6 +163,8 @@ def _tasks() -> Parser:
     show.add_argument("id", help="the task, or the beginning or end of its name")
     instead = show.add_mutually_exclusive_group()
     instead.add_argument("--follow", action="store_true", help="go on as another process writes it")
+    instead.add_argument("--at", type=_positive_int, metavar="EVENT", help="as it was after this event")
+    instead.add_argument("--points", action="store_true", help="list what one may go back to, with event numbers")
     instead.add_argument("--cost", action="store_true", help="what it took: tokens and dollars by step, turn and task")
     delete = actions.add_parser("delete", help="remove a task's log")
     delete.add_argument("id", help="the task")
@@ -192,13 +195,33 @@ def _checkpoints() -> Parser:
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|diff|restore")
     listing = actions.add_parser("list", help="the newest first")
     diff = actions.add_parser("diff", help="what changed since a checkpoint, or between two")
-    diff.add_argument("checkpoint", help="its name, as the list shows it")
+    diff.add_argument("checkpoint", nargs="?", help="its name, as the list shows it, or TASK@EVENT")
     diff.add_argument("other", nargs="?", help="compare with this one instead of the files as they are")
+    diff.add_argument("--stat", action="store_true", help="only names and how many lines changed")
+    diff.add_argument("--json", action="store_true", help="one JSON object a file")
+    since = diff.add_mutually_exclusive_group()
+    since.add_argument("--since-completion", action="store_true", help="what the newest turn of a task changed")
+    since.add_argument("--since-start", action="store_true", help="what a task changed since it began")
+    diff.add_argument("--task", metavar="ID", help="with --since-…: this task, not the newest of the folder")
     restore = actions.add_parser("restore", help="put the files back; can be undone")
-    restore.add_argument("checkpoint", help="its name, as the list shows it")
+    restore.add_argument("checkpoint", help="its name, as the list shows it, or TASK@EVENT")
+    restore.add_argument("--what", choices=("files", "chat", "both"), default="files", help="what goes back")
+    restore.add_argument("--overwrite", action="store_true", help="also what you or others changed since")
     restore.add_argument("-y", "--yes", action="store_true", help="do not ask")
     for action in (listing, diff, restore):
         action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
+    return parser
+
+
+def _fork() -> Parser:
+    parser = Parser(prog="halo fork", description="Go on from a moment of a task, as another task.")
+    add = parser.add_argument
+    add("id", help="the task, or the beginning or end of its name")
+    add("--at", type=_positive_int, metavar="EVENT", help="from after this event; else from its end")
+    add("-m", "--model", metavar="PROVIDER/MODEL", help="with another model")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--files", metavar="DIR", help="put the files as they were into this folder, and work there")
+    where.add_argument("--worktree", metavar="DIR", help="the same in a new worktree of the project's git")
     return parser
 
 
@@ -317,6 +340,7 @@ PARSERS = {
     "run": _run,
     "demo": _demo,
     "tasks": _tasks,
+    "fork": _fork,
     "replay": _replay,
     "export": _export,
     "checkpoints": _checkpoints,
