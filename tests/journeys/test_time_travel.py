@@ -1,6 +1,7 @@
 import asyncio
 
 import pytest
+from tests.checkpoints.bench import git
 
 from halocline.controller.forks import ELSEWHERE, Fork
 from halocline.protocol import commands as cmd, events as ev
@@ -163,6 +164,28 @@ async def test_a_moment_shows_what_was_known_then(journey):
     whole = await client.time.compare(journey.workspace, client.time.since(journey.task, completion=False))
     assert [(file.path, file.kind) for file in whole.files] == [("a.txt", "added"), ("b.txt", "added")]
     await client.close()
+
+
+async def test_a_moment_after_an_edit_has_its_file_even_when_the_checkpoint_was_ready_later(journey):
+    client = await two_turns(journey)
+    wrote = [event.seq for event in journey.logged if isinstance(event, ev.ToolCallEnded)]
+    await client.time.fork(Fork("", journey.task, wrote[0]), journey.workspace.parent / "one")
+    await client.time.fork(Fork("", journey.task, wrote[1]), journey.workspace.parent / "two")
+    await client.close()
+    assert sorted(path.name for path in (journey.workspace.parent / "one").iterdir()) == ["a.txt"]
+    assert sorted(path.name for path in (journey.workspace.parent / "two").iterdir()) == ["a.txt", "b.txt"]
+
+
+async def test_a_fork_in_a_worktree_has_the_files_and_the_projects_branches(journey):
+    git(journey.workspace, "init", "-q")
+    git(journey.workspace, "commit", "-q", "--allow-empty", "-m", "first")
+    client = await two_turns(journey)
+    place = journey.workspace.parent / "tree"
+    await client.time.fork(Fork("", journey.task), place, worktree=True)
+    await client.close()
+    assert (place / "a.txt").read_text() == "two\n"
+    assert git(place, "log", "--format=%s").strip() == "first"
+    assert git(place, "status", "--short").split() == ["??", "a.txt", "??", "b.txt"]
 
 
 async def test_a_fork_goes_on_from_its_moment_and_the_other_task_as_it_was(journey):

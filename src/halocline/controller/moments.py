@@ -49,12 +49,15 @@ def place(events: Sequence[ev.DurableEvent], seq: int) -> int:
     return count
 
 
-def checkpoint_at(events: Iterable[ev.DurableEvent], seq: int) -> str:
+def checkpoint_at(events: Sequence[ev.DurableEvent], seq: int) -> str:
     """The checkpoint of the files as they were after event `seq`; empty when there is none.
 
-    It is the newest that was taken by then, or the next one if nothing was begun before it that may change files. The
-    first one ever shows the files before any change, however late it was ready.
+    Checkpoints are ready some time after what they show. So it is that of the last call that had ended, as its name
+    says; else the newest that was taken by then, or the next one if nothing was begun before it that may change files.
+    The first one ever shows the files before any change, however late it was ready.
     """
+    if late := _late(events, seq):
+        return late
     found = ""
     for event in events:
         if isinstance(event, ev.CheckpointTaken):
@@ -64,6 +67,25 @@ def checkpoint_at(events: Iterable[ev.DurableEvent], seq: int) -> str:
         elif found and event.seq > seq and _may_change_files(event):
             return found
     return found
+
+
+def _late(events: Sequence[ev.DurableEvent], seq: int) -> str:
+    """The checkpoint of the last changing call before `seq`, if it was ready after that; empty when it was not late."""
+    titles: dict[str, str] = {}
+    last = ""
+    for event in events:
+        match event:
+            case ev.ToolCallStarted() if event.kind in CHANGING:
+                titles[event.call] = event.title
+                if event.seq > seq and event.title == last:
+                    return ""
+            case ev.ToolCallEnded(call=call) if event.seq <= seq and call in titles:
+                last = titles.pop(call)
+            case ev.CheckpointTaken(label=label) if last and label == last:
+                if event.seq > seq:
+                    return event.checkpoint
+                last = ""
+    return ""
 
 
 def _may_change_files(event: ev.DurableEvent) -> bool:

@@ -48,8 +48,8 @@ def planned(plan: RestorePlan) -> list[str]:
 
 def counted(plan: RestorePlan) -> str:
     """The same in one line of numbers."""
-    found = [f"{len(paths)} {said}" for field, said in KINDS if (paths := getattr(plan, field))]
-    return " · ".join(found)
+    stay = len(plan.yours) + len(plan.conflicts) + len(plan.kept)
+    return f"{plural(plan.changes, 'file')} would change" + (f", {stay} would stay as they are." if stay else ".")
 
 
 async def _list(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
@@ -125,14 +125,14 @@ async def _restore(client: Client, workspace: Path, arguments: argparse.Namespac
     if not plan.changes and not both:
         stays = plan.yours or plan.conflicts
         print(
-            f"The task changed nothing since. {OVERWRITE}"
+            f"Nothing to put back: what differs was changed since. {OVERWRITE}"
             if stays
             else "The files are as they were at that checkpoint."
         )
         return
-    print(counted(plan) or "No file changes.")
+    print(counted(plan))
     if both:
-        print("The conversation goes back as well; a turn that runs elsewhere is not interrupted.")
+        print("The conversation goes back as well.")
     if not arguments.yes and not confirmed("Put the files back?" if not both else "Go back?"):
         raise UsageError("Nothing was changed.", "To restore without being asked: --yes")
     restored = await client.time.restore(
