@@ -66,6 +66,36 @@ def test_restoring_gives_exactly_the_checkpoint_and_its_undo_exactly_what_was_be
         asyncio.run(there_and_back(bench, before, after))
 
 
+async def with_a_persons_edits(bench: Bench, trees: tuple[Any, Any, Any], *, overwrite: bool) -> None:
+    before, after, mine = trees
+    rebuild(bench, before)
+    shadow = await bench.begun()
+    second = rebuild(bench, after)
+    await seen(shadow)
+    third = rebuild(bench, mine)
+    restored = await shadow.restore("1", overwrite=overwrite)
+    now = contents(bench.workspace)
+    untouched = {name: kept for name, kept in third.items() if name not in second}
+    assert {name: now.get(name) for name in untouched if name not in restored.changed} == {
+        name: kept for name, kept in untouched.items() if name not in restored.changed
+    }
+    assert [name for name in third if name not in now and name not in second] == []
+    await shadow.restore(restored.undo, overwrite=overwrite)
+    assert contents(bench.workspace) == third
+
+
+@settings(max_examples=10, deadline=None)
+@given(before=FOLDERS, after=FOLDERS, mine=FOLDERS, overwrite=st.booleans())
+def test_whatever_a_person_changed_since_an_undo_gives_exactly_what_was_before(
+    before: Any, after: Any, mine: Any, overwrite: bool
+) -> None:
+    with TemporaryDirectory() as folder:
+        place = Path(folder)
+        bench = Bench(workspace=place / "work", store=place / "store", home=place / "home")
+        bench.workspace.mkdir()
+        asyncio.run(with_a_persons_edits(bench, (before, after, mine), overwrite=overwrite))
+
+
 async def test_a_plan_names_what_would_be_made_overwritten_and_deleted(bench: Bench) -> None:
     bench.write("changed.txt", "old")
     bench.write("gone.txt", "gone")
