@@ -110,6 +110,13 @@ def test_a_prompt_that_a_hook_refused_is_no_hole_in_the_way_back():
     assert messages_at(fold(events), 6) == fold(events[:6]).messages
 
 
+def test_a_long_log_has_a_way_back_to_each_of_its_events():
+    events = numbered(STARTED, *(event for n in range(200) for event in turn(f"p{n}", f"r{n}")))
+    state = fold(events)
+    for seq in range(1, len(events) + 1, 7):
+        assert messages_at(state, seq) == fold(events[:seq]).messages
+
+
 STEPS = st.lists(
     st.sampled_from(["turn", "call", "todos", "compact", "undo", "mode", "back", "back", "blocked"]), max_size=14
 )

@@ -5,7 +5,7 @@ the world is like (files, jobs, the shell) stays; what was said, and what follow
 """
 
 from bisect import bisect_right
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -69,6 +69,11 @@ class Point(Value, frozen=True):
     last_usage: Usage = Usage()
 
 
+Points = tuple[tuple[Point, ...], ...]
+"""In order, some in each."""
+FEW = 128
+
+
 class Branch(Value, frozen=True):
     """Messages that were in the conversation before event `until` and left it then."""
 
@@ -79,17 +84,25 @@ class Branch(Value, frozen=True):
 _SEQ = attrgetter("seq")
 _BEGINNING = Point()
 _KEPT = ("mode", "todos", "compactions", "instructions", "offered", "has_planned", "last_usage")
+_kept = attrgetter(*_KEPT)
 
 
 def remembered(before: "State", after: "State") -> "State":
     """The state after an event, with a way back to it."""
-    if after.messages is before.messages and all(getattr(after, name) is getattr(before, name) for name in _KEPT):
+    kept = _kept(after)
+    if after.messages is before.messages and all(map(is_, kept, _kept(before))):
         return after
-    kept = {name: getattr(after, name) for name in _KEPT}
-    points = (*after.points, Point(after.seq, len(after.messages), **kept))
+    points = _with(after.points, Point(after.seq, len(after.messages), *kept))
     if _goes_on(before.messages, after.messages):
         return replace(after, points=points)
     return replace(after, points=points, branches=(*after.branches, Branch(after.seq, before.messages)))
+
+
+def _with(points: Points, point: Point) -> Points:
+    """One more. Few are copied for it, however many there are."""
+    if not points or len(points[-1]) == FEW:
+        return (*points, (point,))
+    return (*points[:-1], (*points[-1], point))
 
 
 def _goes_on(before: tuple[Message, ...], after: tuple[Message, ...]) -> bool:
@@ -108,7 +121,7 @@ def messages_at(state: "State", seq: int) -> tuple[Message, ...]:
 def restored(state: "State", event: ConversationRestored) -> "State":
     """The state once the conversation went back."""
     point = _point(state, event.to)
-    kept = {name: getattr(point, name) for name in _KEPT}
+    kept = dict(zip(_KEPT, _kept(point), strict=True))
     return replace(state, messages=messages_at(state, event.to), draft=None, compacting=None, declined=False, **kept)
 
 
@@ -118,5 +131,7 @@ def told(state: "State", event: CheckpointRestored) -> "State":
 
 
 def _point(state: "State", seq: int) -> Point:
-    at = bisect_right(state.points, seq, key=_SEQ)
-    return state.points[at - 1] if at else _BEGINNING
+    few = bisect_right(state.points, seq, key=lambda points: points[0].seq)
+    points = state.points[few - 1] if few else ()
+    at = bisect_right(points, seq, key=_SEQ)
+    return points[at - 1] if at else _BEGINNING

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.going_back import Branch, Point, remembered, restored, told
+from halocline.protocol.going_back import Branch, Points, remembered, restored, told
 from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.instructions import ActiveInstruction, in_force
 from halocline.protocol.messages import (
@@ -112,7 +112,7 @@ class State(Value, frozen=True):
     offered: frozenset[str] = frozenset()
     has_planned: bool = False
     instructions: tuple[ActiveInstruction, ...] = ()
-    points: tuple[Point, ...] = ()
+    points: Points = ()
     branches: tuple[Branch, ...] = ()
 
     @property
