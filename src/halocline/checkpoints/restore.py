@@ -8,10 +8,11 @@ is taken by something unknown is kept as it is, and reported. All changes are ma
 import os
 import stat
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 
 from halocline.checkpoints import merging
 from halocline.checkpoints.applying import Change, apply
-from halocline.checkpoints.git import Git
+from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed
 from halocline.checkpoints.index import Path
 from halocline.checkpoints.repository import AFTER, BEFORE, Repository
 from halocline.checkpoints.three_way import Fate, Step, deeds, fate, is_within
@@ -97,7 +98,8 @@ def restore(repository: Repository, target: str, *, overwrite: bool = False) -> 
         if steps.changes:
             apply(git, steps.changes)
             # What the files are like now is the restore's doing, not a person's.
-            repository.save_now(git, f"{AFTER}{commit[:10]}")
+            with suppress(GitFailed, CheckpointsOff):
+                repository.save_now(git, f"{AFTER}{commit[:10]}")
     return Restored(
         checkpoint=commit,
         undo=undo.sha,
