@@ -38,6 +38,12 @@ def contents(folder: Path) -> dict[str, tuple[str, bytes]]:
     return found
 
 
+async def seen(shadow: ShadowGit) -> None:
+    """Let the task save what it did."""
+    shadow.take("edit")
+    await shadow.settle()
+
+
 @dataclass
 class Bench:
     """A workspace, a store, and what the shadow git has told."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.checkpoints.bench import Bench, contents, git
+from tests.checkpoints.bench import Bench, contents, git, seen
 
 from halocline.checkpoints.repository import Limits
 from halocline.protocol.errors import UsageError
@@ -45,6 +45,7 @@ async def there_and_back(bench: Bench, before: Any, after: Any) -> None:
     first = rebuild(bench, before)
     shadow = await bench.begun()
     second = rebuild(bench, after)
+    await seen(shadow)
     planned = await shadow.plan("1")
     assert contents(bench.workspace) == second
     restored = await shadow.restore("1")
@@ -66,6 +67,36 @@ def test_restoring_gives_exactly_the_checkpoint_and_its_undo_exactly_what_was_be
         asyncio.run(there_and_back(bench, before, after))
 
 
+async def with_a_persons_edits(bench: Bench, trees: tuple[Any, Any, Any], *, overwrite: bool) -> None:
+    before, after, mine = trees
+    rebuild(bench, before)
+    shadow = await bench.begun()
+    second = rebuild(bench, after)
+    await seen(shadow)
+    third = rebuild(bench, mine)
+    restored = await shadow.restore("1", overwrite=overwrite)
+    now = contents(bench.workspace)
+    untouched = {name: kept for name, kept in third.items() if name not in second}
+    assert {name: now.get(name) for name in untouched if name not in restored.changed} == {
+        name: kept for name, kept in untouched.items() if name not in restored.changed
+    }
+    assert [name for name in third if name not in now and name not in second] == []
+    await shadow.restore(restored.undo, overwrite=overwrite)
+    assert contents(bench.workspace) == third
+
+
+@settings(max_examples=10, deadline=None)
+@given(before=FOLDERS, after=FOLDERS, mine=FOLDERS, overwrite=st.booleans())
+def test_whatever_a_person_changed_since_an_undo_gives_exactly_what_was_before(
+    before: Any, after: Any, mine: Any, overwrite: bool
+) -> None:
+    with TemporaryDirectory() as folder:
+        place = Path(folder)
+        bench = Bench(workspace=place / "work", store=place / "store", home=place / "home")
+        bench.workspace.mkdir()
+        asyncio.run(with_a_persons_edits(bench, (before, after, mine), overwrite=overwrite))
+
+
 async def test_a_plan_names_what_would_be_made_overwritten_and_deleted(bench: Bench) -> None:
     bench.write("changed.txt", "old")
     bench.write("gone.txt", "gone")
@@ -73,6 +104,7 @@ async def test_a_plan_names_what_would_be_made_overwritten_and_deleted(bench: Be
     bench.write("changed.txt", "new")
     bench.write("made/later.txt", "later")
     (bench.workspace / "gone.txt").unlink()
+    await seen(shadow)
     plan = await shadow.plan("1")
     assert (plan.creates, plan.overwrites, plan.deletes) == (("gone.txt",), ("changed.txt",), ("made/later.txt",))
 
@@ -84,6 +116,7 @@ async def test_ignored_and_left_out_files_stay(bench: Bench) -> None:
     bench.write("debug.log", "log")
     bench.write("huge.txt", "x" * 2000)
     bench.write("made.txt", "made")
+    await seen(shadow)
     await shadow.restore("1")
     assert set(contents(bench.workspace)) == {".gitignore", "notes/mine.txt", "debug.log", "huge.txt"}
 
@@ -93,6 +126,7 @@ async def test_a_rule_that_only_the_present_has_does_not_cost_the_files_it_ignor
     shadow = await bench.begun()
     bench.write(".gitignore", "secret.txt\n")
     bench.write("secret.txt", "secret")
+    await seen(shadow)
     restored = await shadow.restore("1")
     assert restored.changed == (".gitignore",)
     assert set(contents(bench.workspace)) == {"a.txt", "secret.txt"}
@@ -105,6 +139,7 @@ async def test_a_file_that_grew_over_the_limit_is_not_overwritten(bench: Bench) 
     shadow.take("edit")
     await shadow.settle()
     bench.write("data.txt", "x" * 2000)
+    await seen(shadow)
     restored = await shadow.restore("1")
     assert restored.kept == ("data.txt",)
     assert (bench.workspace / "data.txt").read_text() == "x" * 2000
@@ -147,6 +182,7 @@ async def test_a_link_that_took_a_folders_place_is_replaced_and_never_written_th
     outside.mkdir()
     (outside / "a.txt").write_text("theirs")
     (bench.workspace / "place").symlink_to(outside)
+    await seen(shadow)
     restored = await shadow.restore("1")
     assert (bench.workspace / "place" / "a.txt").read_text() == "a"
     assert (outside / "a.txt").read_text() == "theirs"
@@ -160,6 +196,7 @@ async def test_a_file_with_another_name_elsewhere_is_not_written_through(bench: 
     shadow = await bench.begun()
     bench.write("a.txt", "changed")
     os.link(bench.workspace / "a.txt", tmp_path / "other-name.txt")
+    await seen(shadow)
     await shadow.restore("1")
     assert (bench.workspace / "a.txt").read_text() == "a"
     assert (tmp_path / "other-name.txt").read_text() == "changed"
@@ -169,6 +206,7 @@ async def test_folders_that_a_restore_empties_go_and_those_that_were_empty_stay(
     (bench.workspace / "empty").mkdir()
     shadow = await bench.begun()
     bench.write("deep/er/file.txt", "x")
+    await seen(shadow)
     await shadow.restore("1")
     assert [path.name for path in bench.workspace.iterdir()] == ["empty"]
 
@@ -178,12 +216,12 @@ async def test_a_restore_in_another_task_finds_the_checkpoint_by_task_and_by_has
     await bench.begun("t1")
     bench.write("a.txt", "two")
     shadow = await bench.begun("t2")
-    await shadow.restore("t1/1")
+    await shadow.restore("t1/1", overwrite=True)
     assert (bench.workspace / "a.txt").read_text() == "one"
     second = (await shadow.list("t2"))[0]
     assert second.is_named("t2/1")
     assert second.is_named(second.sha[:12])
-    await shadow.restore(second.sha[:12])
+    await shadow.restore(second.sha[:12], overwrite=True)
     assert (bench.workspace / "a.txt").read_text() == "two"
 
 
@@ -214,6 +252,7 @@ async def test_a_file_whose_saved_content_is_lost_is_kept_and_reported(bench: Be
         bench.write(name, f"{name} two")
     lost = blob_of(bench, "a.txt")
     (bench.repository / "objects" / lost[:2] / lost[2:]).unlink()
+    await seen(shadow)
     restored = await shadow.restore("1")
     assert (restored.changed, restored.kept) == (("b.txt",), ("a.txt",))
     assert (bench.workspace / "b.txt").read_text() == "b.txt one"

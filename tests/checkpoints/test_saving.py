@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.checkpoints.bench import Bench, contents, git
+from tests.checkpoints.bench import Bench, contents, git, seen
 
 from halocline.checkpoints.repository import Limits
 
@@ -46,6 +46,7 @@ async def test_it_works_where_there_is_no_git_repository(bench: Bench) -> None:
 async def test_an_empty_workspace_has_a_checkpoint_too(bench: Bench) -> None:
     shadow = await bench.begun()
     bench.write("made.txt", "made")
+    await seen(shadow)
     await shadow.restore("1")
     assert contents(bench.workspace) == {}
 
@@ -91,6 +92,7 @@ async def test_variables_and_settings_of_the_users_git_have_no_effect(
     bench.write("a.txt", "a\r\n")
     shadow = await bench.begun()
     bench.write("a.txt", "b\r\n")
+    await seen(shadow)
     await shadow.restore("1")
     assert (bench.workspace / "a.txt").read_bytes() == b"a\r\n"
 
@@ -109,6 +111,7 @@ async def test_attributes_neither_run_filters_nor_change_bytes(bench: Bench) -> 
     shadow = await bench.begun()
     for name in originals:
         bench.write(name, "spoiled")
+    await seen(shadow)
     await shadow.restore("1")
     assert {name: (bench.workspace / name).read_bytes() for name in originals} == originals
 
@@ -137,6 +140,7 @@ async def test_a_name_that_is_not_utf8_is_saved_and_restored(bench: Bench) -> No
     bench.write(name, "first")
     shadow = await bench.begun()
     (bench.workspace / name).unlink()
+    await seen(shadow)
     restored = await shadow.restore("1")
     assert (bench.workspace / name).read_text() == "first"
     assert restored.changed == ("caf\ufffd.txt",)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -20,7 +21,14 @@ from halocline.checkpoints.overtaking import Contents, changed, keep, read_few
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
 
+if TYPE_CHECKING:
+    from halocline.checkpoints.comparing import Comparison
+
 _REFS = "refs/halocline"
+BEFORE, AFTER = "Before restoring ", "After restoring "
+"""How the labels of the checkpoints around a restore begin."""
+JOURNAL = "restoring.json"
+"""Of a restore that is being made."""
 
 
 OnRead = Callable[[], Contents]
@@ -84,6 +92,8 @@ class Repository:
         self._program = program
         self._limits = limits
         self._runner = Runner()
+        # What to tell of a restore that another process did not live to end; empty mostly.
+        self.mended = ""
         self._newest: _Last | None = None
         self._written: tuple[index.Stamp | None, str] | None = None
 
@@ -121,14 +131,28 @@ class Repository:
         return self._save(git, label, None, dict)
 
     def list(self, task: str | None) -> tuple[CheckpointInfo, ...]:
-        """What is kept, oldest first, of one task or of all."""
+        """What is kept, oldest first, of one task or of all; what restores left is in it elsewhere."""
         if not self.path.exists():
             return ()
         pattern = f"{_REFS}/{task}/" if task else f"{_REFS}/"
         fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:subject)"
         git = self._bound(self._limits.patience, Runner(), None)
         listing = git.run("for-each-ref", "--sort=version:refname", f"--format={fields}", pattern)
-        return tuple(_info(line) for line in listing.decode(errors="replace").split("\n")[:-1])
+        found = (_info(line) for line in listing.decode(errors="replace").split("\n")[:-1])
+        return tuple(info for info in found if not info.label.startswith(AFTER))
+
+    def newest_with(self, git: Git, commit: str) -> str:
+        """The newest checkpoint of the task that has this one, ours if it can be. Raises UsageError when none has."""
+        if (last := self._last(git)) and not git.word("rev-list", "--max-count=1", commit, f"^{last.sha}"):
+            return last.sha
+        fields = "--format=%(objectname) %(refname:lstrip=2)"
+        listing = git.word("for-each-ref", "--sort=version:refname", fields, f"{_REFS}/").split("\n")
+        refs = [(sha, *name.rsplit("/", 1)) for sha, _, name in (line.partition(" ") for line in listing)]
+        tasks = {task for sha, task, _ in refs if sha == commit}
+        if not tasks:
+            raise UsageError(f"Checkpoint {commit[:10]} is not kept any more.", "List them: halo checkpoints list")
+        task = max(tasks)
+        return next(sha for sha, name, _ in reversed(refs) if name == task)
 
     def diff(self, old: str, new: str | None) -> str:
         """The unified diff from one checkpoint to another, or to the workspace as it is now. Raises UsageError."""
@@ -137,6 +161,26 @@ class Repository:
             after = self.resolve(git, new) if new is not None else self.present(git)[0]
             options = ("-r", "-p", "--find-renames", "--no-color", "--no-ext-diff", "--no-textconv")
             return git.run("diff-tree", *options, before, after).decode(errors="replace")
+
+    def adopt(self, target: str) -> None:
+        """Let our checkpoints go on from another task's. Raises UsageError."""
+        with self.opened() as git:
+            write_ref(self.path, f"{self._refs}/1", self.resolve(git, target))
+
+    def export(self, target: str, folder: Path) -> None:
+        """Put the files of a checkpoint into a folder. Raises UsageError, and NotRestored when one is in the way."""
+        with self.opened() as git:
+            from halocline.checkpoints.applying import write_tree
+
+            write_tree(git, self.resolve(git, target), folder)
+
+    def compare(self, old: str, new: str | None) -> "Comparison":
+        """What differs between two checkpoints, or one and the workspace as it is now. Raises UsageError."""
+        from halocline.checkpoints.comparing import comparison
+
+        with self.opened() as git:
+            before = self.resolve(git, old)
+            return comparison(git, before, self.resolve(git, new) if new is not None else self.present(git)[0])
 
     def present(self, git: Git) -> tuple[str, frozenset[index.Path]]:
         """The tree of the workspace as it is now, and what is left out of it."""
@@ -172,7 +216,12 @@ class Repository:
                 layout.prepare(self.path, self.workspace)
                 # We hold the lock, so no git of ours lives.
                 layout.clear_stale_locks(self.path, self._refs)
-                yield self._bound(seconds, self._runner, held)
+                git = self._bound(seconds, self._runner, held)
+                if (self.path / JOURNAL).exists():
+                    from halocline.checkpoints.applying import mend
+
+                    self.mended = mend(git)
+                yield git
         except TimeoutError:
             raise CheckpointsOff("another process keeps the store of this folder busy", "Try again later.") from None
 

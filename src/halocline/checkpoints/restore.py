@@ -1,8 +1,8 @@
-"""Puts files back to a checkpoint. What the store does not hold is never overwritten and never deleted.
+"""Puts files back to a checkpoint. What the task did not do stays; where a person edited the same file, it is merged.
 
-First the present is saved: that is the undo. Then only differences between it and the target are touched, so ignored
+First the present is saved: that is the undo. Then only differences between it and the target are looked at, so ignored
 files, files that were left out and everything unknown to the store stay. No link is followed: a file whose way or place
-is taken by something unknown is kept as it is, and reported.
+is taken by something unknown is kept as it is, and reported. All changes are made, or none (`applying`).
 """
 
 import os
@@ -10,118 +10,198 @@ import stat
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 
-from halocline.checkpoints.git import Git
+from halocline.checkpoints import merging
+from halocline.checkpoints.applying import Change, apply
+from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed
 from halocline.checkpoints.index import Path
-from halocline.checkpoints.repository import Repository
+from halocline.checkpoints.repository import AFTER, BEFORE, Repository
+from halocline.checkpoints.three_way import Fate, Step, deeds, fate, is_within
+from halocline.checkpoints.trees import Entry
 from halocline.protocol.values import Value
+
+Sides = tuple[Entry | None, Entry | None]
 
 
 class RestorePlan(Value, frozen=True):
-    """What a restore would do, as paths in the workspace. `kept` differ from the target but are not touched."""
+    """What a restore would do, as paths in the workspace.
+
+    What differs from the target and is not touched: `yours` somebody else changed since the task's last checkpoint,
+    `conflicts` both did, so that it cannot be merged, and `kept` cannot be put back.
+    """
 
     creates: tuple[str, ...] = ()
     overwrites: tuple[str, ...] = ()
     deletes: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    merges: tuple[str, ...] = ()
+    yours: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> int:
+        """How many files it would change."""
+        return sum(map(len, (self.creates, self.overwrites, self.deletes, self.merges)))
 
 
 class Restored(Value, frozen=True):
-    """What a restore did. `undo` is the checkpoint of how the files were before; `kept` could not be put back."""
+    """What a restore did. `undo` is the checkpoint of how the files were before; the others are as in a plan."""
 
     checkpoint: str
     undo: str
     changed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-
-
-class _Change(Value, frozen=True):
-    """One file on the way from the present to the target. `mode` and `blob` are the target's; `status` is git's."""
-
-    path: Path
-    mode: bytes
-    blob: bytes
-    status: bytes
+    merges: tuple[str, ...] = ()
+    yours: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
 
 
 class _Steps(Value, frozen=True):
-    creates: Sequence[_Change]
-    overwrites: Sequence[_Change]
-    deletes: Sequence[_Change]
-    kept: Sequence[_Change]
-
-    @property
-    def changes(self) -> tuple[_Change, ...]:
-        return (*self.deletes, *self.overwrites, *self.creates)
+    changes: Sequence[Change]
+    merges: Collection[Path]
+    kept: Sequence[Path]
+    yours: Sequence[Path]
+    conflicts: Sequence[Path]
 
 
-def plan(repository: Repository, target: str) -> RestorePlan:
+def plan(repository: Repository, target: str, *, overwrite: bool = False) -> RestorePlan:
     """What `restore` would do now. Raises UsageError when there is no such checkpoint."""
     with repository.opened() as git:
         commit = repository.resolve(git, target)
         present, left_out = repository.present(git)
-        steps = _steps(git, present, commit, left_out)
+        steps = _steps(git, (repository.newest_with(git, commit), present, commit), left_out, overwrite=overwrite)
+    plain = [change for change in steps.changes if change.path not in steps.merges]
     return RestorePlan(
-        creates=_texts(steps.creates),
-        overwrites=_texts(steps.overwrites),
-        deletes=_texts(steps.deletes),
+        creates=_texts(change.path for change in plain if change.before is None),
+        overwrites=_texts(change.path for change in plain if change.before and change.after),
+        deletes=_texts(change.path for change in plain if change.after is None),
         kept=_texts(steps.kept),
+        merges=_texts(steps.merges),
+        yours=_texts(steps.yours),
+        conflicts=_texts(steps.conflicts),
     )
 
 
-def restore(repository: Repository, target: str) -> Restored:
-    """Put the files back to `target`.
+def restore(repository: Repository, target: str, *, overwrite: bool = False) -> Restored:
+    """Put the files back to `target`; with `overwrite`, also those that somebody else changed since.
 
     Raises:
         UsageError: there is no such checkpoint.
+        NotRestored: a file could not be changed; nothing was.
         GitFailed: the present could not be saved, or the checkpoint cannot be read; nothing was touched.
         CheckpointsOff: git is missing, or the store is busy.
     """
     with repository.opened() as git:
         commit = repository.resolve(git, target)
-        undo = repository.save_now(git, f"Before restoring {commit[:10]}")
-        steps = _steps(git, undo.sha, commit, undo.left_out)
-        failed = _carry_out(git, steps)
-    changed = [change for change in steps.changes if change.path not in failed]
-    kept = [*steps.kept, *(change for change in steps.changes if change.path in failed)]
-    return Restored(checkpoint=commit, undo=undo.sha, changed=_texts(changed), kept=_texts(kept))
+        newest = repository.newest_with(git, commit)
+        undo = repository.save_now(git, f"{BEFORE}{commit[:10]}")
+        steps = _steps(git, (newest, undo.sha, commit), undo.left_out, overwrite=overwrite)
+        if steps.changes:
+            apply(git, steps.changes)
+            # What the files are like now is the restore's doing, not a person's.
+            with suppress(GitFailed, CheckpointsOff):
+                repository.save_now(git, f"{AFTER}{commit[:10]}")
+    return Restored(
+        checkpoint=commit,
+        undo=undo.sha,
+        changed=_texts(change.path for change in steps.changes),
+        kept=_texts(steps.kept),
+        merges=_texts(steps.merges),
+        yours=_texts(steps.yours),
+        conflicts=_texts(steps.conflicts),
+    )
 
 
-def _steps(git: Git, present: str, target: str, left_out: Collection[Path]) -> _Steps:
-    root = os.fsencode(git.workspace)
-    changes = _changes(git, present, target)
-    deleted = {change.path for change in changes if change.status == b"D"}
-    creates, overwrites, deletes, kept = [], [], [], []
-    for change in changes:
-        if _is_within(change.path, left_out):
-            kept.append(change)
-        elif change.status == b"D":
-            deletes.append(change)
-        elif change.status != b"A":
-            overwrites.append(change)
-        elif _is_free(root, change.path, deleted.difference(left_out)):
-            creates.append(change)
+def _steps(git: Git, commits: tuple[str, str, str], left_out: Collection[Path], *, overwrite: bool) -> _Steps:
+    """`commits` are the task's newest checkpoint, the present and the target."""
+    base, present, target = commits
+    bases = {path: before for path, (before, _) in _differences(git, base, present).items()}
+    done = deeds(_since(git, target, base))
+    found: dict[Fate, dict[Path, Sides]] = {kind: {} for kind in Fate}
+    for path, (now, then) in _differences(git, present, target).items():
+        kind = fate(path, (bases.get(path, now), now, then), done, overwrite=overwrite)
+        found[kind][path] = (now, then)
+    merged = {}
+    for path, (now, then) in found[Fate.MERGE].items():
+        if content := merging.merged(git, bases[path], now, then):
+            merged[path] = (now, content)
         else:
-            kept.append(change)
-    return _Steps(creates, overwrites, deletes, kept)
+            found[Fate.CONFLICT][path] = (now, then)
+    wanted = found[Fate.GO] | {path: sides for path, sides in merged.items() if sides[0] != sides[1]}
+    possible = _possible(git, wanted, left_out)
+    return _Steps(
+        changes=[Change(path, *wanted[path]) for path in wanted if path in possible],
+        merges=[path for path in merged if path in possible],
+        kept=[path for path in wanted if path not in possible],
+        yours=list(found[Fate.YOURS]),
+        conflicts=list(found[Fate.CONFLICT]),
+    )
 
 
-def _changes(git: Git, present: str, target: str) -> list[_Change]:
-    """What must happen to each file that differs."""
-    fields = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", present, target).split(b"\0")
-    changes = []
+def _differences(git: Git, old: str, new: str) -> dict[Path, Sides]:
+    """Each file that differs, with what it is on both sides."""
+    fields = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).split(b"\0")
+    found = {}
     for head, path in zip(fields[0:-1:2], fields[1::2], strict=True):
-        _, mode, _, blob, status = head.split(b" ")
-        changes.append(_Change(path, mode, blob, status))
-    return changes
+        old_mode, new_mode, old_blob, new_blob, _ = head.lstrip(b":").split(b" ")
+        found[path] = (_entry(old_mode, old_blob), _entry(new_mode, new_blob))
+    return found
 
 
-def _is_within(path: Path, places: Collection[Path]) -> bool:
-    """Whether the path or a folder above it is one of the places."""
-    while path:
-        if path in places:
-            return True
-        path = path.rpartition(b"/")[0]
-    return False
+def _entry(mode: bytes, blob: bytes) -> Entry | None:
+    return None if mode == b"000000" else Entry(mode, blob.decode())
+
+
+def _since(git: Git, target: str, newest: str) -> list[Step]:
+    """The checkpoints after the target, the oldest first."""
+    listing = git.run("rev-list", "--reverse", "--format=%s", f"{target}..{newest}").decode(errors="replace")
+    lines = listing.split("\n")
+    labels = {head.removeprefix("commit "): label for head, label in zip(lines[0::2], lines[1::2], strict=False)}
+    if not labels:
+        return []
+    commits = "".join(f"{sha}\n" for sha in labels).encode()
+    output = git.run("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", data=commits)
+    changed: dict[str, list[tuple[Path, bool]]] = {sha: [] for sha in labels}
+    fields = iter(output.split(b"\0"))
+    sha = ""
+    for field in fields:
+        if field.startswith(b":"):
+            changed[sha].append((next(fields), field.endswith(b"A")))
+        elif field.strip():
+            sha = field.strip().decode()
+    return [
+        Step(label, tuple(path for path, _ in changed[sha]), tuple(path for path, is_new in changed[sha] if is_new))
+        for sha, label in labels.items()
+    ]
+
+
+def _possible(git: Git, wanted: dict[Path, Sides], left_out: Collection[Path]) -> set[Path]:
+    """Those that can be changed without touching what the store does not know, and whose content is there."""
+    root = os.fsencode(git.workspace)
+    lost = _lost(git, {then.sha for _, then in wanted.values() if then})
+    allowed = {
+        path
+        for path, (_, then) in wanted.items()
+        if not is_within(path, left_out) and not (then and then.sha in lost) and _may_change(root, path)
+    }
+    deleted = {path for path in allowed if wanted[path][1] is None}
+    taken = {path for path in allowed if wanted[path][0] is None and not _is_free(root, path, deleted)}
+    return allowed - taken
+
+
+def _lost(git: Git, blobs: Collection[str]) -> set[str]:
+    """Contents that the store does not have any more."""
+    if not blobs:
+        return set()
+    answer = git.run("cat-file", "--batch-check", data="".join(f"{sha}\n" for sha in blobs).encode()).decode()
+    return {line.split()[0] for line in answer.splitlines() if line.endswith("missing")}
+
+
+def _may_change(root: bytes, path: Path) -> bool:
+    """Whether the folder takes changes, or the nearest one that is there."""
+    folder = os.path.dirname(os.path.join(root, path))
+    while not os.path.isdir(folder) and len(folder) > len(root):
+        folder = os.path.dirname(folder)
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _is_free(root: bytes, path: Path, deleted: Collection[Path]) -> bool:
@@ -145,60 +225,5 @@ def _files_below(root: bytes, folder: Path) -> Iterable[Path]:
             yield os.path.relpath(os.path.join(place, name), root)
 
 
-def _carry_out(git: Git, steps: _Steps) -> set[Path]:
-    """Change the index, then the files to match it. Gives the files that could not be changed."""
-    if not steps.changes:
-        return set()
-    entries = b"".join(b"%b %b\t%b\0" % (change.mode, change.blob, change.path) for change in steps.changes)
-    git.run("update-index", "-z", "--replace", "--index-info", data=entries)
-    root = os.fsencode(git.workspace)
-    failed = {change.path for change in steps.deletes if not _delete(root, change.path)}
-    _check_out(git, steps.overwrites, "--force")
-    for change in steps.creates:
-        _remove_empty_folders(os.path.join(root, change.path))
-    # Without force, whatever appeared at such a place meanwhile is safe.
-    _check_out(git, steps.creates)
-    differing = set(git.run("ls-files", "-z", "--modified").split(b"\0"))
-    return failed | {change.path for change in (*steps.overwrites, *steps.creates) if change.path in differing}
-
-
-def _check_out(git: Git, changes: Sequence[_Change], *options: str) -> None:
-    paths = b"".join(change.path + b"\0" for change in changes)
-    # What goes wrong with single files shows when the outcome is compared.
-    git.run("checkout-index", "--index", *options, "-z", "--stdin", data=paths, accept=range(256))
-
-
-def _delete(root: bytes, path: Path) -> bool:
-    """Remove a file, and the folders that this leaves empty. No link on the way is followed."""
-    full = os.path.join(root, path)
-    folder = os.path.dirname(full)
-    if os.path.realpath(folder) != folder:
-        return False
-    try:
-        os.unlink(full)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    _prune(root, folder)
-    return True
-
-
-def _remove_empty_folders(place: bytes) -> None:
-    """Make room for a file where only empty folders are."""
-    for folder, _, _ in os.walk(place, topdown=False):
-        with suppress(OSError):
-            os.rmdir(folder)
-
-
-def _prune(root: bytes, folder: bytes) -> None:
-    while folder != root:
-        try:
-            os.rmdir(folder)
-        except OSError:
-            return
-        folder = os.path.dirname(folder)
-
-
-def _texts(changes: Iterable[_Change]) -> tuple[str, ...]:
-    return tuple(change.path.decode(errors="replace") for change in changes)
+def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(path.decode(errors="replace") for path in paths)

@@ -8,20 +8,25 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from halocline.checkpoints.git import CheckpointsOff, Stopped
 from halocline.checkpoints.guards import check_workspace
 from halocline.checkpoints.overtaking import Contents, Kept
 from halocline.checkpoints.repository import CheckpointInfo, Limits, Repository, Saved
-from halocline.checkpoints.restore import Restored, RestorePlan, plan, restore
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import CheckpointTaken, Noticed
 
+if TYPE_CHECKING:
+    from halocline.checkpoints.comparing import Comparison
+    from halocline.checkpoints.restore import Restored, RestorePlan
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
+BY_HAND = "by-hand"
+"""Whose a checkpoint is when no task took it."""
 MOST_OVERTAKEN = 8
 """Checkpoints that may wait with what files held in memory; after so many, edits wait for them."""
 
@@ -130,13 +135,29 @@ class ShadowGit:
         """The unified diff between two checkpoints, or from one to the files as they are now."""
         return await self._query(self._repository.diff, old, new)
 
-    async def plan(self, target: str) -> RestorePlan:
-        """What `restore` would do now."""
-        return await self._query(plan, self._repository, target)
+    async def compare(self, old: str, new: str | None = None) -> "Comparison":
+        """What differs between two checkpoints, or one and the files as they are now: file by file."""
+        return await self._query(self._repository.compare, old, new)
 
-    async def restore(self, target: str) -> Restored:
-        """Save the present, which is the undo, then put the files back exactly."""
-        return await self._query(restore, self._repository, target)
+    async def export(self, target: str, folder: Path) -> None:
+        """Put the files of a checkpoint into another folder, where none of them may be."""
+        await self._query(self._repository.export, target, folder)
+
+    async def adopt(self, target: str) -> None:
+        """Let the checkpoints of this task, which has none, go on from another one's."""
+        await self._query(self._repository.adopt, target)
+
+    async def plan(self, target: str, *, overwrite: bool = False) -> "RestorePlan":
+        """What `restore` would do now."""
+        from halocline.checkpoints.restore import plan
+
+        return await self._query(plan, self._repository, target, overwrite=overwrite)
+
+    async def restore(self, target: str, *, overwrite: bool = False) -> "Restored":
+        """Save the present, which is the undo, then put back what the task changed; with `overwrite`, all of it."""
+        from halocline.checkpoints.restore import restore
+
+        return await self._query(restore, self._repository, target, overwrite=overwrite)
 
     async def _query(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         await self.settle()
@@ -207,6 +228,9 @@ class ShadowGit:
             self._waiting.popleft().is_read.set()
 
     def _tell(self, saved: Saved) -> None:
+        if self._repository.mended:
+            self._emit(Noticed(self._repository.mended))
+            self._repository.mended = ""
         if saved.aside is not None:
             self._emit(Noticed(f"The store of checkpoints was damaged. A new one was begun; the old is {saved.aside}."))
         if saved.left_out and not self._has_told_what_is_left_out:

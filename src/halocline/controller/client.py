@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.checkpoints.restore import Restored
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.controller import Controller, TaskOptions
@@ -19,12 +18,15 @@ from halocline.protocol.state import State
 from halocline.store.history import TaskInfo
 
 if TYPE_CHECKING:
+    from halocline.checkpoints.restore import Restored
     from halocline.controller.accounts import Accounts
     from halocline.controller.composing import Mentionable
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.memory import Memory
+    from halocline.controller.moments import Moment
     from halocline.controller.replay import Replay
+    from halocline.controller.time_travel import TimeTravel
     from halocline.controller.words import Words
     from halocline.ports.mcp import McpPrompt
     from halocline.protocol.mentioned import Mentioned
@@ -130,9 +132,21 @@ class Client:
         """The saved states of a workspace."""
         return self._controller.checkpoints(workspace)
 
-    async def restore(self, workspace: Path, target: str) -> Restored:
-        """Put files back to a checkpoint; the log of its task says so. Raises UsageError and HaloclineError."""
-        return await self._controller.restore(workspace, target)
+    @property
+    def time(self) -> "TimeTravel":
+        """The past of tasks: look at a moment, compare, go back, go on from it as another task."""
+        return self._controller.time
+
+    def at(self, task: str, seq: int) -> "Moment":
+        """A task as it was after event `seq`. Raises TaskNotFound and UsageError."""
+        return self.time.at(task, seq)
+
+    async def restore(self, workspace: Path, target: str, *, overwrite: bool = False) -> "Restored":
+        """Put files back to a checkpoint or a `TASK@EVENT`; the log of its task says so.
+
+        What somebody else changed since stays, unless `overwrite`. Raises UsageError and HaloclineError.
+        """
+        return await self.time.restore(workspace, target, overwrite=overwrite)
 
     async def replay(self, what: str, *, strict: bool = True, folder: Path | None = None) -> "Replay":
         """Run a recording (a file) or a task again; `folder` is where its tools run, None answers them as recorded.

@@ -5,13 +5,12 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halocline.checkpoints.restore import Restored
-from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.checkpoints.shadow_git import BY_HAND, ShadowGit
 from halocline.context.skills import found_skills
 from halocline.controller.assembly import Assembly
 from halocline.controller.foreign_code import may_run_code
@@ -31,9 +30,8 @@ from halocline.controller.prompting import prompt
 from halocline.controller.spoken import spoken, words_of
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
-from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
+from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.events import (
-    CheckpointRestored,
     DurableEvent,
     Event,
     Mode,
@@ -59,6 +57,7 @@ if TYPE_CHECKING:
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
+    from halocline.controller.time_travel import TimeTravel
     from halocline.controller.words import Words
     from halocline.ports.mcp import McpPrompt
     from halocline.protocol.mentioned import Mentioned
@@ -66,9 +65,6 @@ if TYPE_CHECKING:
     from halocline.protocol.usage_report import CacheReport, ContextReport
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
-
-BY_HAND = "by-hand"
-"""Whose a checkpoint is when no task took it."""
 
 
 class Controller:
@@ -154,6 +150,8 @@ class Controller:
                 task.emit(PolicyChanged(approval_mode=approval_mode))
             case cmd.Compact(focus=focus, undo=undo):
                 task.inbox.wish(Wish(focus, undo))
+            case cmd.GoBack() | cmd.EditMessage() | cmd.Fork():
+                self._run_errand(self._travel(command))
             case cmd.LeaveRunning():
                 return task.machine.shell.leave()
             case cmd.StopJob(job=job):
@@ -272,23 +270,26 @@ class Controller:
         """The saved states of a workspace."""
         return self._assembly.shadow_git(workspace, BY_HAND)
 
-    async def restore(self, workspace: Path, target: str) -> Restored:
-        """Put files back to a checkpoint; the log of its task says so, unless it is gone or open elsewhere."""
-        found = [info for info in await self.checkpoints(workspace).list() if info.is_named(target)]
-        task = found[0].task if found else BY_HAND
-        restored = await self._assembly.shadow_git(workspace, task).restore(target)
-        with suppress(TaskNotFound, TaskBusy):
-            self._note(self.find(task), restored)
-        return restored
+    @property
+    def time(self) -> "TimeTravel":
+        """The past of tasks: looking at it, going back to it, going on from it."""
+        from halocline.controller.time_travel import TimeTravel
 
-    def _note(self, name: str, restored: Restored) -> None:
-        note = CheckpointRestored(checkpoint=restored.checkpoint, undo=restored.undo, changed=restored.changed)
-        if name in self._open:
-            self._open[name].task.emit(note)
-            return
-        with closing(Log(self.home.task(name), name)) as log:
-            log.load()
-            log.append(note)
+        def switched(name: str) -> None:
+            opened = self._open[name]
+            switch(opened.task, opened.task.state.mode, opened.model.names)
+
+        return TimeTravel(
+            self.home,
+            lambda: {name: opened.task for name, opened in self._open.items()},
+            self._assembly.shadow_git,
+            switched,
+        )
+
+    async def _travel(self, command: cmd.GoBack | cmd.EditMessage | cmd.Fork) -> None:
+        from halocline.controller.travelling import travel
+
+        await travel(command, self._task(command.task), self.time, self.send)
 
     async def replay(self, what: str, *, strict: bool, folder: Path | None) -> "Replay":
         """Run a recording, or a task of this home, again. Raises UsageError, TaskNotFound and RecordingDamaged."""
@@ -374,10 +375,14 @@ class Controller:
         jobs = task.machine.shell.jobs
         if job not in (info.name for info in jobs.list()):
             return False
-        errand = asyncio.create_task(jobs.stop(job))
-        self._errands.add(errand)
-        errand.add_done_callback(self._errands.discard)
+        self._run_errand(jobs.stop(job))
         return True
+
+    def _run_errand(self, errand: Coroutine[None, None, None]) -> None:
+        """Begin what takes a while; its end is an event."""
+        running = asyncio.create_task(errand)
+        self._errands.add(running)
+        running.add_done_callback(self._errands.discard)
 
     async def _model_of(self, state: State) -> Model:
         """The model that a resumed task goes on with. Raises UsageError."""

@@ -27,6 +27,8 @@ FROM_ELSEWHERE = (
     ev.McpReported,
     ev.CheckpointTaken,
     ev.CheckpointRestored,
+    ev.ConversationRestored,
+    ev.TaskForked,
     ev.SandboxChecked,
     ev.JobEnded,
     ev.JobsReported,
@@ -165,6 +167,12 @@ class Course:
         ahead = (self.events[position] for position in self.step_ahead())
         ends = [event for event in ahead if isinstance(event, ev.ToolCallEnded) and event.call == call]
         return not ends or ends[0].status is ev.CallStatus.CANCELLED
+
+    def fact_was_cut_short(self) -> bool:
+        """Whether what comes next was told by a call that did not come to its end; facts stand right before that."""
+        ahead = (self.events[position] for position in self.step_ahead())
+        end = next((event for event in ahead if isinstance(event, ev.ToolCallEnded)), None)
+        return end is None or end.status is ev.CallStatus.CANCELLED
 
     def somebody_answers(self) -> bool:
         """The next approval or question was answered by a person."""

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from halocline.controller.course import FROM_ELSEWHERE, Course, Cut, waits
+from halocline.controller.recorded import FACTS
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.state import State
 from halocline.task.inbox import Prompt, Wish
@@ -92,6 +93,8 @@ class Replayed(Task):
             case ev.TodosChanged(by="person"):
                 self.emit(event)
             case ev.FileChanged(cause=call) if self.course.was_cut_short(call):
+                self.emit(event)
+            case _ if isinstance(event, FACTS) and self.state.turn and self.course.fact_was_cut_short():
                 self.emit(event)
             case ev.JobStarted(by="person"):
                 self.machine.shell.leave()

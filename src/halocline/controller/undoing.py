@@ -33,14 +33,9 @@ async def step_back(store: ShadowGit, task: str) -> Step | None:
     is_behind = False
     for info in (await newest_first(store, task))[:OLDEST]:
         plan = await store.plan(f"{task}/{info.n}")
-        if not changes(plan):
+        if not plan.changes:
             is_behind = True
         elif is_behind:
             return Step(info, plan)
         newest = newest or Step(info, plan)
     return None if is_behind else newest
-
-
-def changes(plan: RestorePlan) -> bool:
-    """Whether carrying it out would change anything."""
-    return bool(plan.creates or plan.overwrites or plan.deletes)

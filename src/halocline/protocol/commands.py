@@ -79,6 +79,33 @@ class Compact(Command, frozen=True):
     undo: bool = False
 
 
+class GoBack(Command, frozen=True):
+    """Back to how it was after event `to`: the files, the conversation, or both. A turn that runs is interrupted.
+
+    With `overwrite`, files that somebody else changed since go back as well.
+    """
+
+    to: int
+    files: bool = True
+    conversation: bool = True
+    overwrite: bool = False
+
+
+class EditMessage(Command, frozen=True):
+    """Say the prompt that is event `seq` anew: go back to before it (with `files`, these too), and begin a turn."""
+
+    seq: int
+    content: tuple[UserPart, ...]
+    files: bool = False
+
+
+class Fork(Command, frozen=True):
+    """Begin a task, `to`, that has the events up to `at` (0: all) for its past. It is not opened."""
+
+    to: str
+    at: int = 0
+
+
 class LeaveRunning(Command, frozen=True):
     """Let the command that runs now go on as a job; its call ends with what it printed so far."""
 
@@ -102,6 +129,9 @@ AnyCommand = (
     | SetMode
     | SetPolicy
     | Compact
+    | GoBack
+    | EditMessage
+    | Fork
     | LeaveRunning
     | StopJob
     | CloseTask

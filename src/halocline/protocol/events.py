@@ -13,6 +13,11 @@ from halocline.protocol.compaction import (
 )
 from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient, Unrecognised as Unrecognised
 from halocline.protocol.focus import SeenFile as SeenFile
+from halocline.protocol.going_back import (
+    CheckpointRestored as CheckpointRestored,
+    ConversationRestored as ConversationRestored,
+    TaskForked as TaskForked,
+)
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
 from halocline.protocol.instructions import InstructionsLoaded as InstructionsLoaded
 from halocline.protocol.kinds import (
@@ -54,7 +59,8 @@ from halocline.protocol.values import JsonObject
 class TaskStarted(Durable, frozen=True):
     """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte.
 
-    When it is `compact`, so are the tools: for models with a small window.
+    When it is `compact`, so are the tools: for models with a small window. A fork has the events of `forked_from` up to
+    `forked_at` before its own.
     """
 
     workspace: str
@@ -65,6 +71,8 @@ class TaskStarted(Durable, frozen=True):
     version: str
     format: int = 1
     compact: bool = False
+    forked_from: str = ""
+    forked_at: int = 0
 
 
 class LogRepaired(Durable, frozen=True):
@@ -299,14 +307,6 @@ class CheckpointTaken(Durable, frozen=True):
     label: str
 
 
-class CheckpointRestored(Durable, frozen=True):
-    """Files were put back to `checkpoint`; `undo` is the checkpoint of how they were before."""
-
-    checkpoint: str
-    undo: str
-    changed: tuple[str, ...] = ()
-
-
 class ShellMoved(Durable, frozen=True):
     """Commands start in `cwd` from now on (empty: in the workspace), and find these variables exported or unset."""
 
@@ -419,6 +419,8 @@ DurableEvent = (
     | FileChanged
     | CheckpointTaken
     | CheckpointRestored
+    | ConversationRestored
+    | TaskForked
     | ShellMoved
     | PageShown
     | SandboxChecked

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev, focus
+from halocline.protocol.going_back import remembered, restored, told
 from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.instructions import in_force
 from halocline.protocol.messages import (
@@ -26,8 +27,8 @@ def reduce(state: State, event: ev.Durable | ev.Transient) -> State:
     step = _STEPS.get(type(event))
     if isinstance(event, ev.Transient):
         return step(state, event) if step else state
-    state = replace(state, seq=event.seq, last_at=event.at)
-    return step(state, event) if step else state
+    now = replace(state, seq=event.seq, last_at=event.at)
+    return remembered(state, step(now, event)) if step else now
 
 
 def fold(events: Iterable[ev.Durable]) -> State:
@@ -297,6 +298,8 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.MentionsResolved: lambda state, e: replace(_told(state, e.content), unheard=()),
     ev.McpOffered: _mcp_offered,
     ev.McpReported: lambda state, e: _told(state, e.content),
+    ev.CheckpointRestored: told,
+    ev.ConversationRestored: restored,
     ev.HookRan: _hook_ran,
     ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=(*state.checkpoints, e)),
 }

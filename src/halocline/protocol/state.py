@@ -7,6 +7,7 @@ approval and no question open; it serves the end of a turn and the reading of a 
 from typing import Any
 
 from halocline.protocol import events as ev, focus
+from halocline.protocol.going_back import Branch, Points
 from halocline.protocol.instructions import ActiveInstruction
 from halocline.protocol.mcp import McpServer
 from halocline.protocol.messages import (
@@ -113,6 +114,8 @@ class State(Value, frozen=True):
     has_planned: bool = False
     instructions: tuple[ActiveInstruction, ...] = ()
     unheard: tuple[str, ...] = ()
+    points: Points = ()
+    branches: tuple[Branch, ...] = ()
 
     @property
     def turn_is_over(self) -> bool:

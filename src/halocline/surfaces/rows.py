@@ -303,6 +303,10 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.ModelChanged: lambda t, e: _add(t, NoticeRow(f"Model: {e.model}")),
     ev.PolicyChanged: lambda t, e: _add(t, NoticeRow(f"Approvals: {e.approval_mode}")),
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)),
+    ev.ConversationRestored: lambda t, e: _add(
+        t, NoticeRow(f"Went back to event {e.to}: what came since is not read.")
+    ),
+    ev.TaskForked: lambda t, e: _add(t, NoticeRow(f"Task {e.to} goes on from event {e.point}.")),
     ev.CheckpointRestored: lambda t, e: _add(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
     ev.JobEnded: lambda t, e: _add(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
     ev.FilesChangedOutside: _changed_outside,

@@ -136,13 +136,49 @@ async def test_files_are_put_back_to_a_checkpoint_and_forth_again(halo: Halo) ->
     assert [line.split()[0] for line in listed] == [f"{task}/2", f"{task}/1"]
     assert "-before\n+after\n" in (await halo.run("checkpoints", "diff", f"{task}/1")).out
     refused = await halo.run("checkpoints", "restore", f"{task}/1")
-    assert (refused.code, refused.out) == (2, "  overwrite  note.txt\n")
+    assert (refused.code, refused.out) == (2, "  put back  note.txt\n1 file would change.\n")
     done = await halo.run("checkpoints", "restore", f"{task}/1", "-y")
     assert (halo.folder / "note.txt").read_text() == "before\n"
     undo = re.search(r"To undo: halo (.*)\n", done.out)
     assert undo
     await halo.run(*undo[1].split(), "-y")
     assert (halo.folder / "note.txt").read_text() == "after\n"
+
+
+async def test_what_a_person_changed_since_stays_unless_it_is_chosen(halo: Halo) -> None:
+    task = await made_task(halo)
+    (halo.folder / "note.txt").write_text("mine\n")
+    done = await halo.run("checkpoints", "restore", f"{task}/1", "-y")
+    assert done.out.splitlines()[0] == "  yours and the task's, stays  note.txt"
+    assert "--overwrite" in done.out
+    assert (halo.folder / "note.txt").read_text() == "mine\n"
+    await halo.run("checkpoints", "restore", f"{task}/1", "-y", "--overwrite")
+    assert (halo.folder / "note.txt").read_text() == "before\n"
+
+
+async def test_a_moment_is_shown_compared_gone_back_to_and_forked(halo: Halo) -> None:
+    task = await made_task(halo)
+    points = (await halo.run("tasks", "show", task, "--points")).out.splitlines()
+    prompt, end = (line.split()[0] for line in (points[0], points[-1]))
+    shown = (await halo.run("tasks", "show", task, "--at", end)).out
+    assert "  wrote note.txt\n" in shown
+    assert f"halo fork {task} --at {end}" in shown
+    stat = (await halo.run("checkpoints", "diff", "--since-completion", "--stat")).out
+    assert stat.splitlines() == ["  changed  note.txt  +1 −1", "1 file, +1 −1"]
+    back = await halo.run("checkpoints", "restore", f"{task}@{prompt}", "--what", "both", "-y")
+    assert (back.code, (halo.folder / "note.txt").read_text()) == (0, "before\n")
+    forked = (await halo.run("fork", task, "--at", end, "--files", str(halo.root / "copy"))).out
+    assert (halo.root / "copy" / "note.txt").read_text() == "after\n"
+    name = forked.splitlines()[0].rpartition(" ")[2]
+    assert (await halo.run("replay", name)).code == 0
+
+
+async def test_a_moment_that_is_not_there_says_which_are(halo: Halo) -> None:
+    task = await made_task(halo)
+    done = await halo.run("fork", task, "--at", "999")
+    assert done.code == 2
+    assert "no event 999: the task has 1 to" in done.err
+    assert (await halo.run("checkpoints", "diff")).code == 2
 
 
 async def test_an_unknown_checkpoint_says_where_to_look(halo: Halo) -> None:

@@ -158,16 +158,16 @@ async def test_ctrl_c_leaves_a_conversation_as_long_as_it_is(halo: Halo) -> None
 def test_the_last_change_of_files_is_taken_back_once_a_person_said_yes(halo: Halo) -> None:
     (halo.folder / "a.txt").write_text("old\n")
     person = Person(halo, "-y", "-m", halo.script(WRITE, HI), "go").sees("Hello.", COMPOSER)
-    person.types("/undo\r").sees("overwrite  a.txt", "Leave them as they are").presses("2").sees(
+    person.types("/undo\r").sees("put back  a.txt", "Leave them as they are").presses("2").sees(
         "Nothing was changed.", COMPOSER
     )
     assert (halo.folder / "a.txt").read_text() == "new\n"
-    person.types("/undo\r").sees("overwrite  a.txt", "Put the files back").presses("1").sees("restored", COMPOSER)
+    person.types("/undo\r").sees("put back  a.txt", "Put the files back").presses("1").sees("restored", COMPOSER)
     assert (halo.folder / "a.txt").read_text() == "old\n"
     person.types("/undo\r").sees("There is nothing to undo", COMPOSER)
     person.types("/checkpoint\r").sees("2", "Write a.txt", "1", "Start", COMPOSER)
     person.types("/checkpoint diff 2\r").sees("-new", "+old", COMPOSER)
-    person.types("/checkpoint restore 2\r").sees("overwrite  a.txt", "Put the files back").presses("1").sees(COMPOSER)
+    person.types("/checkpoint restore 2\r").sees("put back  a.txt", "Put the files back").presses("1").sees(COMPOSER)
     assert (halo.folder / "a.txt").read_text() == "new\n"
     person.types("/checkpoint restore 9\r").sees("This task has no checkpoint 9.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0

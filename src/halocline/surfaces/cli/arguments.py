@@ -1,6 +1,8 @@
 """The words `halo` understands. The reference page of the docs is generated from these parsers."""
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,6 +19,7 @@ COMMANDS = {
     "run": "do one prompt and exit",
     "demo": "watch a scripted model repair a small project: no key, no network",
     "tasks": "list, show or delete tasks",
+    "fork": "go on from a moment of a task, as another task",
     "replay": "run a recorded task again, without a model",
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
@@ -117,7 +120,7 @@ def _prompt_options(parser: Parser) -> Parser:
     add("-c", "--continue", dest="continue_", action="store_true", help="go on with the newest task of this folder")
     add("-r", "--resume", metavar="ID", help="go on with this task")
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
-    add("--max-steps", type=_positive_int, metavar="N", help="steps one turn may take")
+    add("--max-steps", type=positive_int, metavar="N", help="steps one turn may take")
     add("--max-cost", type=_positive, metavar="USD", help="US dollars the task may cost")
     _prompt_words(parser)
     add("--trust", action="store_true", help="let the folder's own hooks and MCP servers run this time")
@@ -143,7 +146,7 @@ def _model_options(parser: Parser) -> None:
 
 def _prompt_words(parser: Parser) -> None:
     add = parser.add_argument
-    add("--context-window", type=_positive_int, metavar="TOKENS", help="the model's window, if it is not known")
+    add("--context-window", type=positive_int, metavar="TOKENS", help="the model's window, if it is not known")
     add("--system-prompt-file", type=_path, metavar="FILE", help="this in the place of the system prompt")
     add("--append-system-prompt", type=_words, metavar="TEXT", help="words for its end; @FILE takes them from a file")
 
@@ -166,57 +169,6 @@ def _network_options(parser: Parser) -> None:
 def _demo() -> Parser:
     parser = Parser(prog="halo demo", description="Watch a scripted model repair a small project with real tools.")
     parser.add_argument("-y", "--yolo", action="store_true", help="ask nothing")
-    return parser
-
-
-def _tasks() -> Parser:
-    parser = Parser(prog="halo tasks", description="The tasks of this home.")
-    actions = parser.add_subparsers(dest="action", required=True, metavar="list|show|delete")
-    listing = actions.add_parser("list", help="the newest first")
-    listing.add_argument("--all", action="store_true", help="of every folder, not only this one")
-    listing.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
-    listing.add_argument("--json", action="store_true", help="one JSON object a line")
-    show = actions.add_parser("show", help="read a task")
-    show.add_argument("id", help="the task, or the beginning or end of its name")
-    instead = show.add_mutually_exclusive_group()
-    instead.add_argument("--follow", action="store_true", help="go on as another process writes it")
-    instead.add_argument("--cost", action="store_true", help="what it took: tokens and dollars by step, turn and task")
-    delete = actions.add_parser("delete", help="remove a task's log")
-    delete.add_argument("id", help="the task")
-    delete.add_argument("-y", "--yes", action="store_true", help="do not ask")
-    return parser
-
-
-def _export() -> Parser:
-    parser = Parser(prog="halo export", description="Write a task to standard output or a file.")
-    parser.add_argument("id", help="the task, or the beginning or end of its name")
-    parser.add_argument("-f", "--format", choices=("markdown", "jsonl"), default="markdown", help="what to write")
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to write it")
-    return parser
-
-
-def _replay() -> Parser:
-    parser = Parser(prog="halo replay", description="Run a recorded task again, with no model and no network.")
-    add = parser.add_argument
-    add("recording", help="a file that --record wrote, or a task")
-    add("--tolerant", action="store_true", help="go on after a difference, as far as possible")
-    add("--tools-in", metavar="DIR", help="let the tools run, in this folder; else they answer as recorded")
-    add("--json", action="store_true", help="say it as one JSON object")
-    return parser
-
-
-def _checkpoints() -> Parser:
-    parser = Parser(prog="halo checkpoints", description="Saved states of a workspace.")
-    actions = parser.add_subparsers(dest="action", required=True, metavar="list|diff|restore")
-    listing = actions.add_parser("list", help="the newest first")
-    diff = actions.add_parser("diff", help="what changed since a checkpoint, or between two")
-    diff.add_argument("checkpoint", help="its name, as the list shows it")
-    diff.add_argument("other", nargs="?", help="compare with this one instead of the files as they are")
-    restore = actions.add_parser("restore", help="put the files back; can be undone")
-    restore.add_argument("checkpoint", help="its name, as the list shows it")
-    restore.add_argument("-y", "--yes", action="store_true", help="do not ask")
-    for action in (listing, diff, restore):
-        action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
     return parser
 
 
@@ -327,27 +279,6 @@ def _trust() -> Parser:
     return parser
 
 
-def _todos() -> Parser:
-    parser = Parser(prog="halo todos", description="The to-do list of a task, and the file to change it in.")
-    parser.add_argument("task", nargs="?", default="", help="its id, or the end of it; the newest here without one")
-    parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
-    return parser
-
-
-def _memory() -> Parser:
-    parser = Parser(prog="halo memory", description="Notes that tasks in a folder begin with.")
-    parser.set_defaults(action="show", cwd=".")
-    actions = parser.add_subparsers(dest="action", metavar="show|edit|forget")
-    show = actions.add_parser("show", help="your own and the project's, numbered")
-    edit = actions.add_parser("edit", help="open your own in your editor")
-    edit.add_argument("--project", action="store_true", help="the project's, which everybody has")
-    forget = actions.add_parser("forget", help="remove one")
-    forget.add_argument("number", type=_positive_int, metavar="N", help="as show numbers it")
-    for action in (show, edit, forget):
-        action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
-    return parser
-
-
 def _login() -> Parser:
     parser = Parser(
         prog="halo login",
@@ -371,14 +302,23 @@ def _logout() -> Parser:
     return parser
 
 
-PARSERS = {
+def _of_tasks(command: str) -> Parser:
+    """The parser of a command about tasks, which most runs do not need."""
+    from halocline.surfaces.cli import task_arguments
+
+    parser: Parser = getattr(task_arguments, command)()
+    return parser
+
+
+PARSERS: dict[str, Callable[[], Parser]] = {
     "": _main,
     "run": _run,
     "demo": _demo,
-    "tasks": _tasks,
-    "replay": _replay,
-    "export": _export,
-    "checkpoints": _checkpoints,
+    "tasks": partial(_of_tasks, "tasks"),
+    "fork": partial(_of_tasks, "fork"),
+    "replay": partial(_of_tasks, "replay"),
+    "export": partial(_of_tasks, "export"),
+    "checkpoints": partial(_of_tasks, "checkpoints"),
     "models": _models,
     "rules": _rules,
     "context": _context,
@@ -387,8 +327,8 @@ PARSERS = {
     "login": _login,
     "logout": _logout,
     "policy": _policy,
-    "todos": _todos,
-    "memory": _memory,
+    "todos": partial(_of_tasks, "todos"),
+    "memory": partial(_of_tasks, "memory"),
     "mcp": _mcp,
     "doctor": _doctor,
 }
@@ -414,7 +354,7 @@ def _tokens(text: str) -> int:
     return int(text)
 
 
-def _positive_int(text: str) -> int:
+def positive_int(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)

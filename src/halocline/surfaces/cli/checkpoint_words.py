@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.controller.client import Client
-from halocline.controller.undoing import Checkpoint, Plan, changes, newest_first, step_back
+from halocline.controller.undoing import Checkpoint, Plan, newest_first, step_back
 from halocline.protocol import events as ev
 from halocline.surfaces.cli.checkpoints import planned
 from halocline.surfaces.cli.listing import moment
@@ -47,7 +47,7 @@ async def undo(client: Client, task: str, view: View) -> str:
 
 
 async def _put_back(name: str, plan: Plan, client: Client, task: str, view: View, label: str = "") -> str:
-    if not changes(plan):
+    if not plan.changes:
         return "The files are as they were at that checkpoint."
     view.say("\n".join([f"Checkpoint {name.rpartition('/')[2]}{f', {label}' if label else ''}:", *planned(plan)]))
     question = ev.QuestionAsked(request=f"restore-{time.monotonic_ns()}", question=f"{YES}?", options=(YES, NO))

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
-from halocline.controller.undoing import Plan
+from halocline.controller.time_travel import Comparison, FileDifference, Restored, RestorePlan
+from halocline.protocol.commands import GoBack
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.listing import entry, moment
 from halocline.surfaces.cli.run import workspace_of
@@ -19,6 +20,17 @@ from halocline.surfaces.figures import plural
 
 SHOWN = 20
 """Paths of each kind that a plan names."""
+KINDS = (
+    ("creates", "create"),
+    ("overwrites", "put back"),
+    ("merges", "merge with yours"),
+    ("deletes", "delete"),
+    ("yours", "yours, stays"),
+    ("conflicts", "yours and the task's, stays"),
+    ("kept", "cannot be put back"),
+)
+"""What a plan may hold, and how it is said."""
+OVERWRITE = "To lose what was changed since, too: --overwrite"
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -27,6 +39,17 @@ def command(arguments: argparse.Namespace) -> int:
     action = {"list": _list, "diff": _diff, "restore": _restore}[arguments.action]
     asyncio.run(action(client, workspace, arguments))
     return 0
+
+
+def planned(plan: RestorePlan) -> list[str]:
+    """What a restore would do to which files, a line for each."""
+    return [line for field, said in KINDS for line in _named(said, getattr(plan, field))]
+
+
+def counted(plan: RestorePlan) -> str:
+    """The same in one line of numbers."""
+    stay = len(plan.yours) + len(plan.conflicts) + len(plan.kept)
+    return f"{plural(plan.changes, 'file')} would change" + (f", {stay} would stay as they are." if stay else ".")
 
 
 async def _list(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
@@ -38,10 +61,51 @@ async def _list(client: Client, workspace: Path, arguments: argparse.Namespace) 
 
 
 async def _diff(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
-    text = await client.checkpoints(workspace).diff(arguments.checkpoint, arguments.other)
-    if not text:
+    old = arguments.checkpoint
+    if arguments.since_completion or arguments.since_start:
+        if old:
+            raise UsageError("Name a checkpoint or --since-…, not both.", "The task is named with --task.")
+        task = arguments.task or _newest(client, workspace)
+        old = client.time.since(task, completion=arguments.since_completion)
+    if not old:
+        raise UsageError("There is nothing to compare.", "Name a checkpoint, TASK@EVENT, or --since-completion.")
+    found = await client.time.compare(workspace, old, arguments.other or "")
+    if arguments.json:
+        import msgspec
+
+        for file in found.files:
+            print(msgspec.json.encode(file).decode())
+    elif not found.files:
         print("No difference.")
-    elif sys.stdout.isatty():
+    elif arguments.stat:
+        print("\n".join(_summed(found)))
+    else:
+        _show_diff("".join(map(_text, found.files)))
+
+
+def _newest(client: Client, workspace: Path) -> str:
+    for info in client.history():
+        if info.workspace == str(workspace):
+            return info.task
+    raise UsageError(f"There is no task of {workspace}.", "Name one with --task.")
+
+
+def _text(file: FileDifference) -> str:
+    cut = f"\\ {file.cut:,} bytes more of {file.path} are left out\n" if file.cut else ""
+    return file.diff + cut
+
+
+def _summed(found: Comparison) -> list[str]:
+    lines = []
+    for file in found.files:
+        name = f"{file.before} → {file.path}" if file.before else file.path
+        counts = "binary" if file.added is None else f"+{file.added} −{file.removed}"
+        lines.append(f"  {file.kind:<8} {clean(name)}  {counts}")
+    return [*lines, f"{plural(len(found.files), 'file')}, +{found.added} −{found.removed}"]
+
+
+def _show_diff(text: str) -> None:
+    if sys.stdout.isatty():
         from rich.console import Console
         from rich.syntax import Syntax
 
@@ -51,30 +115,56 @@ async def _diff(client: Client, workspace: Path, arguments: argparse.Namespace) 
 
 
 async def _restore(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
-    plan = await client.checkpoints(workspace).plan(arguments.checkpoint)
+    if arguments.what == "chat":
+        await _restore_chat(client, arguments)
+        return
+    plan = await client.time.plan(workspace, arguments.checkpoint, overwrite=arguments.overwrite)
     for line in planned(plan):
         print(line)
-    if not (plan.creates or plan.overwrites or plan.deletes):
-        print("The files are as they were at that checkpoint.")
+    both = arguments.what == "both"
+    if not plan.changes and not both:
+        stays = plan.yours or plan.conflicts
+        print(
+            f"Nothing to put back: what differs was changed since. {OVERWRITE}"
+            if stays
+            else "The files are as they were at that checkpoint."
+        )
         return
-    if not arguments.yes and not confirmed("Put the files back?"):
+    print(counted(plan))
+    if both:
+        print("The conversation goes back as well.")
+    if not arguments.yes and not confirmed("Put the files back?" if not both else "Go back?"):
         raise UsageError("Nothing was changed.", "To restore without being asked: --yes")
-    restored = await client.restore(workspace, arguments.checkpoint)
+    restored = await client.time.restore(
+        workspace, arguments.checkpoint, overwrite=arguments.overwrite, conversation=both
+    )
+    _tell(restored, arguments)
+
+
+async def _restore_chat(client: Client, arguments: argparse.Namespace) -> None:
+    task, _, seq = arguments.checkpoint.partition("@")
+    if not seq.isdecimal():
+        raise UsageError(
+            "Where shall the chat go back to?", "Name it as TASK@EVENT; see: halo tasks show TASK --points"
+        )
+    task = client.find(task)
+    last = client.past(task)[-1].seq
+    if not arguments.yes and not confirmed(f"Let the conversation of {task} go back to event {seq}?"):
+        raise UsageError("Nothing was changed.", "To go back without being asked: --yes")
+    await client.time.go_back(GoBack(task=task, to=int(seq), files=False))
+    print(f"The conversation of {task} goes on from event {seq}; the files stay as they are.")
+    print(f"To undo: halo checkpoints restore {task}@{last} --what chat")
+
+
+def _tell(restored: Restored, arguments: argparse.Namespace) -> None:
     place = "" if arguments.cwd == "." else f" -C {shlex.quote(arguments.cwd)}"
+    what = "" if arguments.what == "files" else f" --what {arguments.what}"
     print(f"Put back {plural(len(restored.changed), 'file')}.")
-    print(f"To undo: halo checkpoints restore {restored.undo[:10]}{place}")
-    for line in _named("could not put back", restored.kept):
+    print(f"To undo: halo checkpoints restore {restored.undo[:10]}{what}{place}")
+    if restored.yours or restored.conflicts:
+        print(f"{plural(len(restored.yours) + len(restored.conflicts), 'file')} stayed as you left them. {OVERWRITE}")
+    for line in _named("could not be put back", restored.kept):
         print(line)
-
-
-def planned(plan: Plan) -> list[str]:
-    """What a restore would do to which files."""
-    return [
-        *_named("create", plan.creates),
-        *_named("overwrite", plan.overwrites),
-        *_named("delete", plan.deletes),
-        *_named("leave as it is", plan.kept),
-    ]
 
 
 def _named(what: str, paths: Sequence[str]) -> list[str]:

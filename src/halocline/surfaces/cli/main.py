@@ -16,6 +16,7 @@ MODULES = {
     "run": "run",
     "demo": "demo",
     "tasks": "tasks",
+    "fork": "fork",
     "replay": "replay",
     "export": "tasks",
     "checkpoints": "checkpoints",

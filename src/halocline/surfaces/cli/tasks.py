@@ -9,6 +9,7 @@ import msgspec
 
 from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
+from halocline.controller.moments import Moment
 from halocline.protocol import codec
 from halocline.protocol.errors import UsageError
 from halocline.protocol.fold import fold
@@ -19,6 +20,7 @@ from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.rows import rows_of
 
+TODOS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 STATUSES = {
     "end_turn": "done",
     "max_tokens": "cut off",
@@ -64,6 +66,13 @@ def _show(client: Client, arguments: argparse.Namespace) -> None:
 
         print("\nCache · " + "\n  ".join(map(clean, cache_lines(client.cache(task)))))
         return
+    if arguments.points:
+        for point in client.time.points(task):
+            print(entry(f"{point.seq:>5}", moment(point.at), f"{point.kind:<6}", text=point.text))
+        return
+    if arguments.at:
+        then = client.at(task, arguments.at)
+        past = list(then.events)
     view = LineMode(attended=False)
     for event in past:
         view.show(event)
@@ -74,6 +83,21 @@ def _show(client: Client, arguments: argparse.Namespace) -> None:
     view.close()
     about = [state.task, state.model, state.workspace, f"{state.steps} steps", figures.money(state.cost)]
     print("\n" + " · ".join(about))
+    if arguments.at:
+        _about(then, task)
+
+
+def _about(then: Moment, task: str) -> None:
+    """What stood at a moment: the list of things to do, the files that were written, and how to go on from there."""
+    print(f"\nAfter event {then.seq}, {moment(then.state.last_at)}:")
+    for todo in then.state.todos:
+        print(f"  {TODOS[todo.status]} {clean(todo.text)}")
+    for path in then.files:
+        print(f"  wrote {clean(path)}")
+    saved = f"saved as {then.checkpoint[:10]}" if then.checkpoint else "not saved"
+    print(f"  files {saved}")
+    print(f"To go back: halo checkpoints restore {task}@{then.seq} --what both")
+    print(f"To go on from there as another task: halo fork {task} --at {then.seq}")
 
 
 async def _follow(client: Client, task: str, after: int, view: LineMode) -> None:

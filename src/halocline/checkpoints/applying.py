@@ -1,0 +1,268 @@
+"""Puts files to what a list of changes says: all of them, or none even when the process is killed.
+
+A journal in the store says first what every file was and shall be; both are in the store. While it is there, the
+change is not made, and whoever takes the store's lock next puts back what was done. Every single file appears in one
+step, so it is either the one or the other; one that is neither is somebody else's, and is left alone. No link is
+followed.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha1
+from pathlib import Path as File
+
+import msgspec
+
+from halocline.checkpoints.git import Git
+from halocline.checkpoints.index import Path
+from halocline.checkpoints.repository import JOURNAL
+from halocline.checkpoints.trees import Entry
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.values import Value
+
+LINK, PROGRAM = b"120000", b"100755"
+_AT_ONCE = 64
+"""Files whose content is in memory at one time."""
+
+
+class Change(Value, frozen=True):
+    """One file: what it is, and what it shall be. None: no file."""
+
+    path: Path
+    before: Entry | None
+    after: Entry | None
+
+
+class Journal(Value, frozen=True):
+    """What is being changed, and the name that files have while they are written."""
+
+    temporary: str
+    changes: tuple[Change, ...]
+
+
+class NotRestored(HaloclineError):
+    """A restore could not be carried out; every file is as it was."""
+
+    code = "not_restored"
+
+
+def apply(git: Git, changes: Sequence[Change]) -> None:
+    """Make all changes. Deletions come first, so that a folder can take the place of a file.
+
+    Raises:
+        NotRestored: a file could not be written, or changed meanwhile. All are as before.
+    """
+    ordered = tuple(sorted(changes, key=lambda change: (change.after is not None, change.before is None)))
+    journal = Journal(f".halo-{os.urandom(6).hex()}.tmp", ordered)
+    _note(git.store, journal)
+    try:
+        for few in _few(ordered):
+            contents = _contents(git, [change.after for change in few])
+            for change in few:
+                _make(git, change, contents, journal.temporary)
+    except OSError as error:
+        _put_back(git, journal)
+        what = error.filename if isinstance(error.filename, str) else os.fsdecode(error.filename or b"")
+        raise NotRestored(
+            f"Nothing was restored: {what} cannot be changed ({error.strerror or error}).",
+            "Every file is as it was. Close what uses it or mend its permissions, and restore again.",
+        ) from error
+    except BaseException:
+        _put_back(git, journal)
+        raise
+    _forget(git.store)
+
+
+def mend(git: Git) -> str:
+    """Put back what a process that died left half done, and say so; call it with the store's lock in hand."""
+    journal = msgspec.json.decode((git.store / JOURNAL).read_bytes(), type=Journal)
+    others = _put_back(git, journal)
+    said = "A restore was cut short when Halocline was killed. "
+    if not others:
+        return said + "It was taken back; the files are as before it."
+    return said + f"It was taken back, but for what changed since: {', '.join(map(os.fsdecode, others))}."
+
+
+def write_tree(git: Git, commit: str, folder: File) -> None:
+    """Put the files of a commit into a folder. Raises NotRestored where one is already; those before it stay."""
+    listing = git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]
+    changes = [_new(record) for record in listing]
+    folder.mkdir(parents=True, exist_ok=True)
+    root = os.fsencode(folder.resolve())
+    try:
+        for few in _few(changes):
+            contents = _contents(git, [change.after for change in few])
+            for change in few:
+                full = os.path.join(root, change.path)
+                if os.path.lexists(full):
+                    raise FileExistsError(None, "it is there already", full)
+                _set(root, full, change.after, contents, f".halo-{os.urandom(6).hex()}.tmp")
+    except OSError as error:
+        raise NotRestored(
+            f"{os.fsdecode(error.filename or root)} cannot be written: {error.strerror or error}.",
+            "Name an empty folder that you can write.",
+        ) from error
+
+
+def _new(record: bytes) -> Change:
+    head, _, path = record.partition(b"\t")
+    mode, _, sha = head.split()
+    return Change(path, None, Entry(mode, sha.decode()))
+
+
+def entry_at(root: bytes, path: Path) -> Entry | None:
+    """What is there: a file or a link. None for anything else, and where a folder on the way is a link."""
+    full = os.path.join(root, path)
+    if not _is_straight(full):
+        return None
+    try:
+        mode = os.lstat(full).st_mode
+        if stat.S_ISLNK(mode):
+            return Entry(LINK, _sha(os.readlink(full)))
+        if not stat.S_ISREG(mode):
+            return None
+        return Entry(PROGRAM if mode & stat.S_IXUSR else b"100644", _sha(_read(full)))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def prune(root: bytes, folder: bytes) -> None:
+    """Remove the folder, and those above it, as far as they are empty."""
+    while folder != root:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return
+        folder = os.path.dirname(folder)
+
+
+def _make(git: Git, change: Change, contents: Mapping[str, bytes], temporary: str) -> None:
+    root = os.fsencode(git.workspace)
+    full = os.path.join(root, change.path)
+    if entry_at(root, change.path) != change.before:
+        raise OSError(None, "it changed meanwhile", full)
+    _set(root, full, change.after, contents, temporary)
+
+
+def _set(root: bytes, full: bytes, entry: Entry | None, contents: Mapping[str, bytes], temporary: str) -> None:
+    """Let a file be this, in one step."""
+    folder = os.path.dirname(full)
+    if entry is None:
+        with suppress(FileNotFoundError):
+            os.unlink(full)
+        prune(root, folder)
+        return
+    _remove_empty_folders(full)
+    os.makedirs(folder, exist_ok=True)
+    if not _is_straight(full):
+        raise OSError(None, "a link is in the way", full)
+    aside = os.path.join(folder, os.fsencode(temporary))
+    try:
+        _stage(aside, full, entry, contents[entry.sha])
+        os.replace(aside, full)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(aside)
+        raise
+
+
+def _stage(aside: bytes, full: bytes, entry: Entry, content: bytes) -> None:
+    if entry.mode == LINK:
+        os.symlink(content, aside)
+        return
+    mode = _mode_of(full)
+    with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:
+        file.write(content)
+        # Who may read a file is kept; git knows only whether it is a program.
+        kept = stat.S_IMODE(os.fstat(file.fileno()).st_mode) if mode is None else mode
+        runs = (kept | (kept & 0o444) >> 2) if entry.mode == PROGRAM else kept & ~0o111
+        os.fchmod(file.fileno(), runs)
+
+
+def _mode_of(full: bytes) -> int | None:
+    try:
+        found = os.lstat(full)
+    except FileNotFoundError:
+        return None
+    return stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) else None
+
+
+def _put_back(git: Git, journal: Journal) -> list[Path]:
+    """Every file as it was, the last one first. Gives those that somebody else changed."""
+    root = os.fsencode(git.workspace)
+    others: list[Path] = []
+    for few in _few(journal.changes[::-1]):
+        contents = _contents(git, [change.before for change in few])
+        for change in few:
+            full = os.path.join(root, change.path)
+            with suppress(OSError):
+                os.unlink(os.path.join(os.path.dirname(full), os.fsencode(journal.temporary)))
+            now = entry_at(root, change.path)
+            if now == change.after != change.before:
+                _set(root, full, change.before, contents, journal.temporary)
+            elif now != change.before:
+                others.append(change.path)
+    _forget(git.store)
+    return others
+
+
+def _few(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
+    return (changes[at : at + _AT_ONCE] for at in range(0, len(changes), _AT_ONCE))
+
+
+def _contents(git: Git, entries: Iterable[Entry | None]) -> Mapping[str, bytes]:
+    """What blobs hold. Raises GitFailed for one that is lost."""
+    wanted = sorted({entry.sha for entry in entries if entry})
+    answer = git.run("cat-file", "--batch", data="".join(f"{sha}\n" for sha in wanted).encode()) if wanted else b""
+    return dict(_blobs(answer))
+
+
+def _blobs(answer: bytes) -> Iterator[tuple[str, bytes]]:
+    start = 0
+    while start < len(answer):
+        end = answer.index(b"\n", start)
+        sha, kind, *size = answer[start:end].split()
+        if kind != b"blob":
+            raise NotRestored("Nothing was restored: a saved content is lost.", "Choose another checkpoint.")
+        start = end + 1 + int(size[0])
+        yield sha.decode(), answer[end + 1 : start]
+        start += 1
+
+
+def _note(store: File, journal: Journal) -> None:
+    new = store / f"{JOURNAL}.new"
+    with open(new, "wb") as file:
+        file.write(msgspec.json.encode(journal))
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(store / JOURNAL)
+
+
+def _forget(store: File) -> None:
+    (store / JOURNAL).unlink(missing_ok=True)
+
+
+def _is_straight(full: bytes) -> bool:
+    folder = os.path.dirname(full)
+    return os.path.realpath(folder) == folder
+
+
+def _remove_empty_folders(place: bytes) -> None:
+    """Make room for a file where only empty folders are."""
+    if os.path.islink(place):
+        return
+    for folder, _, _ in os.walk(place, topdown=False):
+        with suppress(OSError):
+            os.rmdir(folder)
+
+
+def _read(full: bytes) -> bytes:
+    file = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(file, "rb") as stream:
+        return stream.read()
+
+
+def _sha(content: bytes) -> str:
+    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

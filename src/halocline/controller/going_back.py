@@ -1,0 +1,137 @@
+"""Takes a task back to one of its moments: its files, its conversation, or both; open here, or in nobody's hands.
+
+A turn that runs is interrupted first. Nothing is deleted from a log: what was done is an event, and can be undone.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from halocline.checkpoints.restore import Restored
+from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.controller.moments import checkpoint_at, place
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import UsageError
+from halocline.protocol.fold import fold
+from halocline.protocol.messages import Note, StopReason
+from halocline.protocol.state import PROCESS_ENDED, loose_ends
+from halocline.task.log import Log, read
+from halocline.task.task import Task
+
+NAMED = 20
+"""Files that the model is told of by name."""
+Emit = Callable[[ev.DurableEvent], object]
+
+
+async def go_back(log: Path, wish: cmd.GoBack, shadow: ShadowGit, emit: Emit, checkpoint: str = "") -> Restored | None:
+    """Do it, while no turn runs. `log` is the task's; what happened goes to `emit`.
+
+    Files go to the moment's checkpoint, if none is named.
+
+    Raises:
+        UsageError: there is no such moment, or no checkpoint of it.
+        HaloclineError: the files cannot be put back; then nothing is done at all.
+    """
+    events = list(read(log))
+    place(events, wish.to)
+    restored = None
+    if wish.files:
+        restored = await shadow.restore(checkpoint or _checkpoint(events, wish.to), overwrite=wish.overwrite)
+        emit(noted(restored, tell=not wish.conversation))
+    if wish.conversation:
+        emit(ev.ConversationRestored(to=wish.to))
+    return restored
+
+
+def noted(restored: Restored, *, tell: bool) -> ev.CheckpointRestored:
+    """What a log says of a restore; `tell` for a model that goes on and must know of it."""
+    return ev.CheckpointRestored(
+        checkpoint=restored.checkpoint,
+        undo=restored.undo,
+        changed=restored.changed,
+        kept=restored.kept,
+        merged=restored.merges,
+        yours=restored.yours,
+        conflicts=restored.conflicts,
+        content=(_told(restored.changed),) if tell and restored.changed else (),
+    )
+
+
+@asynccontextmanager
+async def in_nobodys_hands(folder: Path, task: str) -> AsyncIterator[Log]:
+    """The log of a task that no process has open, with what a crash left open closed. Raises TaskBusy."""
+    log = Log(folder, task)
+    try:
+        state = fold(log.load())
+        for event in loose_ends(state):
+            log.append(event)
+        if state.turn is not None:
+            log.append(ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
+        yield log
+    finally:
+        log.close()
+
+
+async def at_rest(task: Task) -> None:
+    """Interrupt the turn that runs, and wait until it has ended."""
+    ends = _Ends()
+    task.log.attach(ends)
+    while (task.state.turn is not None or task.state.compacting) and not ends.is_closed:
+        task.inbox.interrupt()
+        ends.heard.clear()
+        await ends.heard.wait()
+    await task.checkpoints.settle()
+
+
+class _Ends:
+    """A subscriber that hears when something ends."""
+
+    def __init__(self) -> None:
+        self.heard = asyncio.Event()
+        self.is_closed = False
+
+    def push(self, event: ev.Event) -> None:
+        if isinstance(event, ev.TurnEnded | ev.Compacted | ev.ErrorRaised):
+            self.heard.set()
+
+    def close(self) -> None:
+        self.is_closed = True
+        self.heard.set()
+
+
+def before(log: Path, seq: int) -> int:
+    """The event before a prompt. Raises UsageError when event `seq` is none."""
+    events = list(read(log))
+    if not isinstance(events[place(events, seq) - 1], ev.TurnStarted):
+        raise UsageError(f"Event {seq} is not a prompt.", "List points: halo tasks show TASK --points")
+    return seq - 1
+
+
+def event_of(events: Sequence[ev.DurableEvent], checkpoint: str) -> int:
+    """The event after which the files were like this checkpoint. Raises UsageError when the log does not know it."""
+    for event in reversed(events):
+        match event:
+            case ev.CheckpointTaken(checkpoint=found) if found == checkpoint:
+                return event.seq
+            case ev.CheckpointRestored(undo=undo) if undo == checkpoint:
+                return event.seq - 1
+    raise UsageError(
+        f"The task does not say when checkpoint {checkpoint[:10]} was taken.",
+        "Put back its files only, without the chat.",
+    )
+
+
+def _checkpoint(events: Sequence[ev.DurableEvent], seq: int) -> str:
+    if found := checkpoint_at(events, seq):
+        return found
+    raise UsageError(
+        f"The files were not saved at event {seq}.",
+        "Checkpoints are off, or none was taken. Go back with the chat only.",
+    )
+
+
+def _told(changed: Sequence[str]) -> Note:
+    names = ", ".join(changed[:NAMED]) + (f" and {len(changed) - NAMED} more" if len(changed) > NAMED else "")
+    text = f"The person put files back to how they were at an earlier point: {names}. Read them again before you edit."
+    return Note(text, "environment")

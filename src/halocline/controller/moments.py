@@ -1,0 +1,125 @@
+"""A task as it was after one of its events: pure, from the log alone."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from halocline.protocol import events as ev
+from halocline.protocol.errors import UsageError
+from halocline.protocol.fold import fold
+from halocline.protocol.messages import Text, UserPart
+from halocline.protocol.state import State
+from halocline.protocol.values import Value
+
+CHANGING = (ev.ToolKind.EDIT, ev.ToolKind.EXECUTE)
+"""Calls that may change files."""
+
+
+class Moment(Value, frozen=True):
+    """A task after event `seq`: its events, what it knew, the files its tools had written, and their checkpoint."""
+
+    seq: int
+    events: tuple[ev.DurableEvent, ...]
+    state: State
+    files: tuple[str, ...]
+    checkpoint: str
+
+
+class Point(Value, frozen=True):
+    """An event that people think of when they want to go back: a prompt, a checkpoint, the end of a turn."""
+
+    seq: int
+    at: float
+    kind: str
+    text: str
+
+
+def moment(events: Sequence[ev.DurableEvent], seq: int) -> Moment:
+    """The task as it was. Raises UsageError when it has no such event."""
+    past = tuple(events[: place(events, seq)])
+    state = fold(past)
+    return Moment(seq, past, state, tuple(sorted(state.files_changed)), checkpoint_at(events, seq))
+
+
+def place(events: Sequence[ev.DurableEvent], seq: int) -> int:
+    """How many events are in the log up to `seq`. Raises UsageError when there is none with this number."""
+    count = sum(event.seq <= seq for event in events)
+    if not count or events[count - 1].seq != seq:
+        last = events[-1].seq if events else 0
+        raise UsageError(
+            f"There is no event {seq}: the task has 1 to {last}.", "List points: halo tasks show TASK --points"
+        )
+    return count
+
+
+def checkpoint_at(events: Sequence[ev.DurableEvent], seq: int) -> str:
+    """The checkpoint of the files as they were after event `seq`; empty when there is none.
+
+    Checkpoints are ready some time after what they show. So it is that of the last call that had ended, as its name
+    says; else the newest that was taken by then, or the next one if nothing was begun before it that may change files.
+    The first one ever shows the files before any change, however late it was ready.
+    """
+    if late := _late(events, seq):
+        return late
+    found = ""
+    for event in events:
+        if isinstance(event, ev.CheckpointTaken):
+            if event.seq > seq:
+                return event.checkpoint
+            found = event.checkpoint
+        elif found and event.seq > seq and _may_change_files(event):
+            return found
+    return found
+
+
+def _late(events: Sequence[ev.DurableEvent], seq: int) -> str:
+    """The checkpoint of the last changing call before `seq`, if it was ready after that; empty when it was not late."""
+    titles: dict[str, str] = {}
+    last = ""
+    for event in events:
+        match event:
+            case ev.ToolCallStarted() if event.kind in CHANGING:
+                titles[event.call] = event.title
+                if event.seq > seq and event.title == last:
+                    return ""
+            case ev.ToolCallEnded(call=call) if event.seq <= seq and call in titles:
+                last = titles.pop(call)
+            case ev.CheckpointTaken(label=label) if last and label == last:
+                if event.seq > seq:
+                    return event.checkpoint
+                last = ""
+    return ""
+
+
+def _may_change_files(event: ev.DurableEvent) -> bool:
+    started = isinstance(event, ev.ToolCallStarted) and event.kind in CHANGING
+    return started or isinstance(event, ev.FileChanged | ev.CheckpointRestored | ev.TurnEnded)
+
+
+def last_completion(events: Sequence[ev.DurableEvent]) -> int:
+    """The event with which the newest turn but one ended; the first one when there was none.
+
+    What came since is what the newest turn did.
+    """
+    began = [event.seq for event in events if isinstance(event, ev.TurnStarted)]
+    ends = [event.seq for event in events if isinstance(event, ev.TurnEnded) and began and event.seq < began[-1]]
+    return ends[-1] if ends else 1
+
+
+def points(events: Iterable[ev.DurableEvent]) -> Iterator[Point]:
+    """Where to go back to, in order."""
+    for event in events:
+        match event:
+            case ev.TurnStarted(content=content):
+                yield Point(event.seq, event.at, "prompt", _line(content))
+            case ev.CheckpointTaken(label=label):
+                yield Point(event.seq, event.at, "files", label)
+            case ev.TurnEnded(reason=reason):
+                yield Point(event.seq, event.at, "end", reason.value.replace("_", " "))
+            case ev.ConversationRestored(to=to):
+                yield Point(event.seq, event.at, "back", f"the conversation went back to {to}")
+            case ev.CheckpointRestored(changed=changed):
+                yield Point(event.seq, event.at, "back", f"the files went back: {len(changed)} changed")
+
+
+def _line(content: tuple[UserPart, ...]) -> str:
+    words = "".join(part.text for part in content if isinstance(part, Text))
+    return " ".join(words.split())

@@ -1,0 +1,171 @@
+"""What a person may do with a task's past: look at a moment, compare two, go back to one, or go on as another task.
+
+A moment is `TASK@EVENT`; where files are meant, a checkpoint's name will do as well.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from halocline.checkpoints.comparing import Comparison as Comparison, FileDifference as FileDifference
+from halocline.checkpoints.restore import Restored as Restored, RestorePlan as RestorePlan
+from halocline.checkpoints.shadow_git import BY_HAND, ShadowGit
+from halocline.controller.forks import Fork, fork_of
+from halocline.controller.going_back import at_rest, event_of, go_back, in_nobodys_hands, noted
+from halocline.controller.moments import Moment, Point, checkpoint_at, last_completion, moment, place, points
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
+from halocline.store import history
+from halocline.store.paths import Home
+from halocline.task.log import read
+from halocline.task.task import Task
+
+Stores = Callable[[Path, str], ShadowGit]
+Running = Callable[[], Mapping[str, Task]]
+
+
+class TimeTravel:
+    """`running` are the tasks that are open here; `stores` gives the checkpoints of a workspace, counted as a task's.
+
+    `settle` is called with an open task's name once it went back: its mode may be another one.
+    """
+
+    def __init__(self, home: Home, running: Running, stores: Stores, settle: Callable[[str], None]) -> None:
+        self._home = home
+        self._running = running
+        self._stores = stores
+        self._settle = settle
+
+    def past(self, task: str) -> list[ev.DurableEvent]:
+        """All that was written of a task. Raises TaskNotFound and UsageError."""
+        return list(read(self._home.log(self._find(task))))
+
+    def at(self, task: str, seq: int) -> Moment:
+        """A task as it was after event `seq`. Raises TaskNotFound and UsageError."""
+        return moment(self.past(task), seq)
+
+    def points(self, task: str) -> tuple[Point, ...]:
+        """Where one might want to go back to."""
+        return tuple(points(self.past(task)))
+
+    def since(self, task: str, *, completion: bool) -> str:
+        """The moment at which the newest turn began, or the task did."""
+        return f"{self._find(task)}@{last_completion(self.past(task)) if completion else 1}"
+
+    async def compare(self, workspace: Path, old: str, new: str = "") -> Comparison:
+        """What differs between two moments or checkpoints; without `new`, from `old` to the files as they are."""
+        store = self._stores(workspace, BY_HAND)
+        return await store.compare(self._checkpoint(old), self._checkpoint(new) if new else None)
+
+    async def plan(self, workspace: Path, target: str, *, overwrite: bool = False) -> RestorePlan:
+        """What `restore` would do now."""
+        sha = self._checkpoint(target)
+        return await self._stores(workspace, await self._owner(workspace, target)).plan(sha, overwrite=overwrite)
+
+    async def restore(
+        self, workspace: Path, target: str, *, overwrite: bool = False, conversation: bool = False
+    ) -> Restored:
+        """Put files back; the log of their task says so, unless it is gone or open elsewhere.
+
+        With `conversation` that goes back as well, and a task that is open elsewhere is not touched at all.
+
+        Raises:
+            UsageError, TaskNotFound, TaskBusy, HaloclineError
+        """
+        sha, task = self._checkpoint(target), await self._owner(workspace, target)
+        if conversation:
+            return await self._restore_both(workspace, target, sha, overwrite=overwrite)
+        restored = await self._stores(workspace, task).restore(sha, overwrite=overwrite)
+        with suppress(TaskNotFound, TaskBusy):
+            await self._note(self._find(task), noted(restored, tell=True))
+        return restored
+
+    async def _restore_both(self, workspace: Path, target: str, sha: str, *, overwrite: bool) -> Restored:
+        task, _, seq = target.partition("@")
+        if not seq:
+            task = await self._owner(workspace, target)
+            found = [info.sha for info in await self._stores(workspace, BY_HAND).list() if info.is_named(target)]
+            seq = str(event_of(self.past(task), found[0] if found else sha))
+        done = await self.go_back(cmd.GoBack(task=task, to=int(seq), overwrite=overwrite), sha)
+        assert done is not None
+        return done
+
+    async def go_back(self, wish: cmd.GoBack, checkpoint: str = "") -> Restored | None:
+        """Take a task back, its files to this checkpoint or the moment's; one that is open here is interrupted first.
+
+        Raises:
+            UsageError, TaskNotFound, TaskBusy, HaloclineError
+        """
+        name = self._find(wish.task)
+        log = self._home.log(name)
+        if task := self._running().get(name):
+            await at_rest(task)
+            store = self._stores(Path(task.state.workspace), name)
+            done = await go_back(log, wish, store, task.emit, checkpoint)
+            self._settle(name)
+            return done
+        async with in_nobodys_hands(log.parent, name) as held:
+            store = self._stores(Path(self.at(name, 1).state.workspace), name)
+            return await go_back(log, wish, store, held.append, checkpoint)
+
+    async def fork(self, fork: Fork, folder: Path | None = None, *, worktree: bool = False) -> str:
+        """Begin a task with another one's past, and give its id; with `folder`, the files as they were are put there.
+
+        With `worktree` it becomes one of the project's git, at the commit that is checked out now.
+
+        Raises:
+            UsageError, TaskNotFound, HaloclineError
+        """
+        source = self._find(fork.source)
+        past = self.past(source)
+        at = fork.at or past[-1].seq
+        then = moment(past, at)
+        name = fork.name or history.new_task_id()
+        store = self._stores(Path(then.state.workspace), name)
+        if folder is not None:
+            if not then.checkpoint:
+                raise UsageError(f"The files were not saved at event {at}.", "Fork without --files.")
+            if worktree:
+                from halocline.hosts.worktrees import add_worktree
+
+                await add_worktree(Path(then.state.workspace), folder)
+            await store.export(then.checkpoint, folder)
+        # Said first, so that the fork is the newest task of its folder.
+        with suppress(TaskBusy):
+            await self._note(source, ev.TaskForked(to=name, point=at))
+        chosen = Fork(name, source, at, fork.model, str(folder) if folder else "")
+        fork_of(then.events, chosen, self._home.task(name))
+        if then.checkpoint and folder is None:
+            await store.adopt(then.checkpoint)
+        return name
+
+    async def _note(self, name: str, event: ev.DurableEvent) -> None:
+        if task := self._running().get(name):
+            task.emit(event)
+            return
+        async with in_nobodys_hands(self._home.task(name), name) as log:
+            log.append(event)
+
+    async def _owner(self, workspace: Path, target: str) -> str:
+        """The task that a moment or a checkpoint is of."""
+        task, is_moment, _ = target.partition("@")
+        if is_moment:
+            return self._find(task)
+        infos = await self._stores(workspace, BY_HAND).list()
+        return next((info.task for info in infos if info.is_named(target)), BY_HAND)
+
+    def _checkpoint(self, name: str) -> str:
+        """The checkpoint that a person names: by itself, or as `TASK@EVENT`. Raises UsageError and TaskNotFound."""
+        task, is_moment, seq = name.partition("@")
+        if not is_moment:
+            return name
+        if not seq.isdecimal():
+            raise UsageError(f"{name!r} names no moment.", "Write TASK@EVENT, with the number of an event.")
+        past = self.past(task)
+        place(past, int(seq))
+        if found := checkpoint_at(past, int(seq)):
+            return found
+        raise UsageError(f"The files were not saved at {name}.", f"List points: halo tasks show {task} --points")
+
+    def _find(self, task: str) -> str:
+        return history.find(self._home.tasks, task)

@@ -1,0 +1,140 @@
+"""Where a conversation can go back to: every moment of a log, also those that were gone back from.
+
+What must stay true: nothing is forgotten and nothing is counted twice. What a person decided, what was spent and what
+the world is like (files, jobs, the shell) stays; what was said, and what follows from that alone, is as it was then.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from operator import attrgetter, is_
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from halocline.protocol.compaction import Compacted
+from halocline.protocol.event_kinds import Durable
+from halocline.protocol.focus import SeenFile
+from halocline.protocol.instructions import ActiveInstruction
+from halocline.protocol.kinds import Mode, Todo
+from halocline.protocol.messages import Message, Usage, UserMessage, UserPart
+from halocline.protocol.values import Value
+
+if TYPE_CHECKING:
+    from halocline.protocol.state import State
+
+
+class CheckpointRestored(Durable, frozen=True):
+    """Files were put back to `checkpoint`; `undo` is the checkpoint of how they were before.
+
+    Of those that were `changed`, `merged` hold a person's later edits as well; `yours` and `conflicts` kept such edits
+    and stayed as they were, the second although the task had changed them, too; `kept` could not be put back. `content`
+    is what the model is told, unless it goes back as well.
+    """
+
+    checkpoint: str
+    undo: str
+    changed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    yours: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    content: tuple[UserPart, ...] = ()
+
+
+class ConversationRestored(Durable, frozen=True):
+    """The conversation goes on from where it was after event `to`; what was said since is not read any more.
+
+    Nothing is deleted, so it can be gone back to as well.
+    """
+
+    to: int
+
+
+class TaskForked(Durable, frozen=True):
+    """Another task, `to`, goes on from event `point` of this one."""
+
+    to: str
+    point: int
+
+
+class Point(Value, frozen=True):
+    """The conversation after event `seq`: how many messages it had, and what follows from them."""
+
+    seq: int = 0
+    length: int = 0
+    mode: Mode = Mode.ACT
+    todos: tuple[Todo, ...] = ()
+    compactions: tuple[Compacted, ...] = ()
+    instructions: tuple[ActiveInstruction, ...] = ()
+    offered: frozenset[str] = frozenset()
+    has_planned: bool = False
+    last_usage: Usage = Usage()
+    known: Mapping[str, SeenFile] = {}
+
+
+Points = tuple[tuple[Point, ...], ...]
+"""In order, some in each."""
+FEW = 128
+
+
+class Branch(Value, frozen=True):
+    """Messages that were in the conversation before event `until` and left it then."""
+
+    until: int
+    messages: tuple[Message, ...]
+
+
+_SEQ = attrgetter("seq")
+_BEGINNING = Point()
+_KEPT = ("mode", "todos", "compactions", "instructions", "offered", "has_planned", "last_usage", "known")
+_kept = attrgetter(*_KEPT)
+
+
+def remembered(before: "State", after: "State") -> "State":
+    """The state after an event, with a way back to it."""
+    kept = _kept(after)
+    if after.messages is before.messages and all(map(is_, kept, _kept(before))):
+        return after
+    points = _with(after.points, Point(after.seq, len(after.messages), *kept))
+    if _goes_on(before.messages, after.messages):
+        return replace(after, points=points)
+    return replace(after, points=points, branches=(*after.branches, Branch(after.seq, before.messages)))
+
+
+def _with(points: Points, point: Point) -> Points:
+    """One more. Few are copied for it, however many there are."""
+    if not points or len(points[-1]) == FEW:
+        return (*points, (point,))
+    return (*points[:-1], (*points[-1], point))
+
+
+def _goes_on(before: tuple[Message, ...], after: tuple[Message, ...]) -> bool:
+    """Whether messages were only added: a message that stands where it stood has the same ones before it."""
+    at = len(before) - 1
+    return at < 0 or (at < len(after) and after[at] is before[at])
+
+
+def messages_at(state: "State", seq: int) -> tuple[Message, ...]:
+    """The conversation as it was after event `seq`."""
+    point = _point(state, seq)
+    then = next((branch.messages for branch in state.branches if branch.until > seq), state.messages)
+    return then[: point.length]
+
+
+def restored(state: "State", event: ConversationRestored) -> "State":
+    """The state once the conversation went back."""
+    point = _point(state, event.to)
+    kept = dict(zip(_KEPT, _kept(point), strict=True))
+    return replace(state, messages=messages_at(state, event.to), draft=None, compacting=None, declined=False, **kept)
+
+
+def told(state: "State", event: CheckpointRestored) -> "State":
+    """The state once the model was told which files are not as it left them."""
+    return replace(state, messages=(*state.messages, UserMessage(event.content))) if event.content else state
+
+
+def _point(state: "State", seq: int) -> Point:
+    few = bisect_right(state.points, seq, key=lambda points: points[0].seq)
+    points = state.points[few - 1] if few else ()
+    at = bisect_right(points, seq, key=_SEQ)
+    return points[at - 1] if at else _BEGINNING

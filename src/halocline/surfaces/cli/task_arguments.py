@@ -1,0 +1,97 @@
+"""The words of the commands about tasks: what was done, its saved states, its to-do list, and notes for later ones."""
+
+from halocline.surfaces.cli.arguments import Parser, positive_int
+
+
+def tasks() -> Parser:
+    parser = Parser(prog="halo tasks", description="The tasks of this home.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|show|delete")
+    listing = actions.add_parser("list", help="the newest first")
+    listing.add_argument("--all", action="store_true", help="of every folder, not only this one")
+    listing.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
+    listing.add_argument("--json", action="store_true", help="one JSON object a line")
+    show = actions.add_parser("show", help="read a task")
+    show.add_argument("id", help="the task, or the beginning or end of its name")
+    instead = show.add_mutually_exclusive_group()
+    instead.add_argument("--follow", action="store_true", help="go on as another process writes it")
+    instead.add_argument("--at", type=positive_int, metavar="EVENT", help="as it was after this event")
+    instead.add_argument("--points", action="store_true", help="list what one may go back to, with event numbers")
+    instead.add_argument("--cost", action="store_true", help="what it took: tokens and dollars by step, turn and task")
+    delete = actions.add_parser("delete", help="remove a task's log")
+    delete.add_argument("id", help="the task")
+    delete.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    return parser
+
+
+def export() -> Parser:
+    parser = Parser(prog="halo export", description="Write a task to standard output or a file.")
+    parser.add_argument("id", help="the task, or the beginning or end of its name")
+    parser.add_argument("-f", "--format", choices=("markdown", "jsonl"), default="markdown", help="what to write")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to write it")
+    return parser
+
+
+def replay() -> Parser:
+    parser = Parser(prog="halo replay", description="Run a recorded task again, with no model and no network.")
+    add = parser.add_argument
+    add("recording", help="a file that --record wrote, or a task")
+    add("--tolerant", action="store_true", help="go on after a difference, as far as possible")
+    add("--tools-in", metavar="DIR", help="let the tools run, in this folder; else they answer as recorded")
+    add("--json", action="store_true", help="say it as one JSON object")
+    return parser
+
+
+def checkpoints() -> Parser:
+    parser = Parser(prog="halo checkpoints", description="Saved states of a workspace.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|diff|restore")
+    listing = actions.add_parser("list", help="the newest first")
+    diff = actions.add_parser("diff", help="what changed since a checkpoint, or between two")
+    diff.add_argument("checkpoint", nargs="?", help="its name, as the list shows it, or TASK@EVENT")
+    diff.add_argument("other", nargs="?", help="compare with this one instead of the files as they are")
+    diff.add_argument("--stat", action="store_true", help="only names and how many lines changed")
+    diff.add_argument("--json", action="store_true", help="one JSON object a file")
+    since = diff.add_mutually_exclusive_group()
+    since.add_argument("--since-completion", action="store_true", help="what the newest turn of a task changed")
+    since.add_argument("--since-start", action="store_true", help="what a task changed since it began")
+    diff.add_argument("--task", metavar="ID", help="with --since-…: this task, not the newest of the folder")
+    restore = actions.add_parser("restore", help="put the files back; can be undone")
+    restore.add_argument("checkpoint", help="its name, as the list shows it, or TASK@EVENT")
+    restore.add_argument("--what", choices=("files", "chat", "both"), default="files", help="what goes back")
+    restore.add_argument("--overwrite", action="store_true", help="also what you or others changed since")
+    restore.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    for action in (listing, diff, restore):
+        action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
+    return parser
+
+
+def fork() -> Parser:
+    parser = Parser(prog="halo fork", description="Go on from a moment of a task, as another task.")
+    add = parser.add_argument
+    add("id", help="the task, or the beginning or end of its name")
+    add("--at", type=positive_int, metavar="EVENT", help="from after this event; else from its end")
+    add("-m", "--model", metavar="PROVIDER/MODEL", help="with another model")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--files", metavar="DIR", help="put the files as they were into this folder, and work there")
+    where.add_argument("--worktree", metavar="DIR", help="the same in a new worktree of the project's git")
+    return parser
+
+
+def todos() -> Parser:
+    parser = Parser(prog="halo todos", description="The to-do list of a task, and the file to change it in.")
+    parser.add_argument("task", nargs="?", default="", help="its id, or the end of it; the newest here without one")
+    parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
+    return parser
+
+
+def memory() -> Parser:
+    parser = Parser(prog="halo memory", description="Notes that tasks in a folder begin with.")
+    parser.set_defaults(action="show", cwd=".")
+    actions = parser.add_subparsers(dest="action", metavar="show|edit|forget")
+    show = actions.add_parser("show", help="your own and the project's, numbered")
+    edit = actions.add_parser("edit", help="open your own in your editor")
+    edit.add_argument("--project", action="store_true", help="the project's, which everybody has")
+    forget = actions.add_parser("forget", help="remove one")
+    forget.add_argument("number", type=positive_int, metavar="N", help="as show numbers it")
+    for action in (show, edit, forget):
+        action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
+    return parser
