@@ -11,6 +11,8 @@ import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
@@ -74,7 +76,8 @@ class Git(Value, frozen=True):
     """The git program, bound to one store and its workspace.
 
     `deadline` is in `time.monotonic` seconds, for all commands together; `lock` is the descriptor of the store's lock,
-    which every git inherits, so that it is free only when no git of ours lives.
+    which every git inherits, so that it is free only when no git of ours lives. `is_ours`: false for the project's own
+    git, which is asked about its settings and never told to do anything.
     """
 
     program: str
@@ -83,6 +86,11 @@ class Git(Value, frozen=True):
     deadline: float
     runner: Runner
     lock: int | None = None
+    is_ours: bool = True
+
+    def beside(self, folder: Path, top: Path) -> "Git":
+        """The project's git, as the person has set it up; for questions only."""
+        return replace(self, store=folder, workspace=top, is_ours=False)
 
     def run(self, *arguments: str, data: bytes = b"", accept: Collection[int] = (0,)) -> bytes:
         """Give what the command writes.
@@ -126,16 +134,20 @@ class Git(Value, frozen=True):
 
     def _environment(self) -> Mapping[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        return inherited | {
-            "GIT_DIR": str(self.store),
-            "GIT_WORK_TREE": str(self.workspace),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_ATTR_NOSYSTEM": "1",
-            "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_TERMINAL_PROMPT": "0",
-            # Versions before 2.32 know no GIT_CONFIG_GLOBAL and look here; the store holds no such files.
-            "HOME": str(self.store),
-            "XDG_CONFIG_HOME": str(self.store),
-            "LC_ALL": "C",
-        }
+        place = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self.workspace), "LC_ALL": "C"}
+        if not self.is_ours:
+            return inherited | place | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+        return (
+            inherited
+            | place
+            | {
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "GIT_ATTR_NOSYSTEM": "1",
+                "GIT_NO_REPLACE_OBJECTS": "1",
+                "GIT_TERMINAL_PROMPT": "0",
+                # Versions before 2.32 know no GIT_CONFIG_GLOBAL and look here; the store holds no such files.
+                "HOME": str(self.store),
+                "XDG_CONFIG_HOME": str(self.store),
+            }
+        )

@@ -49,6 +49,16 @@ def prepare(store: Path, workspace: Path) -> None:
     _keep(store / "info" / "exclude", _excludes(store, workspace))
 
 
+def lend(store: Path, objects: Path | None) -> None:
+    """Let the store find objects in another folder of objects as well; None: in its own only."""
+    alternates = store / "objects" / "info" / "alternates"
+    if objects is None:
+        alternates.unlink(missing_ok=True)
+        return
+    alternates.parent.mkdir(exist_ok=True)
+    _keep(alternates, f"{objects}\n")
+
+
 def clear_stale_locks(store: Path, refs: str) -> None:
     """Remove the locks that a killed git left; `refs` is the folder of references that we write."""
     for stale in (store / "index.lock", *(store / refs).glob("*.lock")):

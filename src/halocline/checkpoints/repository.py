@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.checkpoints import index, layout, lock
+from halocline.checkpoints.borrowing import borrow
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
 from halocline.checkpoints.objects import write_commit, write_ref
 from halocline.checkpoints.overtaking import Contents, changed, keep, read_few
@@ -103,6 +104,8 @@ class Repository:
         """
         with self._held(self._limits.seconds) as git:
             try:
+                if not (self.path / "index").exists():
+                    borrow(git, self._limits.largest)
                 return self._save(git, label, paths, on_read)
             except GitFailed:
                 self._newest = None
