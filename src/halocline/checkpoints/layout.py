@@ -6,6 +6,8 @@ are kept as they are, whatever the project's `.gitattributes` say of line ends, 
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _CONFIG = """[core]
@@ -51,16 +53,39 @@ def prepare(store: Path, workspace: Path) -> None:
 
 def lend(store: Path, objects: Path | None) -> None:
     """Let the store find objects in another folder of objects as well; None: in its own only."""
-    alternates = store / "objects" / "info" / "alternates"
+    place = alternates(store)
     if objects is None:
-        alternates.unlink(missing_ok=True)
+        place.unlink(missing_ok=True)
         return
-    alternates.parent.mkdir(exist_ok=True)
-    _keep(alternates, f"{objects}\n")
+    place.parent.mkdir(exist_ok=True)
+    _keep(place, f"{objects}\n")
 
 
-def clear_stale_locks(store: Path, refs: str) -> None:
-    """Remove the locks that a killed git left; `refs` is the folder of references that we write."""
+def alternates(store: Path) -> Path:
+    """The file that names where else objects are."""
+    return store / "objects" / "info" / "alternates"
+
+
+@contextmanager
+def alone(store: Path) -> Iterator[Callable[[], None]]:
+    """Let the store find its own objects only; for good, if what this gives is called."""
+    place, aside = alternates(store), _aside(store)
+    place.rename(aside)
+    try:
+        yield lambda: aside.unlink(missing_ok=True)
+    finally:
+        with suppress(FileNotFoundError):
+            aside.rename(place)
+
+
+def _aside(store: Path) -> Path:
+    return alternates(store).with_name("alternates.aside")
+
+
+def clear_up(store: Path, refs: str) -> None:
+    """Undo what a killed process left half done; `refs` is the folder of references that we write."""
+    with suppress(FileNotFoundError):
+        _aside(store).rename(alternates(store))
     for stale in (store / "index.lock", *(store / refs).glob("*.lock")):
         stale.unlink(missing_ok=True)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.checkpoints import index, layout, lock
+from halocline.checkpoints import index, layout, lock, upkeep
 from halocline.checkpoints.borrowing import borrow
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
 from halocline.checkpoints.objects import write_commit, write_ref
@@ -85,12 +85,40 @@ class Repository:
         self._program = program
         self._limits = limits
         self._runner = Runner()
+        self._keeper = Runner()
+        self._may_borrow = True
         self._newest: _Last | None = None
         self._written: tuple[index.Stamp | None, str] | None = None
 
     def stop(self) -> None:
         """Break off what another thread does, and refuse all else that needs the lock."""
         self._runner.stop()
+        self._keeper.stop()
+
+    def keep_up(self) -> None:
+        """Do what upkeep there is. Copying the project's objects holds up nobody; freeing space does for a while.
+
+        Raises:
+            HaloclineError, OSError: it has to be tried again later.
+        """
+        if upkeep.is_borrowing(self.path):
+            try:
+                upkeep.copy_borrowed(self._bound(self._limits.patience, self._keeper, None))
+            except GitFailed:
+                self._give_back()
+                raise
+            with self._held(self._limits.seconds, self._keeper) as git:
+                upkeep.stand_alone(git)
+        elif upkeep.has_garbage(self.path):
+            with self._held(self._limits.seconds, self._keeper) as git:
+                upkeep.collect_garbage(git)
+
+    def _give_back(self) -> None:
+        """An object that was borrowed is gone: the next checkpoint reads the files instead."""
+        with self._held(self._limits.seconds, self._keeper):
+            self._may_borrow = False
+            (self.path / "index").unlink(missing_ok=True)
+            layout.lend(self.path, None)
 
     def save(self, label: str, paths: Sequence[str] | None, on_read: OnRead) -> Saved:
         """Make a checkpoint; `on_read` is called when the files may change again, and gives what was kept of them.
@@ -104,7 +132,7 @@ class Repository:
         """
         with self._held(self._limits.seconds) as git:
             try:
-                if not (self.path / "index").exists():
+                if self._may_borrow and not (self.path / "index").exists():
                     borrow(git, self._limits.largest)
                 return self._save(git, label, paths, on_read)
             except GitFailed:
@@ -164,18 +192,19 @@ class Repository:
         return self._held(self._limits.patience)
 
     @contextmanager
-    def _held(self, seconds: float) -> Iterator[Git]:
+    def _held(self, seconds: float, runner: Runner | None = None) -> Iterator[Git]:
         """Hold the lock of the store, which is made when missing, and give a git bound to both.
 
         Raises CheckpointsOff when another process holds it all the time.
         """
+        runner = runner or self._runner
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            with lock.held(self.path.with_suffix(".lock"), time.monotonic() + seconds, self._runner.check) as held:
+            with lock.held(self.path.with_suffix(".lock"), time.monotonic() + seconds, runner.check) as held:
                 layout.prepare(self.path, self.workspace)
                 # We hold the lock, so no git of ours lives.
-                layout.clear_stale_locks(self.path, self._refs)
-                yield self._bound(seconds, self._runner, held)
+                layout.clear_up(self.path, self._refs)
+                yield self._bound(seconds, runner, held)
         except TimeoutError:
             raise CheckpointsOff("another process keeps the store of this folder busy", "Try again later.") from None
 

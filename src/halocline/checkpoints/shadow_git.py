@@ -6,6 +6,7 @@ Nothing here raises into the task: trouble becomes one `Noticed`, and the work g
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -48,7 +49,8 @@ class ShadowGit:
     """The checkpoints of one task, in a git repository apart from the project's own.
 
     `store` is the folder of all checkpoints, `<home>/checkpoints`. `delay` is how many seconds the first checkpoint
-    waits, so that the first request to the model goes out before it; `home` is the person's home folder.
+    waits, so that the first request to the model goes out before it, and `idle` how long nothing must have been asked for
+    before the store is kept up; `home` is the person's home folder.
 
     The queries wait for what was asked for before, and raise HaloclineError. A checkpoint is named by its number within
     the task, as `task/number`, or by its hash.
@@ -62,12 +64,16 @@ class ShadowGit:
         *,
         limits: Limits | None = None,
         delay: float = 0.05,
+        idle: float = 2.0,
         program: str = "git",
         home: Path | None = None,
     ) -> None:
         self._repository = Repository(store, workspace, task, program, limits or Limits())
         self._home = home or Path.home()
         self._delay = delay
+        self._idle = idle
+        self._until_upkeep: asyncio.TimerHandle | None = None
+        self._upkeep: asyncio.Task[None] | None = None
         self._emit: Emit = lambda event: None
         self._waiting: deque[_Request] = deque()
         self._running: _Request | None = None
@@ -121,6 +127,10 @@ class ShadowGit:
         self._turn_off()
         self._repository.stop()
         await self.settle()
+        if self._until_upkeep is not None:
+            self._until_upkeep.cancel()
+        if self._upkeep is not None and not self._upkeep.done():
+            await self._upkeep
 
     async def list(self, task: str | None = None) -> tuple[CheckpointInfo, ...]:
         """The checkpoints of one task or of all tasks in this workspace, oldest first."""
@@ -165,6 +175,23 @@ class ShadowGit:
             finally:
                 self._running.is_read.set()
                 self._running = None
+        self._plan_upkeep()
+
+    def _plan_upkeep(self) -> None:
+        """Keep the store up once nothing was asked for a while; once in the life of a task."""
+        if self._until_upkeep is not None:
+            self._until_upkeep.cancel()
+        if self._upkeep is None and not self._is_off:
+            self._until_upkeep = asyncio.get_running_loop().call_later(self._idle, self._begin_upkeep)
+
+    def _begin_upkeep(self) -> None:
+        if self._upkeep is None and not self._is_off:
+            self._upkeep = asyncio.create_task(self._keep_up())
+
+    async def _keep_up(self) -> None:
+        # What fails now is tried again by the next task. `close` ends the git that the thread waits for.
+        with suppress(HaloclineError, OSError):
+            await asyncio.to_thread(self._repository.keep_up)
 
     async def _serve(self, request: _Request) -> None:
         try:
