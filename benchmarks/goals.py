@@ -45,5 +45,7 @@ GOALS = (
     Goal("search_one", Measure.RATIO, 1.3),
     Goal("search_some", Measure.RATIO, 1.3),
     Goal("search_all", Measure.RATIO, 1.3),
+    Goal("checkpoint_first", Measure.RATIO, 1.5, aim=1.1),
+    Goal("checkpoint_edits", Measure.RATIO, 1.2),
     Goal("edits", Measure.VALUE, 1000),
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import commands, judging, search
+from benchmarks import checkpoints, commands, judging, search
 from benchmarks.figures import figures
 from benchmarks.goals import GOALS
 from benchmarks.report import as_json, counts, markdown, verdicts
@@ -30,6 +30,7 @@ PARTS = {
     "parsing": (),
     "commands": (),
     "search": (),
+    "checkpoints": (),
     "edits": ("edits",),
 }
 _ROUNDS, _QUICK_ROUNDS = 9, 3
@@ -113,6 +114,8 @@ def main(words: Sequence[str] | None = None) -> int:
         table += [*commands.figures(rounds), *judging.figures(rounds)]
     if "search" in chosen.only:
         table += search.figures(rounds)
+    if "checkpoints" in chosen.only:
+        table += checkpoints.figures(rounds)
     judged = verdicts(GOALS, table)
     facts = {"python": platform.python_version(), "machine": platform.platform(), "cores": os.cpu_count()}
     facts |= {"rounds": rounds, "parts": chosen.only, "latency_ms": chosen.latency}

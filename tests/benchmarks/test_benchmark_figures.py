@@ -9,7 +9,7 @@ from benchmarks.report import markdown, verdicts
 from benchmarks.server import Exchange
 from benchmarks.session import Run
 
-from benchmarks import commands, judging, search
+from benchmarks import checkpoints, commands, judging, search
 
 MEASURED = {"first": 1.0, "short": 1.0, "flood": 1.0, "memory": 1.0}
 
@@ -86,7 +86,8 @@ def test_every_goal_bounds_a_figure_that_is_measured() -> None:
     of_commands = {figure.name for figure in commands.table(MEASURED, MEASURED)}
     measured = {name for name, _, _ in STATISTICS} | {f"parse_{race.name}" for race in races()}
     of_judging = {figure.name for figure in judging.figures(1)}
-    assert {goal.figure for goal in GOALS} <= measured | of_commands | of_judging | search.SEARCHES.keys()
+    of_tools = search.SEARCHES.keys() | checkpoints.CHECKPOINTS.keys()
+    assert {goal.figure for goal in GOALS} <= measured | of_commands | of_judging | of_tools
 
 
 @pytest.mark.parametrize("side", [commands.floor, commands.ours])
@@ -99,4 +100,14 @@ async def test_a_search_is_measured_on_both_sides_of_the_same_tree(tmp_path: Pat
     assert len(list(tmp_path.rglob("*.py"))) == 200
     measured = await search.measure(tmp_path)
     assert measured.keys() == search.SEARCHES.keys()
+    assert all(low > 0 and high > 0 for low, high in measured.values())
+
+
+def test_checkpoints_are_measured_on_both_sides_of_the_same_repository(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    search.make_tree(project, files=500)
+    checkpoints.commit_all(project)
+    measured = checkpoints.measure(project, tmp_path)
+    assert measured.keys() == checkpoints.CHECKPOINTS.keys()
     assert all(low > 0 and high > 0 for low, high in measured.values())

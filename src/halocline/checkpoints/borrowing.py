@@ -7,12 +7,12 @@ The objects stay the project's until `upkeep` has copied them.
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import sha1
 from pathlib import Path
 
 from halocline.checkpoints import layout
-from halocline.checkpoints.foreign_index import Entry, Unreadable, below, parse, written
+from halocline.checkpoints.foreign_index import ForeignIndex, Unreadable, parse
 from halocline.checkpoints.git import Git, GitFailed
 from halocline.checkpoints.suspects import suspicion
 from halocline.protocol.values import Value
@@ -43,11 +43,11 @@ def borrow(git: Git, largest: int) -> bool:
         changed_at, data = _read(lender.folder / "index")
         if any(line.startswith("extensions.") for line in settings):
             return False
-        entries, trees = parse(data)
+        found = parse(data)
         layout.lend(git.store, lender.objects)
-        plain = [entry for entry in entries if entry.is_plain and entry.size <= largest]
-        kept = _here(git, lender, _unconverted(git, lender, plain, may_convert=bool(settings)))
-        _write(git.store / "index", written(kept, trees if len(kept) == len(entries) else b""), changed_at)
+        below = b"" if git.workspace == lender.top else os.fsencode(git.workspace.relative_to(lender.top)) + b"/"
+        entries = _without_conversion(git, lender, found, _wanted(git, found, below, largest), bool(settings))
+        _write(git.store / "index", found.of(entries, below), changed_at)
     except (OSError, Unreadable, GitFailed):
         layout.lend(git.store, None)
         (git.store / "index").unlink(missing_ok=True)
@@ -104,50 +104,57 @@ def _read(path: Path) -> tuple[int, bytes]:
         return info.st_mtime_ns, file.read()
 
 
-def _here(git: Git, lender: Lender, entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Those in the workspace, without what our own rules leave out although the project keeps it."""
-    if git.workspace != lender.top:
-        entries = below(entries, os.fsencode(git.workspace.relative_to(lender.top)))
+def _wanted(git: Git, found: ForeignIndex, below: bytes, largest: int) -> Sequence[int]:
+    """The entries in the workspace, without what our own rules leave out although the project keeps it."""
+    entries: Sequence[int] = range(len(found.paths))
+    if found.odd or max(found.sizes, default=0) > largest:
+        entries = [n for n in entries if n not in found.odd and found.sizes[n] <= largest]
+    if below:
+        entries = [n for n in entries if found.paths[n].startswith(below)]
+    ignored = _ignored(git, [found.paths[n][len(below) :] for n in entries] if below else found.paths)
+    return [n for n in entries if found.paths[n][len(below) :] not in ignored] if ignored else entries
+
+
+def _ignored(git: Git, paths: Sequence[bytes]) -> frozenset[bytes]:
     rules = (git.store / "info" / "exclude").read_bytes().splitlines()
-    suspects = suspicion(rules).among([entry.path for entry in entries])
+    suspects = suspicion(rules).among(paths)
     if not suspects:
-        return entries
-    data = b"\0".join(suspects) + b"\0"
+        return frozenset()
     # 1 says that none is ignored.
-    answer = git.run("check-ignore", "--no-index", "-z", "--stdin", data=data, accept=(0, 1))
-    ignored = frozenset(answer.split(b"\0"))
-    return [entry for entry in entries if entry.path not in ignored]
+    answer = git.run("check-ignore", "--no-index", "-z", "--stdin", data=b"\0".join(suspects) + b"\0", accept=(0, 1))
+    return frozenset(answer.split(b"\0"))
 
 
-def _unconverted(git: Git, lender: Lender, entries: Sequence[Entry], may_convert: bool) -> Sequence[Entry]:
-    """Those that git keeps as they are on the disk."""
-    rules = list(_attribute_files(lender, entries))
-    if not (may_convert or rules):
+def _without_conversion(
+    git: Git, lender: Lender, found: ForeignIndex, entries: Sequence[int], may_convert: bool
+) -> Sequence[int]:
+    """Those that the project's git keeps as they are on the disk."""
+    rules = _attribute_files(lender, found.paths)
+    if not entries or not (may_convert or rules):
         return entries
-    if any(_CONVERTED.search(path.read_bytes()) for path in rules) or may_convert:
-        converted = _with_conversion(git, lender, entries)
-        entries = [entry for entry in entries if entry.path not in converted]
-    shas = b"".join(entry.sha.encode() + b"\n" for entry in entries)
+    if may_convert or any(_CONVERTED.search(path.read_bytes()) for path in rules):
+        converted = _converted(git, lender, [found.paths[n] for n in entries])
+        entries = [n for n in entries if found.paths[n] not in converted]
+    # Other line ends are another size.
+    shas = "".join(f"{found.sha(n)}\n" for n in entries).encode()
     sizes = git.run("cat-file", "--batch-check=%(objectsize)", data=shas).split(b"\n") if entries else ()
-    return [entry for entry, size in zip(entries, sizes, strict=False) if size == b"%d" % entry.size]
+    return [n for n, size in zip(entries, sizes, strict=False) if size == b"%d" % found.sizes[n]]
 
 
-def _attribute_files(lender: Lender, entries: Iterable[Entry]) -> Iterable[Path]:
-    top = os.fsencode(lender.top)
-    inside = [entry.path for entry in entries if entry.path.endswith(b".gitattributes")]
-    above = [lender.top / ".gitattributes", lender.folder / "info" / "attributes"]
-    outside = [Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config", "git", "attributes")]
-    places = {*(Path(os.fsdecode(os.path.join(top, path))) for path in inside), *above, *outside}
-    return (place for place in places if place.is_file())
+def _attribute_files(lender: Lender, paths: Sequence[bytes]) -> list[Path]:
+    """The files that may say how the project's files are kept, the person's own and the project's."""
+    inside = [os.fsdecode(path) for path in paths if path.endswith(b".gitattributes")]
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config", "git", "attributes")
+    above = (lender.top / ".gitattributes", lender.folder / "info" / "attributes", own)
+    return [place for place in (*above, *(lender.top / path for path in inside)) if place.is_file()]
 
 
-def _with_conversion(git: Git, lender: Lender, entries: Sequence[Entry]) -> frozenset[bytes]:
-    data = b"\0".join(entry.path for entry in entries) + b"\0"
+def _converted(git: Git, lender: Lender, paths: Sequence[bytes]) -> frozenset[bytes]:
+    data = b"\0".join(paths) + b"\0"
     answer = git.beside(lender.folder, lender.top).run("check-attr", "-z", "--stdin", *_CONVERSIONS, data=data)
     fields = answer.split(b"\0")
     settled = (b"unspecified", b"unset")
-    found = {path for path, value in zip(fields[0::3], fields[2::3], strict=False) if value not in settled}
-    return frozenset(entry.path for entry in entries if entry.path in found)
+    return frozenset(path for path, value in zip(fields[0::3], fields[2::3], strict=False) if value not in settled)
 
 
 def _write(path: Path, content: bytes, changed_at: int) -> None:

@@ -4,8 +4,8 @@ What is not understood for certain is refused: reading all files is slow, and ne
 """
 
 import struct
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from halocline.protocol.errors import HaloclineError
 
@@ -25,87 +25,101 @@ class Unreadable(HaloclineError):
     code = "index_unreadable"
 
 
-class Entry(NamedTuple):
-    """A file that the index knows; there are very many of them, and a tuple is made fastest.
+@dataclass(frozen=True, slots=True)
+class ForeignIndex:
+    """What an index holds. Of entry `n`: its path in the repository, the size of the file as it was read, and where its
 
-    `path` is within the repository; `packed` is how the index holds it. `is_plain`: a file or a link that is in the
-    work tree, and about whose state git was told nothing special. `size` is of the file as it was read.
+    bytes are in `data`. `odd` are those that are no file or link in the work tree, or about whose state git was told
+    something special. `trees` is what the index knows of the trees of folders. There may be a million entries: hence
+    lists instead of objects.
     """
 
-    path: bytes
-    size: int
-    is_plain: bool
-    packed: bytes
+    data: bytes
+    paths: list[bytes]
+    sizes: list[int]
+    places: list[int]
+    odd: frozenset[int]
+    trees: bytes
+    is_short: bool
 
-    @property
-    def sha(self) -> str:
-        return self.packed[40:60].hex()
+    def sha(self, n: int) -> str:
+        return self.data[self.places[n] + 40 : self.places[n] + 60].hex()
+
+    def of(self, entries: Sequence[int], below: bytes) -> bytes:
+        """An index of these entries, as one of the folder `below` alone has it, without its checksum."""
+        is_whole = len(entries) == len(self.paths) and not below
+        if is_whole and not self.is_short:
+            packed = [self.data[_HEAD : self.places[-1]]]
+        else:
+            start = len(below)
+            packed = [_packed(self.data, self.places[n], self.paths[n][start:]) for n in entries]
+        head = (b"DIRC", (2).to_bytes(4, "big"), len(entries).to_bytes(4, "big"))
+        return b"".join((*head, *packed, self.trees if is_whole else b""))
 
 
-def parse(data: bytes) -> tuple[list[Entry], bytes]:
-    """The entries, and what the index knows of the trees of folders.
+def parse(data: bytes) -> ForeignIndex:
+    """Take an index apart.
 
     Raises:
-        Unreadable: the index is of another form.
+        Unreadable: it is of another form.
     """
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
         raise Unreadable(f"version {version}")
+    is_short = version == 4
     try:
-        entries, end = _short(data, count) if version == 4 else _long(data, count)
-        return entries, _trees(data, end)
+        paths, sizes, places, odd = _short(data, count) if is_short else _long(data, count)
+        return ForeignIndex(data, paths, sizes, places, frozenset(odd), _trees(data, places[-1]), is_short)
     except (IndexError, ValueError, struct.error) as error:
         raise Unreadable(str(error)) from error
 
 
-def below(entries: Iterable[Entry], folder: bytes) -> list[Entry]:
-    """Those in a folder, as an index of this folder alone has them."""
-    start = folder + b"/"
-    inside = (entry for entry in entries if entry.path.startswith(start))
-    return [
-        entry._replace(path=entry.path[len(start) :], packed=_packed(entry.packed, entry.path[len(start) :]))
-        for entry in inside
-    ]
-
-
-def written(entries: Sequence[Entry], trees: bytes) -> bytes:
-    """An index of these, without its checksum."""
-    head = (b"DIRC", (2).to_bytes(4, "big"), len(entries).to_bytes(4, "big"))
-    return b"".join((*head, *(entry.packed for entry in entries), trees))
-
-
-def _packed(like: bytes, path: bytes) -> bytes:
+def _packed(data: bytes, place: int, path: bytes) -> bytes:
     length = len(path)
-    return like[:60] + min(length, _LONG_NAME).to_bytes(2, "big") + path + b"\0" * (8 - (_FIXED + length) % 8)
+    flags = min(length, _LONG_NAME).to_bytes(2, "big")
+    return data[place : place + 60] + flags + path + b"\0" * (8 - (_FIXED + length) % 8)
 
 
-def _long(data: bytes, count: int) -> tuple[list[Entry], int]:
-    """The entries of versions 2 and 3, and where they end."""
-    entries, at, unpack = [], _HEAD, _FIELDS.unpack_from
-    for _ in range(count):
+# Paths, sizes, where each entry begins and the last ends, and which are odd.
+_Raw = tuple[list[bytes], list[int], list[int], list[int]]
+
+
+def _long(data: bytes, count: int) -> _Raw:
+    """Versions 2 and 3."""
+    paths, sizes, places, odd, at, unpack = [], [], [_HEAD], [], _HEAD, _FIELDS.unpack_from
+    for n in range(count):
         mode, size, flags = unpack(data, at)
-        start = at + _FIXED + (2 if flags & _EXTENDED else 0)
-        length = flags & _LONG_NAME
-        stop = start + length if length < _LONG_NAME else data.index(b"\0", start)
-        following = at + (stop - at + 8 & ~7)
-        is_plain = mode in _PLAIN and not flags & _SPECIAL
-        entries.append(Entry(data[start:stop], size, is_plain, data[at:following]))
-        at = following
-    return entries, at
+        start = at + _FIXED
+        if flags < _LONG_NAME and mode in _PLAIN:
+            stop = start + flags
+        else:
+            start += 2 if flags & _EXTENDED else 0
+            length = flags & _LONG_NAME
+            stop = start + length if length < _LONG_NAME else data.index(b"\0", start)
+            if flags & _SPECIAL or mode not in _PLAIN:
+                odd.append(n)
+        paths.append(data[start:stop])
+        sizes.append(size)
+        at += stop - at + 8 & ~7
+        places.append(at)
+    return paths, sizes, places, odd
 
 
-def _short(data: bytes, count: int) -> tuple[list[Entry], int]:
-    """The entries of version 4, where a name says how it differs from the last, and where they end."""
-    entries, at, name = [], _HEAD, b""
-    for _ in range(count):
+def _short(data: bytes, count: int) -> _Raw:
+    """Version 4, where a name says how it differs from the last."""
+    paths, sizes, places, odd, at, name = [], [], [_HEAD], [], _HEAD, b""
+    for n in range(count):
         mode, size, flags = _FIELDS.unpack_from(data, at)
         strip, start = _number(data, at + _FIXED + (2 if flags & _EXTENDED else 0))
         stop = data.index(b"\0", start)
         name = name[: len(name) - strip] + data[start:stop]
-        is_plain = mode in _PLAIN and not flags & _SPECIAL
-        entries.append(Entry(name, size, is_plain, _packed(data[at : at + 60], name)))
+        if flags & _SPECIAL or mode not in _PLAIN:
+            odd.append(n)
+        paths.append(name)
+        sizes.append(size)
         at = stop + 1
-    return entries, at
+        places.append(at)
+    return paths, sizes, places, odd
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:

@@ -84,9 +84,9 @@ def _listing(git: Git) -> list[bytes]:
 
 
 def _enter(git: Git, nested: Iterable[Path]) -> None:
-    """Git goes into a nested repository as into any folder when the index has a file there: one that is not there will do.
+    """Let git go into nested repositories as into any folder: it does when the index has a file there.
 
-    The next update takes it out again.
+    One that is not on the disk will do. The next update takes it out again.
     """
     blob = objects.write(git.store, b"blob", b"").encode()
     entries = b"".join(b"100644 %b\t%b\0" % (blob, folder + _MARK) for folder in nested)

@@ -49,8 +49,8 @@ class ShadowGit:
     """The checkpoints of one task, in a git repository apart from the project's own.
 
     `store` is the folder of all checkpoints, `<home>/checkpoints`. `delay` is how many seconds the first checkpoint
-    waits, so that the first request to the model goes out before it, and `idle` how long nothing must have been asked for
-    before the store is kept up; `home` is the person's home folder.
+    waits, so that the first request to the model goes out before it; `idle` is how long nothing must have been asked
+    for before the store is kept up; `home` is the person's home folder.
 
     The queries wait for what was asked for before, and raise HaloclineError. A checkpoint is named by its number within
     the task, as `task/number`, or by its hash.

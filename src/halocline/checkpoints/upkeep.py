@@ -42,7 +42,7 @@ def stand_alone(git: Git) -> bool:
 
 
 def has_garbage(store: Path) -> bool:
-    """Whether references were taken away, or very many objects lie about singly (git's own measure: a 256th of them)."""
+    """Whether references were taken away, or very many objects lie about singly; a 256th of them is looked at."""
     sample = store / "objects" / "17"
     return (store / _MARK).exists() or (sample.is_dir() and len(os.listdir(sample)) > _MANY)
 
