@@ -1,3 +1,4 @@
+import asyncio
 import os
 import shutil
 import subprocess
@@ -216,3 +217,20 @@ def test_whatever_a_rule_of_ours_leaves_out_is_suspected(tmp_path: Path) -> None
 
 def test_a_rule_that_could_be_about_anything_makes_everything_suspicious() -> None:
     assert suspicion([b"*", b"*.png"]).among([b"a.py"]) == [b"a.py"]
+
+
+async def test_an_index_that_was_not_gone_through_is_never_taken_for_the_stores_own(bench: Bench) -> None:
+    bench.write(".env", "KEY=1")
+    committed(bench, a="one")
+    program = bench.workspace.parent / "slow-git"
+    program.write_text('#!/bin/sh\ncase "$1" in check-ignore) exec sleep 60;; esac\nexec git "$@"\n')
+    program.chmod(0o755)
+    shadow = bench.shadow(program=str(program))
+    shadow.begin(bench.events.append)
+    shadow.take("now")
+    async with asyncio.timeout(20):
+        while not list(bench.store.glob("*/index.borrowed")):
+            await asyncio.sleep(0.01)
+    await shadow.close()
+    await bench.begun()
+    assert bench.saved(1) == {"a.txt"}

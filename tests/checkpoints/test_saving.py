@@ -315,7 +315,7 @@ async def test_no_more_git_is_started_than_it_takes(bench: Bench, tmp_path: Path
     ]
     for label, paths, needed in steps:
         if label == "much":
-            for number in range(20):
+            for number in range(49):
                 bench.write(f"many/{number}.txt", "new")
         asked.write_text("")
         shadow.take(label, paths)

@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from hashlib import sha1
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.checkpoints import layout
 from halocline.checkpoints.foreign_index import ForeignIndex, Unreadable, parse
 from halocline.checkpoints.git import Git, GitFailed
+from halocline.checkpoints.index import differing
 from halocline.checkpoints.suspects import suspicion
 from halocline.protocol.values import Value
 
@@ -33,26 +36,51 @@ class Lender(Value, frozen=True):
     top: Path
 
 
-def borrow(git: Git, largest: int) -> bool:
-    """Let the store begin with what the project's git knows of its files; false when that cannot be done."""
+def borrow(git: Git, largest: int) -> list[bytes] | None:
+    """Let the store begin with what the project's git knows of its files, unless that cannot be done.
+
+    Gives what differs from the index then, if that is known already.
+    """
     lender = find_lender(git.workspace)
     if lender is None or not _may_be_named(lender.objects):
-        return False
+        return None
     try:
-        settings = _settings(git, lender)
-        changed_at, data = _read(lender.folder / "index")
-        if any(line.startswith("extensions.") for line in settings):
-            return False
-        found = parse(data)
-        layout.lend(git.store, lender.objects)
-        below = b"" if git.workspace == lender.top else os.fsencode(git.workspace.relative_to(lender.top)) + b"/"
-        entries = _without_conversion(git, lender, found, _wanted(git, found, below, largest), bool(settings))
-        _write(git.store / "index", found.of(entries, below), changed_at)
+        return _borrow(git, lender, largest)
     except (OSError, Unreadable, GitFailed):
         layout.lend(git.store, None)
-        (git.store / "index").unlink(missing_ok=True)
-        return False
-    return True
+        return None
+
+
+def _borrow(git: Git, lender: Lender, largest: int) -> list[bytes] | None:
+    settings = _settings(git, lender)
+    if any(line.startswith("extensions.") for line in settings):
+        return None
+    changed_at, data = _read(lender.folder / "index")
+    layout.lend(git.store, lender.objects)
+    is_whole = git.workspace == lender.top
+    index = git.store / "index.borrowed"
+    # Git compares the files while the index is looked through, as nearly always nearly all of it can be used.
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        listing: Future[list[bytes]] | None = None
+        if is_whole:
+            _write(index, data, changed_at)
+            listing = pool.submit(differing, replace(git, index=index))
+        found = parse(data)
+        below = b"" if is_whole else os.fsencode(git.workspace.relative_to(lender.top)) + b"/"
+        usable = _usable(git, lender, found, _plain(found, below, largest), bool(settings))
+        ignored = _ignored(git, [found.paths[n][len(below) :] for n in usable] if below else found.paths)
+        kept = [n for n in usable if found.paths[n][len(below) :] not in ignored] if ignored else usable
+        differences = listing.result() if listing else None
+    if len(kept) < len(found.paths):
+        content = found.of(kept, below)
+        _write(index, content + sha1(content, usedforsecurity=False).digest(), changed_at)
+    # Only now: an index that was not gone through holds what must not be saved.
+    index.rename(git.store / "index")
+    if differences is None or len(usable) < len(found.paths):
+        return None
+    return [record for record in differences if record[2:] not in ignored]
 
 
 def find_lender(workspace: Path) -> Lender | None:
@@ -104,18 +132,16 @@ def _read(path: Path) -> tuple[int, bytes]:
         return info.st_mtime_ns, file.read()
 
 
-def _wanted(git: Git, found: ForeignIndex, below: bytes, largest: int) -> Sequence[int]:
-    """The entries in the workspace, without what our own rules leave out although the project keeps it."""
+def _plain(found: ForeignIndex, below: bytes, largest: int) -> Sequence[int]:
+    """The entries in the workspace that are files of which git knows everything, and not too large."""
     entries: Sequence[int] = range(len(found.paths))
     if found.odd or max(found.sizes, default=0) > largest:
         entries = [n for n in entries if n not in found.odd and found.sizes[n] <= largest]
-    if below:
-        entries = [n for n in entries if found.paths[n].startswith(below)]
-    ignored = _ignored(git, [found.paths[n][len(below) :] for n in entries] if below else found.paths)
-    return [n for n in entries if found.paths[n][len(below) :] not in ignored] if ignored else entries
+    return [n for n in entries if found.paths[n].startswith(below)] if below else entries
 
 
 def _ignored(git: Git, paths: Sequence[bytes]) -> frozenset[bytes]:
+    """Which of them our own rules leave out although the project keeps them."""
     rules = (git.store / "info" / "exclude").read_bytes().splitlines()
     suspects = suspicion(rules).among(paths)
     if not suspects:
@@ -125,9 +151,7 @@ def _ignored(git: Git, paths: Sequence[bytes]) -> frozenset[bytes]:
     return frozenset(answer.split(b"\0"))
 
 
-def _without_conversion(
-    git: Git, lender: Lender, found: ForeignIndex, entries: Sequence[int], may_convert: bool
-) -> Sequence[int]:
+def _usable(git: Git, lender: Lender, found: ForeignIndex, entries: Sequence[int], may_convert: bool) -> Sequence[int]:
     """Those that the project's git keeps as they are on the disk."""
     rules = _attribute_files(lender, found.paths)
     if not entries or not (may_convert or rules):
@@ -159,7 +183,5 @@ def _converted(git: Git, lender: Lender, paths: Sequence[bytes]) -> frozenset[by
 
 def _write(path: Path, content: bytes, changed_at: int) -> None:
     """With the time of the original: git tells by it which files may have changed in the moment of writing."""
-    new = path.with_name("index.new")
-    new.write_bytes(content + sha1(content, usedforsecurity=False).digest())
-    os.utime(new, ns=(changed_at, changed_at))
-    new.replace(path)
+    path.write_bytes(content)
+    os.utime(path, ns=(changed_at, changed_at))

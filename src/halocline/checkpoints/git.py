@@ -36,17 +36,17 @@ class Stopped(HaloclineError):
 
 
 class Runner:
-    """Runs one program at a time; another thread may end it."""
+    """Runs programs; another thread may end them."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self._running: set[subprocess.Popen[bytes]] = set()
         self._is_stopped = False
 
     def stop(self) -> None:
         """Kill what runs now; whatever is asked for later is refused."""
         self._is_stopped = True
-        if self._process is not None:
-            self._process.kill()
+        for process in tuple(self._running):
+            process.kill()
 
     def check(self) -> None:
         """Raises Stopped after `stop`."""
@@ -55,7 +55,7 @@ class Runner:
 
     def run(self, process: subprocess.Popen[bytes], data: bytes, seconds: float) -> tuple[int, bytes, bytes]:
         """Feed `data` and wait for the end, which is forced after `seconds`. Gives exit code, output and errors."""
-        self._process = process
+        self._running.add(process)
         # `communicate` can watch the time, but then it sleeps between looks at whether the process has ended.
         clock = threading.Timer(seconds, process.kill)
         with process:
@@ -67,7 +67,7 @@ class Runner:
                 output, errors = process.communicate(data or None)
             finally:
                 clock.cancel()
-                self._process = None
+                self._running.discard(process)
         self.check()
         return process.returncode, output, errors
 
@@ -77,7 +77,7 @@ class Git(Value, frozen=True):
 
     `deadline` is in `time.monotonic` seconds, for all commands together; `lock` is the descriptor of the store's lock,
     which every git inherits, so that it is free only when no git of ours lives. `is_ours`: false for the project's own
-    git, which is asked about its settings and never told to do anything.
+    git, which is asked about its settings and never told to do anything. `index` is another index than the store's own.
     """
 
     program: str
@@ -87,6 +87,7 @@ class Git(Value, frozen=True):
     runner: Runner
     lock: int | None = None
     is_ours: bool = True
+    index: Path | None = None
 
     def beside(self, folder: Path, top: Path) -> "Git":
         """The project's git, as the person has set it up; for questions only."""
@@ -135,6 +136,8 @@ class Git(Value, frozen=True):
     def _environment(self) -> Mapping[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         place = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self.workspace), "LC_ALL": "C"}
+        if self.index is not None:
+            place["GIT_INDEX_FILE"] = str(self.index)
         if not self.is_ours:
             return inherited | place | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
         return (

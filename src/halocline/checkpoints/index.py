@@ -56,9 +56,12 @@ def ignored(git: Git, places: Sequence[Path]) -> frozenset[Path]:
     return frozenset(answer.split(b"\0")[:-1])
 
 
-def scan(git: Git, largest: int) -> tuple[list[Path], frozenset[Path]]:
-    """What changed or is new since the index was written, and what of it is left out although no rule ignores it."""
-    listing = _listing(git)
+def scan(git: Git, largest: int, listing: Sequence[bytes] | None = None) -> tuple[list[Path], frozenset[Path]]:
+    """What changed or is new since the index was written, and what of it is left out although no rule ignores it.
+
+    `listing` is what `differing` gave just now.
+    """
+    listing = _with_nested(git, listing)
     root = os.fsencode(git.workspace)
     wanted: list[Path] = []
     left_out: set[Path] = set()
@@ -71,11 +74,16 @@ def scan(git: Git, largest: int) -> tuple[list[Path], frozenset[Path]]:
     return wanted, frozenset(left_out)
 
 
-def _listing(git: Git) -> list[bytes]:
-    """What differs from the index, each after a letter and a blank; also what does within nested repositories."""
+def differing(git: Git) -> list[bytes]:
+    """What differs from the index, each after a letter and a blank. A nested repository is one folder."""
+    return git.run("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard").split(b"\0")[:-1]
+
+
+def _with_nested(git: Git, listing: Sequence[bytes] | None) -> Sequence[bytes]:
+    """What differs, also within nested repositories."""
     entered: set[Path] = set()
     while True:
-        found = git.run("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard").split(b"\0")[:-1]
+        found, listing = differing(git) if listing is None else listing, None
         nested = {record[2:] for record in found if record.endswith(b"/")} - entered
         if not nested or len(entered) + len(nested) > _MOST_NESTED:
             return found

@@ -14,7 +14,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.checkpoints import index, layout, lock, upkeep
-from halocline.checkpoints.borrowing import borrow
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
 from halocline.checkpoints.objects import write_commit, write_ref
 from halocline.checkpoints.overtaking import Contents, changed, keep, read_few
@@ -132,9 +131,12 @@ class Repository:
         """
         with self._held(self._limits.seconds) as git:
             try:
+                listing = None
                 if self._may_borrow and not (self.path / "index").exists():
-                    borrow(git, self._limits.largest)
-                return self._save(git, label, paths, on_read)
+                    from halocline.checkpoints.borrowing import borrow  # once in the life of a store
+
+                    listing = borrow(git, self._limits.largest)
+                return self._save(git, label, paths, on_read, listing)
             except GitFailed:
                 self._newest = None
                 (self.path / "index").unlink(missing_ok=True)
@@ -211,7 +213,14 @@ class Repository:
     def _bound(self, seconds: float, runner: Runner, held: int | None) -> Git:
         return Git(self._program, self.path, self.workspace, time.monotonic() + seconds, runner, held)
 
-    def _save(self, git: Git, label: str, paths: Sequence[str] | None, on_read: OnRead) -> Saved:
+    def _save(
+        self,
+        git: Git,
+        label: str,
+        paths: Sequence[str] | None,
+        on_read: OnRead,
+        listing: Sequence[bytes] | None = None,
+    ) -> Saved:
         last = self._last(git)
         known = (last.tree,) if last else ()
         left_out: frozenset[index.Path] = frozenset()
@@ -219,7 +228,7 @@ class Repository:
             # What was kept is older than what was found just now.
             tree = changed(git, last.tree, {**contents, **on_read()})
         else:
-            wanted, left_out = index.scan(git, self._limits.largest)
+            wanted, left_out = index.scan(git, self._limits.largest, listing)
             found = read_few(self.workspace, wanted)
             if found is None:
                 index.add(git, wanted, left_out)
