@@ -19,6 +19,7 @@ COMMANDS = {
     "replay": "run a recorded task again, without a model",
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
+    "storage": "what is kept on the disk, and freeing what is not needed",
     "models": "which models can be named, and what they cost",
     "rules": "which files of rules are followed, and why; new ones, on, off",
     "hooks": "which hooks are set up, and which of them run",
@@ -202,6 +203,21 @@ def _checkpoints() -> Parser:
     return parser
 
 
+def _storage() -> Parser:
+    parser = Parser(prog="halo storage", description="What Halocline keeps on the disk.")
+    parser.set_defaults(action="show")
+    parser.add_argument("--json", action="store_true", help="one JSON object, with every task and every store")
+    actions = parser.add_subparsers(dest="action", metavar="prune")
+    prune = actions.add_parser("prune", help="free what no task needs any more; shows first what that is")
+    prune.add_argument("--older", type=_age, metavar="AGE", help="also checkpoints of tasks not changed for, say, 30d")
+    prune.add_argument(
+        "--keep", type=_positive_int, metavar="N", help="also all but the newest N checkpoints of a task"
+    )
+    prune.add_argument("--dry-run", action="store_true", help="only show what would be freed")
+    prune.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    return parser
+
+
 def _models() -> Parser:
     parser = Parser(prog="halo models", description="Which models can be named with -m, and what they cost.")
     parser.add_argument("search", nargs="*", help="only names that hold all of these words")
@@ -320,6 +336,7 @@ PARSERS = {
     "replay": _replay,
     "export": _export,
     "checkpoints": _checkpoints,
+    "storage": _storage,
     "models": _models,
     "rules": _rules,
     "hooks": _hooks,
@@ -347,6 +364,14 @@ def _positive_int(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
+
+
+def _age(text: str) -> float:
+    """Seconds."""
+    units = {"h": 3600, "d": 86400, "w": 604800}
+    if text[-1:] not in units or not text[:-1].isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not an age such as 12h, 30d or 8w")
+    return float(text[:-1]) * units[text[-1]]
 
 
 def _positive(text: str) -> float:

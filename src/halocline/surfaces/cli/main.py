@@ -19,6 +19,7 @@ MODULES = {
     "replay": "replay",
     "export": "tasks",
     "checkpoints": "checkpoints",
+    "storage": "storage",
     "models": "models",
     "rules": "rules",
     "hooks": "trust",
