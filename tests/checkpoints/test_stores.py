@@ -1,3 +1,6 @@
+import asyncio
+import os
+import random
 import subprocess
 import time
 from pathlib import Path
@@ -77,8 +80,9 @@ async def test_the_newest_checkpoints_stay_and_can_be_restored(bench: Bench) -> 
 async def test_a_task_goes_on_after_its_checkpoints_were_given_up(bench: Bench) -> None:
     bench.write("a.txt", "a")
     shadow = await bench.begun()
-    stores.give_up(bench.repository, {"t1": 0}, 10)
-    stores.collect(bench.repository, 10)
+    repository = bench.repository
+    stores.give_up(repository, {"t1": 0}, 10)
+    stores.collect(repository, 10)
     bench.write("a.txt", "b")
     shadow.take("edit", ["a.txt"])
     await shadow.settle()
@@ -93,3 +97,34 @@ async def test_a_busy_store_is_left_alone(bench: Bench) -> None:
     with stores.lock.held(lock, time.monotonic() + 10, lambda: None), pytest.raises(TimeoutError):
         stores.give_up(bench.repository, {"t1": 0}, 0)
     assert len(await bench.shadow().list()) == 1
+
+
+async def test_a_store_that_holds_nothing_any_more_goes_as_a_whole(bench: Bench) -> None:
+    bench.write("a.txt", "a")
+    await taken(bench, "t1", 2)
+    stores.forget(bench.store, "t1")
+    assert stores.stores(bench.store) == []
+
+
+async def test_beyond_the_quota_the_oldest_tasks_lose_their_checkpoints_and_the_present_one_never(bench: Bench) -> None:
+    for n in range(4):
+        bench.write("a.txt", random.Random(n).randbytes(2_000_000))
+        await taken(bench, f"t{n}", 1)
+        past = time.time() - 1000 * (5 - n)
+        os.utime(bench.repository / f"refs/halocline/t{n}/1", (past, past))
+    shadow = await bench.begun("now", idle=0, quota=5_000_000)
+    async with asyncio.timeout(30):
+        while not bench.notices:
+            await asyncio.sleep(0.01)
+    await shadow.close()
+    assert [task.task for task in stores.stores(bench.store)[0].tasks] == ["t2", "t3", "now"]
+    assert bench.notices == ["Checkpoints took more than 5 MB: those of the 2 oldest tasks were freed."]
+    assert stores.total(stores.stores(bench.store)) <= 5_000_000
+
+
+async def test_a_quota_that_the_present_task_alone_exceeds_takes_nothing_from_it(bench: Bench) -> None:
+    bench.write("a.txt", os.urandom(200_000))
+    assert stores.keep_within(bench.store, 0, "t1", 5, stores.Runner()) == 0
+    await taken(bench, "t1", 1)
+    assert stores.keep_within(bench.store, 1, "t1", 5, stores.Runner()) == 0
+    assert bench.saved(1) == {"a.txt"}

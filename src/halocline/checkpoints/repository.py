@@ -108,7 +108,7 @@ class Repository:
                 raise
             with self._held(self._limits.seconds, self._keeper) as git:
                 upkeep.stand_alone(git)
-        elif upkeep.has_garbage(self.path):
+        if upkeep.has_garbage(self.path):
             with self._held(self._limits.seconds, self._keeper) as git:
                 upkeep.collect_garbage(git)
 

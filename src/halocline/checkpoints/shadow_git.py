@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from halocline.checkpoints.git import CheckpointsOff, Stopped
+from halocline.checkpoints.git import CheckpointsOff, Runner, Stopped
 from halocline.checkpoints.guards import check_workspace
 from halocline.checkpoints.overtaking import Contents, Kept
 from halocline.checkpoints.repository import CheckpointInfo, Limits, Repository, Saved
@@ -23,6 +23,8 @@ from halocline.protocol.events import CheckpointTaken, Noticed
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_SECONDS = 20.0
+"""That freeing space may take in the background."""
 MOST_OVERTAKEN = 8
 """Checkpoints that may wait with what files held in memory; after so many, edits wait for them."""
 
@@ -50,7 +52,7 @@ class ShadowGit:
 
     `store` is the folder of all checkpoints, `<home>/checkpoints`. `delay` is how many seconds the first checkpoint
     waits, so that the first request to the model goes out before it; `idle` is how long nothing must have been asked
-    for before the store is kept up; `home` is the person's home folder.
+    for before the store is kept up; all stores may take `quota` bytes; `home` is the person's home folder.
 
     The queries wait for what was asked for before, and raise HaloclineError. A checkpoint is named by its number within
     the task, as `task/number`, or by its hash.
@@ -65,6 +67,7 @@ class ShadowGit:
         limits: Limits | None = None,
         delay: float = 0.05,
         idle: float = 2.0,
+        quota: int | None = None,
         program: str = "git",
         home: Path | None = None,
     ) -> None:
@@ -72,6 +75,9 @@ class ShadowGit:
         self._home = home or Path.home()
         self._delay = delay
         self._idle = idle
+        self._quota = quota
+        self._freeing = Runner()
+        self._folder, self._task = store, task
         self._until_upkeep: asyncio.TimerHandle | None = None
         self._upkeep: asyncio.Task[None] | None = None
         self._emit: Emit = lambda event: None
@@ -126,6 +132,7 @@ class ShadowGit:
         """Drop what has not begun, break off what runs, and wait until it is gone."""
         self._turn_off()
         self._repository.stop()
+        self._freeing.stop()
         await self.settle()
         if self._until_upkeep is not None:
             self._until_upkeep.cancel()
@@ -192,6 +199,17 @@ class ShadowGit:
         # What fails now is tried again by the next task. `close` ends the git that the thread waits for.
         with suppress(HaloclineError, OSError):
             await asyncio.to_thread(self._repository.keep_up)
+        if self._quota is not None and not self._is_off:
+            await self._keep_within(self._quota)
+
+    async def _keep_within(self, quota: int) -> None:
+        from halocline.checkpoints.stores import keep_within  # not needed at the start
+
+        with suppress(HaloclineError, OSError):
+            lost = await asyncio.to_thread(keep_within, self._folder, quota, self._task, _SECONDS, self._freeing)
+            if lost:
+                whose = "the oldest task" if lost == 1 else f"the {lost} oldest tasks"
+                self._emit(Noticed(f"Checkpoints took more than {quota / 1e6:,.0f} MB: those of {whose} were freed."))
 
     async def _serve(self, request: _Request) -> None:
         try:

@@ -4,16 +4,20 @@ Counting starts no git. Giving up holds a store's lock, so that no other process
 """
 
 import os
+import shutil
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from halocline.checkpoints import lock, upkeep
 from halocline.checkpoints.git import Git, Runner
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
 _REFS = "refs/halocline"
 _TITLE = "Checkpoints of "
+_PATIENCE = 5.0
 
 
 class TaskCheckpoints(Value, frozen=True):
@@ -71,13 +75,14 @@ def _checkpoints(folder: Path) -> TaskCheckpoints:
     return TaskCheckpoints(folder.name, numbers, newest)
 
 
-def give_up(path: Path, keep: Mapping[str, int], seconds: float) -> None:
+def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner | None = None) -> None:
     """Keep only so many of the newest checkpoints of these tasks. `collect` frees what they took.
 
     Raises:
         TimeoutError: another process uses the store all the time.
     """
-    with lock.held(path.with_suffix(".lock"), time.monotonic() + seconds, _nothing):
+    check = (runner or Runner()).check
+    with lock.held(path.with_suffix(".lock"), time.monotonic() + seconds, check):
         for task, most in keep.items():
             folder = path / _REFS / task
             given_up = _checkpoints(folder).numbers
@@ -85,20 +90,64 @@ def give_up(path: Path, keep: Mapping[str, int], seconds: float) -> None:
                 (folder / str(number)).unlink(missing_ok=True)
             if not most:
                 _remove_empty(folder)
-        _cut_history(path)
-        upkeep.mark_garbage(path)
+        if _store(path).tasks:
+            _cut_history(path)
+            upkeep.mark_garbage(path)
+        else:
+            # A process that uses the store begins it anew.
+            shutil.rmtree(path)
 
 
-def collect(path: Path, seconds: float, program: str = "git") -> None:
-    """Free what no checkpoint needs.
+def collect(path: Path, seconds: float, runner: Runner | None = None) -> None:
+    """Free what no checkpoint needs; nothing to do when the whole store is gone.
 
     Raises:
         TimeoutError: another process uses the store all the time.
         HaloclineError: git failed, or took too long; nothing is lost.
     """
-    deadline = time.monotonic() + seconds
-    with lock.held(path.with_suffix(".lock"), deadline, _nothing) as held:
-        upkeep.collect_garbage(Git(program, path, path, deadline, Runner(), held))
+    if not path.exists():
+        return
+    deadline, runner = time.monotonic() + seconds, runner or Runner()
+    with lock.held(path.with_suffix(".lock"), deadline, runner.check) as held:
+        upkeep.collect_garbage(Git("git", path, path, deadline, runner, held))
+
+
+def forget(folder: Path, task: str) -> None:
+    """Give up a task's checkpoints; what they took is freed later. A store that is busy keeps them."""
+    for path in [store.path for store in stores(folder) if any(task == one.task for one in store.tasks)]:
+        with suppress(TimeoutError):
+            give_up(path, {task: 0}, 1)
+
+
+def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: Runner) -> int:
+    """Give up the oldest tasks' checkpoints until all stores take at most `quota` bytes, but never those of `spared`.
+
+    Gives how many tasks lost theirs. What does not fit into `seconds`, or is busy, is left for another time. Stopping
+    the runner raises Stopped.
+    """
+    deadline, lost = time.monotonic() + seconds, 0
+    while time.monotonic() < deadline and total(found := stores(folder)) > quota:
+        runner.check()
+        for store in found:
+            if store.is_damaged:
+                shutil.rmtree(store.path, ignore_errors=True)
+        tasks = sorted(
+            (task.newest, task.task, store.path)
+            for store in found
+            for task in store.tasks
+            if not store.is_damaged and task.task != spared
+        )
+        if not tasks:
+            break
+        # One by one would gather garbage as often as there are tasks.
+        oldest = tasks[: max(1, len(tasks) // 4)]
+        for path in {path for _, _, path in oldest}:
+            given_up = {task: 0 for _, task, place in oldest if place == path}
+            with suppress(TimeoutError, HaloclineError):
+                give_up(path, given_up, _PATIENCE, runner)
+                lost += len(given_up)
+                collect(path, max(1, deadline - time.monotonic()), runner)
+    return lost
 
 
 def _cut_history(path: Path) -> None:
@@ -116,10 +165,6 @@ def _remove_empty(folder: Path) -> None:
         folder.rmdir()
     except OSError:
         return
-
-
-def _nothing() -> None:
-    """Nobody breaks this off."""
 
 
 def total(found: Iterable[Store]) -> int:

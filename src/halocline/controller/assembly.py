@@ -349,7 +349,7 @@ class Assembly:
 
     def shadow_git(self, workspace: Path, task: str) -> ShadowGit:
         """The checkpoints of a workspace; new ones are counted as the task's."""
-        return ShadowGit(self.home.checkpoints, workspace, task)
+        return ShadowGit(self.home.checkpoints, workspace, task, quota=int(self.settings.checkpoints_quota * 1e6))
 
     def _checkpoints(self, workspace: Path, task: str) -> Checkpoints:
         if self.settings.checkpoints:

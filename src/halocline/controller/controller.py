@@ -232,6 +232,9 @@ class Controller:
         """Remove a task's log. Raises TaskBusy when a process has it open."""
         Log(self.home.task(name), name).close()
         history.delete(self.home.tasks, name)
+        from halocline.checkpoints.stores import forget
+
+        forget(self.home.checkpoints, name)
 
     def checkpoints(self, workspace: Path) -> ShadowGit:
         """The saved states of a workspace."""

@@ -149,6 +149,10 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Tokens | None, Says(description="Tokens that a model may think for one reply; 0 for none. Wins over `effort`.")
     ] = None
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
+    checkpoints_quota: Annotated[
+        Amount,
+        Says(description="Megabytes that all checkpoints may take; beyond, those of the oldest tasks are freed."),
+    ] = 5000.0
     sandbox: Annotated[
         Literal["off", "auto", "require"],
         Says(

@@ -2,13 +2,13 @@
 
 import argparse
 import os
-import shutil
 from pathlib import Path
 
 import msgspec
 
 from halocline.controller.storage import PrunePlan, Storage, prune, prune_plan, storage
 from halocline.protocol.errors import UsageError
+from halocline.surfaces.cli.listing import entry
 from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.cli.tasks import confirmed
 from halocline.surfaces.figures import plural, size
@@ -58,7 +58,7 @@ def _show_folders(kept: Storage) -> None:
     for store in kept.stores[:SHOWN]:
         count = plural(sum(len(task.numbers) for task in store.tasks), "checkpoint")
         what = "damaged, put aside" if store.is_damaged else count
-        print(_line(size(store.size), what, store.workspace or str(store.path)))
+        print(entry(f"  {size(store.size):>9}", what, text=store.workspace or str(store.path)))
 
 
 def _show_tasks(kept: Storage) -> None:
@@ -66,13 +66,7 @@ def _show_tasks(kept: Storage) -> None:
     if largest:
         print("\nThe largest tasks, with contents of their own")
     for use in largest:
-        print(_line(size(use.folder + use.blobs), use.task, use.title))
-
-
-def _line(taken: str, what: str, name: str) -> str:
-    line = f"  {taken:>9}  {what}  {clean(name)}"
-    width = shutil.get_terminal_size().columns
-    return line if len(line) <= width else line[: width - 1] + "…"
+        print(entry(f"  {size(use.folder + use.blobs):>9}", use.task, text=use.title))
 
 
 def _prune(arguments: argparse.Namespace) -> int:
