@@ -72,6 +72,10 @@ class Runner:
         return process.returncode, output, errors
 
 
+# Reading the project's index would start the watcher that its settings name.
+_HARMLESS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+
+
 class Git(Value, frozen=True):
     """The git program, bound to one store and its workspace.
 
@@ -118,7 +122,7 @@ class Git(Value, frozen=True):
     def _start(self, arguments: tuple[str, ...], data: bytes) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
-                [self.program, *arguments],
+                [self.program, *(() if self.is_ours else _HARMLESS), *arguments],
                 cwd=self.workspace,
                 env=self._environment(),
                 stdin=subprocess.PIPE if data else subprocess.DEVNULL,

@@ -56,6 +56,14 @@ def ignored(git: Git, places: Sequence[Path]) -> frozenset[Path]:
     return frozenset(answer.split(b"\0")[:-1])
 
 
+def leave_out(git: Git) -> None:
+    """Take out of the index what our rules leave out by now."""
+    rules = str(git.store / "info" / "exclude")
+    found = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-from", rules)
+    if found:
+        git.run("update-index", "-z", "--force-remove", "--stdin", data=found)
+
+
 def scan(git: Git, largest: int, listing: Sequence[bytes] | None = None) -> tuple[list[Path], frozenset[Path]]:
     """What changed or is new since the index was written, and what of it is left out although no rule ignores it.
 

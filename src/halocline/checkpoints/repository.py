@@ -8,7 +8,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -203,10 +203,14 @@ class Repository:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             with lock.held(self.path.with_suffix(".lock"), time.monotonic() + seconds, runner.check) as held:
-                layout.prepare(self.path, self.workspace)
+                is_changed = layout.prepare(self.path, self.workspace)
                 # We hold the lock, so no git of ours lives.
                 layout.clear_up(self.path, self._refs)
-                yield self._bound(seconds, runner, held)
+                git = self._bound(seconds, runner, held)
+                if is_changed and (self.path / "index").exists():
+                    with suppress(GitFailed):  # whoever reads the index next finds the same, and repairs it
+                        index.leave_out(git)
+                yield git
         except TimeoutError:
             raise CheckpointsOff("another process keeps the store of this folder busy", "Try again later.") from None
 
