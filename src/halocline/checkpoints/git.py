@@ -109,7 +109,10 @@ class Git(Value, frozen=True):
         seconds = self.deadline - time.monotonic()
         code, output, errors = self.runner.run(self._start(arguments, data), data, max(seconds, 0))
         if code == -signal.SIGKILL and time.monotonic() >= self.deadline:
-            raise CheckpointsOff("the files of this folder take too long to read", "Leave folders out with .gitignore.")
+            raise CheckpointsOff(
+                "the files of this folder take too long to read",
+                "Leave folders out with .haloclineignore, or allow more seconds: checkpoints_patience.",
+            )
         if code not in accept:
             last_words = errors.decode(errors="replace").strip()[-500:]
             raise GitFailed(f"git {arguments[0]} failed ({code}): {last_words}")

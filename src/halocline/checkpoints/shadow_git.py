@@ -23,6 +23,8 @@ from halocline.protocol.events import CheckpointTaken, Noticed
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_OFF_AT = "After {:g} s checkpoints are switched off (checkpoints_patience). Leave folders out with .haloclineignore."
+_WORTH_A_WARNING = 1.0
 _SECONDS = 20.0
 """That freeing space may take in the background."""
 MOST_OVERTAKEN = 8
@@ -75,6 +77,8 @@ class ShadowGit:
         self._home = home or Path.home()
         self._delay = delay
         self._idle = idle
+        self._patience = (limits or Limits()).seconds
+        self._has_warned = False
         self._quota = quota
         self._freeing = Runner()
         self._folder, self._task = store, task
@@ -212,12 +216,15 @@ class ShadowGit:
                 self._emit(Noticed(f"Checkpoints took more than {quota / 1e6:,.0f} MB: those of {whose} were freed."))
 
     async def _serve(self, request: _Request) -> None:
+        warning = asyncio.get_running_loop().call_later(self._patience / 2, self._warn)
         try:
             saved = await asyncio.to_thread(self._save, request, asyncio.get_running_loop())
         except (HaloclineError, OSError) as error:
             self._is_whole = False
             self._complain(error)
             return
+        finally:
+            warning.cancel()
         self._is_whole = True
         self._tell(saved)
         if saved.is_new:
@@ -232,6 +239,12 @@ class ShadowGit:
             return request.kept
 
         return self._repository.save(_label(request), paths, on_read)
+
+    def _warn(self) -> None:
+        if not self._has_warned and self._patience >= _WORTH_A_WARNING:
+            self._has_warned = True
+            half, whole = self._patience / 2, self._patience
+            self._emit(Noticed(f"Saving the files of this folder takes more than {half:g} s. {_OFF_AT.format(whole)}"))
 
     def _complain(self, error: HaloclineError | OSError) -> None:
         match error:
@@ -253,7 +266,7 @@ class ShadowGit:
 
     def _tell(self, saved: Saved) -> None:
         if saved.aside is not None:
-            self._emit(Noticed(f"The store of checkpoints was damaged. A new one was begun; the old is {saved.aside}."))
+            self._emit(Noticed(_what_is_lost(saved.aside)))
         if saved.left_out and not self._has_told_what_is_left_out:
             self._has_told_what_is_left_out = True
             self._emit(Noticed(_what_is_left_out(saved.left_out)))
@@ -261,6 +274,16 @@ class ShadowGit:
 
 def _label(request: _Request) -> str:
     return "; ".join(request.labels)
+
+
+def _what_is_lost(aside: Path) -> str:
+    from halocline.checkpoints.stores import described
+
+    tasks = described(aside).tasks
+    count = sum(len(task.numbers) for task in tasks)
+    names = ", ".join(f"{task.task}/{task.numbers[0]} to {task.numbers[-1]}" for task in tasks[-3:])
+    lost = f"{count} earlier checkpoints are lost ({names})" if count else "Nothing else is lost"
+    return f"The store of checkpoints was damaged and a new one was begun. {lost}. The old store is {aside}."
 
 
 def _what_is_left_out(places: frozenset[bytes]) -> str:

@@ -40,7 +40,7 @@ class Store(Value, frozen=True):
 
 def stores(folder: Path) -> list[Store]:
     """Those below the folder of all stores, the largest first."""
-    found = [_store(path) for path in folder.glob("*") if (path / "objects").is_dir()]
+    found = [described(path) for path in folder.glob("*") if (path / "objects").is_dir()]
     return sorted(found, key=lambda store: store.size, reverse=True)
 
 
@@ -58,7 +58,8 @@ def _blocks(path: str | Path) -> int:
         return 0
 
 
-def _store(path: Path) -> Store:
+def described(path: Path) -> Store:
+    """One of them."""
     title = path / "description"
     workspace = (
         title.read_text(encoding="utf-8", errors="replace").strip().removeprefix(_TITLE) if title.is_file() else ""
@@ -90,7 +91,7 @@ def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner 
                 (folder / str(number)).unlink(missing_ok=True)
             if not most:
                 _remove_empty(folder)
-        if _store(path).tasks:
+        if described(path).tasks:
             _cut_history(path)
             upkeep.mark_garbage(path)
         else:

@@ -149,6 +149,10 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Tokens | None, Says(description="Tokens that a model may think for one reply; 0 for none. Wins over `effort`.")
     ] = None
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
+    checkpoints_patience: Annotated[
+        Amount,
+        Says(description="Seconds that saving files may take before checkpoints are switched off for a task."),
+    ] = 15.0
     checkpoints_quota: Annotated[
         Amount,
         Says(description="Megabytes that all checkpoints may take; beyond, those of the oldest tasks are freed."),
