@@ -1,4 +1,5 @@
 import asyncio
+import hashlib
 import os
 import shutil
 import subprocess
@@ -14,11 +15,17 @@ from halocline.checkpoints.suspects import suspicion
 EXCLUDES = Path(foreign_index.__file__).with_name("excludes.txt")
 
 
+LONG_AGO = 1_700_000_000
+
+
 def committed(bench: Bench, **files: str) -> None:
     """A project whose git knows these files; their names are given with `__` for a slash."""
     git(bench.workspace, "init", "-q")
     for name, text in files.items():
         bench.write(name.replace("__", "/") + ".txt", text)
+    # Of files as old as these git believes its index, and does not look into them.
+    for path in bench.workspace.glob("**/*.*"):
+        os.utime(path, (LONG_AGO, LONG_AGO), follow_symlinks=False)
     git(bench.workspace, "add", "-A")
     git(bench.workspace, "commit", "-qm", "first")
 
@@ -58,11 +65,16 @@ async def test_edits_staged_deleted_and_new_files_are_saved_as_they_are_on_the_d
 
 async def test_an_edit_within_the_moment_of_the_projects_commit_is_seen(bench: Bench) -> None:
     committed(bench, a="one")
-    moment = (bench.workspace / ".git" / "index").stat()
-    file = bench.workspace / "a.txt"
-    with file.open("r+") as stream:
-        stream.write("two")
-    os.utime(file, ns=(moment.st_mtime_ns, moment.st_mtime_ns))
+    file, index = bench.workspace / "a.txt", bench.workspace / ".git" / "index"
+    file.write_text("two")
+    os.utime(file, (LONG_AGO, LONG_AGO))
+    # As if the index had been written between the two contents, within one tick of the clock.
+    info = file.stat()
+    times = (*divmod(info.st_ctime_ns, 10**9), *divmod(info.st_mtime_ns, 10**9))
+    data = index.read_bytes()[:-20]
+    data = data[:12] + b"".join(number.to_bytes(4, "big") for number in times) + data[28:]
+    index.write_bytes(data + hashlib.sha1(data, usedforsecurity=False).digest())
+    os.utime(index, ns=(info.st_mtime_ns, info.st_mtime_ns))
     await bench.begun()
     assert text(bench, 1, "a.txt") == "two"
 
@@ -123,8 +135,7 @@ async def test_a_file_that_the_projects_git_keeps_in_another_form_is_saved_as_it
     git(bench.workspace, "config", "filter.swap.clean", f"tr abc xyz; touch '{marker}'")
     bench.write(".gitattributes", rules + "\n")
     bench.write("a.txt", data)
-    git(bench.workspace, "add", "-A")
-    git(bench.workspace, "commit", "-qm", "first")
+    committed(bench)
     marker.unlink(missing_ok=True)
     shadow = await bench.begun()
     (bench.workspace / "a.txt").unlink()

@@ -1,10 +1,12 @@
 import asyncio
 import shutil
+import time
 
 from tests.checkpoints.bench import Bench, contents, git
 from tests.checkpoints.test_borrowing import committed, text
 
-from halocline.checkpoints import layout
+from halocline.checkpoints import layout, upkeep
+from halocline.checkpoints.git import Git, Runner
 from halocline.checkpoints.shadow_git import ShadowGit
 
 
@@ -77,6 +79,17 @@ async def test_a_copy_that_was_cut_short_in_its_last_step_is_taken_back(bench: B
     assert contents(bench.workspace).keys() - {"a.txt"} == {
         name for name in contents(bench.workspace) if name.startswith(".git")
     }
+
+
+async def test_a_store_that_lacks_something_does_not_let_go_of_what_it_borrowed(bench: Bench) -> None:
+    committed(bench, a="one")
+    shadow = await bench.begun()
+    store = Git("git", bench.repository, bench.workspace, time.monotonic() + 60, Runner())
+    assert not upkeep.stand_alone(store)
+    assert is_borrowing(bench)
+    upkeep.copy_borrowed(store)
+    assert upkeep.stand_alone(store)
+    await shadow.restore("1")
 
 
 async def test_closing_does_not_wait_for_upkeep(bench: Bench) -> None:

@@ -18,6 +18,8 @@ from halocline.protocol.values import Value
 _REFS = "refs/halocline"
 _TITLE = "Checkpoints of "
 _PATIENCE = 5.0
+# A task that wants to save waits for fifteen seconds.
+_LONGEST = 10.0
 
 
 class TaskCheckpoints(Value, frozen=True):
@@ -147,7 +149,7 @@ def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: R
             with suppress(TimeoutError, HaloclineError):
                 give_up(path, given_up, _PATIENCE, runner)
                 lost += len(given_up)
-                collect(path, max(1, deadline - time.monotonic()), runner)
+                collect(path, _LONGEST, runner)
     return lost
 
 
