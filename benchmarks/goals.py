@@ -50,5 +50,7 @@ GOALS = (
     Goal("request_cold", Measure.VALUE, 10),
     Goal("rereads", Measure.RATIO, 1),
     Goal("lost", Measure.VALUE, 0),
+    Goal("checkpoint_first", Measure.RATIO, 1.5, aim=1.1),
+    Goal("checkpoint_edits", Measure.RATIO, 1.2),
     Goal("edits", Measure.VALUE, 1000),
 )

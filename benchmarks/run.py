@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import commands, context, judging, menu, search
+from benchmarks import checkpoints, commands, context, judging, menu, search
 from benchmarks.figures import figures
 from benchmarks.goals import GOALS
 from benchmarks.report import as_json, counts, markdown, verdicts
@@ -32,6 +32,7 @@ PARTS = {
     "search": (),
     "menu": (),
     "context": (),
+    "checkpoints": (),
     "edits": ("edits",),
 }
 _ROUNDS, _QUICK_ROUNDS = 9, 3
@@ -119,6 +120,8 @@ def main(words: Sequence[str] | None = None) -> int:
         table += menu.figures(rounds)
     if "context" in chosen.only:
         table += context.figures(rounds)
+    if "checkpoints" in chosen.only:
+        table += checkpoints.figures(rounds)
     judged = verdicts(GOALS, table)
     facts = {"python": platform.python_version(), "machine": platform.platform(), "cores": os.cpu_count()}
     facts |= {"rounds": rounds, "parts": chosen.only, "latency_ms": chosen.latency}

@@ -9,7 +9,7 @@ from benchmarks.report import markdown, verdicts
 from benchmarks.server import Exchange
 from benchmarks.session import Run
 
-from benchmarks import commands, context, judging, menu, search
+from benchmarks import checkpoints, commands, context, judging, menu, search
 
 pytestmark = pytest.mark.slow
 
@@ -88,7 +88,9 @@ def test_every_goal_bounds_a_figure_that_is_measured() -> None:
     of_commands = {figure.name for figure in commands.table(MEASURED, MEASURED)}
     measured = {name for name, _, _ in STATISTICS} | {f"parse_{race.name}" for race in races()}
     simple = {figure.name for part in (judging, menu, context) for figure in part.figures(1)}
-    assert {goal.figure for goal in GOALS} <= measured | of_commands | simple | search.SEARCHES.keys()
+    assert {
+        goal.figure for goal in GOALS
+    } <= measured | of_commands | simple | search.SEARCHES.keys() | checkpoints.CHECKPOINTS.keys()
 
 
 @pytest.mark.parametrize("side", [commands.floor, commands.ours])
@@ -101,4 +103,14 @@ async def test_a_search_is_measured_on_both_sides_of_the_same_tree(tmp_path: Pat
     assert len(list(tmp_path.rglob("*.py"))) == 200
     measured = await search.measure(tmp_path)
     assert measured.keys() == search.SEARCHES.keys()
+    assert all(low > 0 and high > 0 for low, high in measured.values())
+
+
+def test_checkpoints_are_measured_on_both_sides_of_the_same_repository(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    search.make_tree(project, files=500)
+    checkpoints.commit_all(project)
+    measured = checkpoints.measure(project, tmp_path)
+    assert measured.keys() == checkpoints.CHECKPOINTS.keys()
     assert all(low > 0 and high > 0 for low, high in measured.values())

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.checkpoints.bench import Bench
+from tests.checkpoints.bench import Bench, git
 
 from halocline.checkpoints.git import CheckpointsOff
 from halocline.checkpoints.guards import check_workspace
@@ -85,6 +85,67 @@ async def test_a_ruined_store_is_put_aside_once_and_begun_anew(bench: Bench, los
     assert bench.saved(1) == bench.saved(2) == {"a.txt", "b.txt"}
     assert len([path for path in bench.store.iterdir() if "damaged" in path.name]) == 1
     assert len(bench.notices) == 1
+
+
+def garble(path: Path) -> None:
+    path.chmod(0o600)
+    path.write_bytes(b"\0" * path.stat().st_size)
+
+
+def emptied(path: Path) -> None:
+    path.chmod(0o600)
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [garble, emptied])
+@pytest.mark.parametrize("name", ["2^{tree}", "2:sub", "2:sub/a.txt"])
+async def test_an_object_that_a_power_cut_spoiled_is_written_anew_when_it_is_needed_again(
+    bench: Bench, damage, name: str
+) -> None:
+    bench.write("sub/a.txt", "one")
+    shadow = await bench.begun()
+    bench.write("sub/a.txt", "two")
+    shadow.take("edit", ["sub/a.txt"])
+    await shadow.settle()
+    sha = git(bench.workspace, f"--git-dir={bench.repository}", "rev-parse", f"refs/halocline/t1/{name}").strip()
+    damage(bench.repository / "objects" / sha[:2] / sha[2:])
+    again = await bench.begun("t2")
+    bench.write("sub/a.txt", "spoiled")
+    await again.restore("t2/1", overwrite=True)
+    assert (bench.workspace / "sub" / "a.txt").read_text() == "two"
+    assert bench.notices == []
+
+
+async def test_a_garbled_commit_costs_the_store_and_what_is_lost_is_named(bench: Bench) -> None:
+    bench.write("sub/a.txt", "one")
+    shadow = await bench.begun()
+    bench.write("sub/a.txt", "two")
+    shadow.take("edit", ["sub/a.txt"])
+    await shadow.settle()
+    sha = git(bench.workspace, f"--git-dir={bench.repository}", "rev-parse", "refs/halocline/t1/2").strip()
+    garble(bench.repository / "objects" / sha[:2] / sha[2:])
+    bench.write("sub/a.txt", "three")
+    again = await bench.begun()
+    bench.write("sub/a.txt", "four")
+    again.take("edit", ["sub/a.txt"])
+    await again.settle()
+    assert "2 earlier checkpoints are lost (t1/1 to 2)" in bench.notices[0]
+    assert len(bench.notices) == 1
+    assert [info.n for info in await again.list()] == [1, 2]
+    await again.restore("1", overwrite=True)
+    assert (bench.workspace / "sub" / "a.txt").read_text() == "three"
+
+
+async def test_a_folder_that_takes_long_is_warned_of_before_checkpoints_are_off(bench: Bench, tmp_path: Path) -> None:
+    slow = tmp_path / "slow-git"
+    slow.write_text('#!/bin/sh\ncase "$1" in ls-files) exec sleep 60;; esac\nexec git "$@"\n')
+    slow.chmod(0o755)
+    await bench.begun(program=str(slow), limits=Limits(seconds=1))
+    assert [notice.split(".")[0] for notice in bench.notices] == [
+        "Saving the files of this folder takes more than 0",
+        "Checkpoints are off: the files of this folder take too long to read",
+    ]
+    assert "checkpoints_patience" in bench.notices[1]
 
 
 async def test_a_reference_that_a_power_cut_left_empty_is_written_anew(bench: Bench) -> None:
@@ -167,7 +228,7 @@ async def test_a_workspace_that_is_gone_does_not_disturb_the_task(bench: Bench) 
     await shadow.settle()
     assert len(bench.notices) == 1
     with pytest.raises(HaloclineError):
-        await shadow.restore("1")
+        await shadow.restore("1", overwrite=True)
 
 
 async def test_a_store_that_another_process_keeps_busy_turns_checkpoints_off(bench: Bench) -> None:

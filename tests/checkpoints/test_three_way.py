@@ -179,7 +179,7 @@ async def test_the_projects_own_git_is_not_touched(bench: Bench) -> None:
     await shadow.restore("1", overwrite=True)
     after = contents(bench.workspace)
     assert {name: kept for name, kept in after.items() if ".git/" in name} == before
-    assert read(bench, "inner/theirs.txt") == "changed"
+    assert read(bench, "inner/theirs.txt") == "theirs"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")

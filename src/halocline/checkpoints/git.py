@@ -11,6 +11,8 @@ import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
@@ -34,17 +36,17 @@ class Stopped(HaloclineError):
 
 
 class Runner:
-    """Runs one program at a time; another thread may end it."""
+    """Runs programs; another thread may end them."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self._running: set[subprocess.Popen[bytes]] = set()
         self._is_stopped = False
 
     def stop(self) -> None:
         """Kill what runs now; whatever is asked for later is refused."""
         self._is_stopped = True
-        if self._process is not None:
-            self._process.kill()
+        for process in tuple(self._running):
+            process.kill()
 
     def check(self) -> None:
         """Raises Stopped after `stop`."""
@@ -53,7 +55,7 @@ class Runner:
 
     def run(self, process: subprocess.Popen[bytes], data: bytes, seconds: float) -> tuple[int, bytes, bytes]:
         """Feed `data` and wait for the end, which is forced after `seconds`. Gives exit code, output and errors."""
-        self._process = process
+        self._running.add(process)
         # `communicate` can watch the time, but then it sleeps between looks at whether the process has ended.
         clock = threading.Timer(seconds, process.kill)
         with process:
@@ -65,16 +67,21 @@ class Runner:
                 output, errors = process.communicate(data or None)
             finally:
                 clock.cancel()
-                self._process = None
+                self._running.discard(process)
         self.check()
         return process.returncode, output, errors
+
+
+# Reading the project's index would start the watcher that its settings name.
+_HARMLESS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
 
 
 class Git(Value, frozen=True):
     """The git program, bound to one store and its workspace.
 
     `deadline` is in `time.monotonic` seconds, for all commands together; `lock` is the descriptor of the store's lock,
-    which every git inherits, so that it is free only when no git of ours lives.
+    which every git inherits, so that it is free only when no git of ours lives. `is_ours`: false for the project's own
+    git, which is asked about its settings and never told to do anything. `index` is another index than the store's own.
     """
 
     program: str
@@ -83,6 +90,12 @@ class Git(Value, frozen=True):
     deadline: float
     runner: Runner
     lock: int | None = None
+    is_ours: bool = True
+    index: Path | None = None
+
+    def beside(self, folder: Path, top: Path) -> "Git":
+        """The project's git, as the person has set it up; for questions only."""
+        return replace(self, store=folder, workspace=top, is_ours=False)
 
     def run(self, *arguments: str, data: bytes = b"", accept: Collection[int] = (0,)) -> bytes:
         """Give what the command writes.
@@ -96,7 +109,10 @@ class Git(Value, frozen=True):
         seconds = self.deadline - time.monotonic()
         code, output, errors = self.runner.run(self._start(arguments, data), data, max(seconds, 0))
         if code == -signal.SIGKILL and time.monotonic() >= self.deadline:
-            raise CheckpointsOff("the files of this folder take too long to read", "Leave folders out with .gitignore.")
+            raise CheckpointsOff(
+                "the files of this folder take too long to read",
+                "Leave folders out with .haloclineignore, or allow more seconds: checkpoints_patience.",
+            )
         if code not in accept:
             last_words = errors.decode(errors="replace").strip()[-500:]
             raise GitFailed(f"git {arguments[0]} failed ({code}): {last_words}")
@@ -109,7 +125,7 @@ class Git(Value, frozen=True):
     def _start(self, arguments: tuple[str, ...], data: bytes) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
-                [self.program, *arguments],
+                [self.program, *(() if self.is_ours else _HARMLESS), *arguments],
                 cwd=self.workspace,
                 env=self._environment(),
                 stdin=subprocess.PIPE if data else subprocess.DEVNULL,
@@ -126,16 +142,22 @@ class Git(Value, frozen=True):
 
     def _environment(self) -> Mapping[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        return inherited | {
-            "GIT_DIR": str(self.store),
-            "GIT_WORK_TREE": str(self.workspace),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_ATTR_NOSYSTEM": "1",
-            "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_TERMINAL_PROMPT": "0",
-            # Versions before 2.32 know no GIT_CONFIG_GLOBAL and look here; the store holds no such files.
-            "HOME": str(self.store),
-            "XDG_CONFIG_HOME": str(self.store),
-            "LC_ALL": "C",
-        }
+        place = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self.workspace), "LC_ALL": "C"}
+        if self.index is not None:
+            place["GIT_INDEX_FILE"] = str(self.index)
+        if not self.is_ours:
+            return inherited | place | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+        return (
+            inherited
+            | place
+            | {
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "GIT_ATTR_NOSYSTEM": "1",
+                "GIT_NO_REPLACE_OBJECTS": "1",
+                "GIT_TERMINAL_PROMPT": "0",
+                # Versions before 2.32 know no GIT_CONFIG_GLOBAL and look here; the store holds no such files.
+                "HOME": str(self.store),
+                "XDG_CONFIG_HOME": str(self.store),
+            }
+        )

@@ -1,13 +1,14 @@
 """Brings a store's index up to date with the workspace: which files go in, and reading them.
 
-What is left out: ignored files (the project's rules and ours), files over the limit, unreadable and special files, and
-nested repositories, which are neither entered nor touched.
+What is left out: ignored files (the project's rules and ours), files over the limit, unreadable and special files. Of
+nested repositories the files go in, and their git is not touched.
 """
 
 import os
 import stat
 from collections.abc import Iterable, Sequence
 
+from halocline.checkpoints import objects
 from halocline.checkpoints.git import Git, GitFailed
 
 # Up to this many files are named to git one by one; each name is compared with every file of the workspace.
@@ -15,6 +16,10 @@ _FEW = 50
 _ADD = ("add", "--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
 # 1 says that single files were ignored or could not be read.
 _GOOD_ENOUGH = (0, 1)
+
+# A folder of very many repositories is no project.
+_MOST_NESTED = 30
+_MARK = b".halocline-nested"
 
 # As git names it: bytes, relative to the workspace.
 Path = bytes
@@ -51,19 +56,57 @@ def ignored(git: Git, places: Sequence[Path]) -> frozenset[Path]:
     return frozenset(answer.split(b"\0")[:-1])
 
 
-def scan(git: Git, largest: int) -> tuple[list[Path], frozenset[Path]]:
-    """What changed or is new since the index was written, and what of it is left out although no rule ignores it."""
-    listing = git.run("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard")
+def leave_out(git: Git) -> None:
+    """Take out of the index what our rules leave out by now."""
+    rules = str(git.store / "info" / "exclude")
+    found = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-from", rules)
+    if found:
+        git.run("update-index", "-z", "--force-remove", "--stdin", data=found)
+
+
+def scan(git: Git, largest: int, listing: Sequence[bytes] | None = None) -> tuple[list[Path], frozenset[Path]]:
+    """What changed or is new since the index was written, and what of it is left out although no rule ignores it.
+
+    `listing` is what `differing` gave just now.
+    """
+    listing = _with_nested(git, listing)
     root = os.fsencode(git.workspace)
     wanted: list[Path] = []
     left_out: set[Path] = set()
-    for record in listing.split(b"\0")[:-1]:
+    for record in listing:
         tag, path = record[:1], record[2:]
         if _goes_in(root, path, largest, is_known=tag != b"?"):
             wanted.append(path)
         else:
             left_out.add(path.rstrip(b"/"))
     return wanted, frozenset(left_out)
+
+
+def differing(git: Git) -> list[bytes]:
+    """What differs from the index, each after a letter and a blank. A nested repository is one folder."""
+    return git.run("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard").split(b"\0")[:-1]
+
+
+def _with_nested(git: Git, listing: Sequence[bytes] | None) -> Sequence[bytes]:
+    """What differs, also within nested repositories."""
+    entered: set[Path] = set()
+    while True:
+        found, listing = differing(git) if listing is None else listing, None
+        nested = {record[2:] for record in found if record.endswith(b"/")} - entered
+        if not nested or len(entered) + len(nested) > _MOST_NESTED:
+            return found
+        entered |= nested
+        _enter(git, nested)
+
+
+def _enter(git: Git, nested: Iterable[Path]) -> None:
+    """Let git go into nested repositories as into any folder: it does when the index has a file there.
+
+    One that is not on the disk will do. The next update takes it out again.
+    """
+    blob = objects.write(git.store, b"blob", b"").encode()
+    entries = b"".join(b"100644 %b\t%b\0" % (blob, folder + _MARK) for folder in nested)
+    git.run("update-index", "-z", "--index-info", data=entries)
 
 
 def _goes_in(root: bytes, path: Path, largest: int, is_known: bool) -> bool:
@@ -96,7 +139,7 @@ def ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | No
         for place in places:
             if not place.startswith(root + b"/"):
                 continue
-            if not _is_ordinary(place, largest) or _is_nested(root, place):
+            if not _is_ordinary(place, largest) or _is_of_git(place):
                 return None
             found.add(os.path.relpath(place, root))
     return sorted(found)
@@ -117,13 +160,8 @@ def _is_ordinary(full: bytes, largest: int) -> bool:
         return False
 
 
-def _is_nested(root: bytes, full: bytes) -> bool:
-    folder = os.path.dirname(full)
-    while len(folder) > len(root):
-        if os.path.lexists(os.path.join(folder, b".git")):
-            return True
-        folder = os.path.dirname(folder)
-    return False
+def _is_of_git(full: bytes) -> bool:
+    return b".git" in full.lower().split(b"/")
 
 
 def _add(git: Git, wanted: Sequence[Path], left_out: Iterable[Path]) -> bool:

@@ -6,7 +6,11 @@ are kept as they are, whatever the project's `.gitattributes` say of line ends, 
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from halocline.policy.paths import IGNORE_FILES
 
 _CONFIG = """[core]
 	repositoryFormatVersion = 0
@@ -35,22 +39,59 @@ _MACOS = """[core]
 	precomposeUnicode = true
 """
 _ATTRIBUTES = "* -text !eol !ident !filter !working-tree-encoding\n"
+_MOST_RULES = 1 << 20
 _SPECIAL = frozenset("\\*?[ ")
 
 
-def prepare(store: Path, workspace: Path) -> None:
-    """Make the store, or put right what differs. Call it with the store's lock in hand."""
+def prepare(store: Path, workspace: Path) -> bool:
+    """Make the store, or put right what differs. Call it with the store's lock in hand.
+
+    Gives whether other files are left out than before.
+    """
     for folder in (store, store / "info", store / "objects", store / "refs"):
         folder.mkdir(mode=0o700, exist_ok=True)
     _keep(store / "HEAD", "ref: refs/heads/none\n")
     _keep(store / "config", _CONFIG + _MACOS if sys.platform == "darwin" else _CONFIG)
     _keep(store / "description", f"Checkpoints of {workspace}\n")
     _keep(store / "info" / "attributes", _ATTRIBUTES)
-    _keep(store / "info" / "exclude", _excludes(store, workspace))
+    return _keep(store / "info" / "exclude", _excludes(store, workspace))
 
 
-def clear_stale_locks(store: Path, refs: str) -> None:
-    """Remove the locks that a killed git left; `refs` is the folder of references that we write."""
+def lend(store: Path, objects: Path | None) -> None:
+    """Let the store find objects in another folder of objects as well; None: in its own only."""
+    place = alternates(store)
+    if objects is None:
+        place.unlink(missing_ok=True)
+        return
+    place.parent.mkdir(exist_ok=True)
+    _keep(place, f"{objects}\n")
+
+
+def alternates(store: Path) -> Path:
+    """The file that names where else objects are."""
+    return store / "objects" / "info" / "alternates"
+
+
+@contextmanager
+def alone(store: Path) -> Iterator[Callable[[], None]]:
+    """Let the store find its own objects only; for good, if what this gives is called."""
+    place, aside = alternates(store), _aside(store)
+    place.rename(aside)
+    try:
+        yield lambda: aside.unlink(missing_ok=True)
+    finally:
+        with suppress(FileNotFoundError):
+            aside.rename(place)
+
+
+def _aside(store: Path) -> Path:
+    return alternates(store).with_name("alternates.aside")
+
+
+def clear_up(store: Path, refs: str) -> None:
+    """Undo what a killed process left half done; `refs` is the folder of references that we write."""
+    with suppress(FileNotFoundError):
+        _aside(store).rename(alternates(store))
     for stale in (store / "index.lock", *(store / refs).glob("*.lock")):
         stale.unlink(missing_ok=True)
 
@@ -70,16 +111,27 @@ def bring_back(aside: Path, store: Path) -> None:
     aside.rename(store)
 
 
-def _keep(path: Path, text: str) -> None:
+def _keep(path: Path, text: str) -> bool:
     data = text.encode(errors="surrogateescape")
-    if not path.exists() or path.read_bytes() != data:
-        new = path.with_suffix(".new")
-        new.write_bytes(data)
-        new.replace(path)
+    if path.exists() and path.read_bytes() == data:
+        return False
+    new = path.with_suffix(".new")
+    new.write_bytes(data)
+    new.replace(path)
+    return True
+
+
+def _hidden(workspace: Path) -> str:
+    """What the workspace hides from the model is not kept either."""
+    lines = ""
+    for name in IGNORE_FILES:
+        with suppress(OSError), open(workspace / name, encoding="utf-8", errors="surrogateescape") as file:
+            lines += file.read(_MOST_RULES) + "\n"
+    return lines
 
 
 def _excludes(store: Path, workspace: Path) -> str:
-    rules = Path(__file__).with_name("excludes.txt").read_text(encoding="utf-8")
+    rules = Path(__file__).with_name("excludes.txt").read_text(encoding="utf-8") + _hidden(workspace)
     if not store.is_relative_to(workspace):
         return rules
     inside = os.fspath(store.parent.relative_to(workspace))

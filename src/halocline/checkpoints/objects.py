@@ -24,19 +24,29 @@ def write_ref(store: Path, ref: str, sha: str) -> None:
 
 
 def write(store: Path, kind: bytes, content: bytes) -> str:
-    """Keep an object of this kind, unless it is there, and give its hash."""
+    """Keep an object of this kind and give its hash. One that is there, and whole, is not written again."""
     data = b"%b %d\0" % (kind, len(content)) + content
     sha = sha1(data, usedforsecurity=False).hexdigest()
     path = _place(store, sha)
-    if not path.exists():
+    if not _holds(path, data):
         # Git knows what is left of a killed writer by this name.
         _write(path, path.with_name(f"tmp_obj_{sha}"), zlib.compress(data, 1))
     return sha
 
 
 def read(store: Path, sha: str) -> bytes:
-    """The content of an object. Raises FileNotFoundError when it is in a pack."""
-    return zlib.decompress(_place(store, sha).read_bytes()).partition(b"\0")[2]
+    """The content of an object. Raises FileNotFoundError when it is in a pack, or damaged."""
+    try:
+        return zlib.decompress(_place(store, sha).read_bytes()).partition(b"\0")[2]
+    except zlib.error as error:
+        raise FileNotFoundError(sha) from error
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return zlib.decompress(path.read_bytes()) == data
+    except (FileNotFoundError, zlib.error):
+        return False
 
 
 def _place(store: Path, sha: str) -> Path:

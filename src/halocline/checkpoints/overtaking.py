@@ -21,7 +21,7 @@ class Kept(Value, frozen=True):
     mode: bytes
 
 
-MOST_FILES, MOST_BYTES = 16, 1 << 20
+MOST_FILES, MOST_BYTES = 48, 1 << 20
 """What is read without git; the index is not told of it, so that the next scan finds it again."""
 # None: there was no such file.
 Contents = Mapping[index.Path, Kept | None]

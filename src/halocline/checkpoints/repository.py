@@ -8,13 +8,13 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.checkpoints import index, layout, lock
+from halocline.checkpoints import index, layout, lock, upkeep
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
 from halocline.checkpoints.objects import write_commit, write_ref
 from halocline.checkpoints.overtaking import Contents, changed, keep, read_few
@@ -94,12 +94,40 @@ class Repository:
         self._runner = Runner()
         # What to tell of a restore that another process did not live to end; empty mostly.
         self.mended = ""
+        self._keeper = Runner()
+        self._may_borrow = True
         self._newest: _Last | None = None
         self._written: tuple[index.Stamp | None, str] | None = None
 
     def stop(self) -> None:
         """Break off what another thread does, and refuse all else that needs the lock."""
         self._runner.stop()
+        self._keeper.stop()
+
+    def keep_up(self) -> None:
+        """Do what upkeep there is. Copying the project's objects holds up nobody; freeing space does for a while.
+
+        Raises:
+            HaloclineError, OSError: it has to be tried again later.
+        """
+        if upkeep.is_borrowing(self.path):
+            try:
+                upkeep.copy_borrowed(self._bound(self._limits.patience, self._keeper, None))
+            except GitFailed:
+                self._give_back()
+                raise
+            with self._held(self._limits.seconds, self._keeper) as git:
+                upkeep.stand_alone(git)
+        if upkeep.has_garbage(self.path):
+            with self._held(self._limits.seconds, self._keeper) as git:
+                upkeep.collect_garbage(git)
+
+    def _give_back(self) -> None:
+        """An object that was borrowed is gone: the next checkpoint reads the files instead."""
+        with self._held(self._limits.seconds, self._keeper):
+            self._may_borrow = False
+            (self.path / "index").unlink(missing_ok=True)
+            layout.lend(self.path, None)
 
     def save(self, label: str, paths: Sequence[str] | None, on_read: OnRead) -> Saved:
         """Make a checkpoint; `on_read` is called when the files may change again, and gives what was kept of them.
@@ -113,7 +141,12 @@ class Repository:
         """
         with self._held(self._limits.seconds) as git:
             try:
-                return self._save(git, label, paths, on_read)
+                listing = None
+                if self._may_borrow and not (self.path / "index").exists():
+                    from halocline.checkpoints.borrowing import borrow  # once in the life of a store
+
+                    listing = borrow(git, self._limits.largest)
+                return self._save(git, label, paths, on_read, listing)
             except GitFailed:
                 self._newest = None
                 (self.path / "index").unlink(missing_ok=True)
@@ -205,22 +238,26 @@ class Repository:
         return self._held(self._limits.patience)
 
     @contextmanager
-    def _held(self, seconds: float) -> Iterator[Git]:
+    def _held(self, seconds: float, runner: Runner | None = None) -> Iterator[Git]:
         """Hold the lock of the store, which is made when missing, and give a git bound to both.
 
         Raises CheckpointsOff when another process holds it all the time.
         """
+        runner = runner or self._runner
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            with lock.held(self.path.with_suffix(".lock"), time.monotonic() + seconds, self._runner.check) as held:
-                layout.prepare(self.path, self.workspace)
+            with lock.held(self.path.with_suffix(".lock"), time.monotonic() + seconds, runner.check) as held:
+                is_changed = layout.prepare(self.path, self.workspace)
                 # We hold the lock, so no git of ours lives.
-                layout.clear_stale_locks(self.path, self._refs)
-                git = self._bound(seconds, self._runner, held)
+                layout.clear_up(self.path, self._refs)
+                git = self._bound(seconds, runner, held)
                 if (self.path / JOURNAL).exists():
                     from halocline.checkpoints.applying import mend
 
                     self.mended = mend(git)
+                if is_changed and (self.path / "index").exists():
+                    with suppress(GitFailed):  # whoever reads the index next finds the same, and repairs it
+                        index.leave_out(git)
                 yield git
         except TimeoutError:
             raise CheckpointsOff("another process keeps the store of this folder busy", "Try again later.") from None
@@ -228,7 +265,14 @@ class Repository:
     def _bound(self, seconds: float, runner: Runner, held: int | None) -> Git:
         return Git(self._program, self.path, self.workspace, time.monotonic() + seconds, runner, held)
 
-    def _save(self, git: Git, label: str, paths: Sequence[str] | None, on_read: OnRead) -> Saved:
+    def _save(
+        self,
+        git: Git,
+        label: str,
+        paths: Sequence[str] | None,
+        on_read: OnRead,
+        listing: Sequence[bytes] | None = None,
+    ) -> Saved:
         last = self._last(git)
         known = (last.tree,) if last else ()
         left_out: frozenset[index.Path] = frozenset()
@@ -236,7 +280,7 @@ class Repository:
             # What was kept is older than what was found just now.
             tree = changed(git, last.tree, {**contents, **on_read()})
         else:
-            wanted, left_out = index.scan(git, self._limits.largest)
+            wanted, left_out = index.scan(git, self._limits.largest, listing)
             found = read_few(self.workspace, wanted)
             if found is None:
                 index.add(git, wanted, left_out)

@@ -6,11 +6,12 @@ Nothing here raises into the task: trouble becomes one `Noticed`, and the work g
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from halocline.checkpoints.git import CheckpointsOff, Stopped
+from halocline.checkpoints.git import CheckpointsOff, Runner, Stopped
 from halocline.checkpoints.guards import check_workspace
 from halocline.checkpoints.overtaking import Contents, Kept
 from halocline.checkpoints.repository import CheckpointInfo, Limits, Repository, Saved
@@ -27,6 +28,10 @@ T = TypeVar("T")
 
 BY_HAND = "by-hand"
 """Whose a checkpoint is when no task took it."""
+_OFF_AT = "After {:g} s checkpoints are switched off (checkpoints_patience). Leave folders out with .haloclineignore."
+_WORTH_A_WARNING = 1.0
+_SECONDS = 20.0
+"""That freeing space may take in the background."""
 MOST_OVERTAKEN = 8
 """Checkpoints that may wait with what files held in memory; after so many, edits wait for them."""
 
@@ -53,7 +58,8 @@ class ShadowGit:
     """The checkpoints of one task, in a git repository apart from the project's own.
 
     `store` is the folder of all checkpoints, `<home>/checkpoints`. `delay` is how many seconds the first checkpoint
-    waits, so that the first request to the model goes out before it; `home` is the person's home folder.
+    waits, so that the first request to the model goes out before it; `idle` is how long nothing must have been asked
+    for before the store is kept up; all stores may take `quota` bytes; `home` is the person's home folder.
 
     The queries wait for what was asked for before, and raise HaloclineError. A checkpoint is named by its number within
     the task, as `task/number`, or by its hash.
@@ -67,12 +73,22 @@ class ShadowGit:
         *,
         limits: Limits | None = None,
         delay: float = 0.05,
+        idle: float = 2.0,
+        quota: int | None = None,
         program: str = "git",
         home: Path | None = None,
     ) -> None:
         self._repository = Repository(store, workspace, task, program, limits or Limits())
         self._home = home or Path.home()
         self._delay = delay
+        self._idle = idle
+        self._patience = (limits or Limits()).seconds
+        self._has_warned = False
+        self._quota = quota
+        self._freeing = Runner()
+        self._folder, self._task = store, task
+        self._until_upkeep: asyncio.TimerHandle | None = None
+        self._upkeep: asyncio.Task[None] | None = None
         self._emit: Emit = lambda event: None
         self._waiting: deque[_Request] = deque()
         self._running: _Request | None = None
@@ -125,7 +141,12 @@ class ShadowGit:
         """Drop what has not begun, break off what runs, and wait until it is gone."""
         self._turn_off()
         self._repository.stop()
+        self._freeing.stop()
         await self.settle()
+        if self._until_upkeep is not None:
+            self._until_upkeep.cancel()
+        if self._upkeep is not None and not self._upkeep.done():
+            await self._upkeep
 
     async def list(self, task: str | None = None) -> tuple[CheckpointInfo, ...]:
         """The checkpoints of one task or of all tasks in this workspace, oldest first."""
@@ -186,14 +207,45 @@ class ShadowGit:
             finally:
                 self._running.is_read.set()
                 self._running = None
+        self._plan_upkeep()
+
+    def _plan_upkeep(self) -> None:
+        """Keep the store up once nothing was asked for a while; once in the life of a task."""
+        if self._until_upkeep is not None:
+            self._until_upkeep.cancel()
+        if self._upkeep is None and not self._is_off:
+            self._until_upkeep = asyncio.get_running_loop().call_later(self._idle, self._begin_upkeep)
+
+    def _begin_upkeep(self) -> None:
+        if self._upkeep is None and not self._is_off:
+            self._upkeep = asyncio.create_task(self._keep_up())
+
+    async def _keep_up(self) -> None:
+        # What fails now is tried again by the next task. `close` ends the git that the thread waits for.
+        with suppress(HaloclineError, OSError):
+            await asyncio.to_thread(self._repository.keep_up)
+        if self._quota is not None and not self._is_off:
+            await self._keep_within(self._quota)
+
+    async def _keep_within(self, quota: int) -> None:
+        from halocline.checkpoints.stores import keep_within  # not needed at the start
+
+        with suppress(HaloclineError, OSError):
+            lost = await asyncio.to_thread(keep_within, self._folder, quota, self._task, _SECONDS, self._freeing)
+            if lost:
+                whose = "the oldest task" if lost == 1 else f"the {lost} oldest tasks"
+                self._emit(Noticed(f"Checkpoints took more than {quota / 1e6:,.0f} MB: those of {whose} were freed."))
 
     async def _serve(self, request: _Request) -> None:
+        warning = asyncio.get_running_loop().call_later(self._patience / 2, self._warn)
         try:
             saved = await asyncio.to_thread(self._save, request, asyncio.get_running_loop())
         except (HaloclineError, OSError) as error:
             self._is_whole = False
             self._complain(error)
             return
+        finally:
+            warning.cancel()
         self._is_whole = True
         self._tell(saved)
         if saved.is_new:
@@ -208,6 +260,12 @@ class ShadowGit:
             return request.kept
 
         return self._repository.save(_label(request), paths, on_read)
+
+    def _warn(self) -> None:
+        if not self._has_warned and self._patience >= _WORTH_A_WARNING:
+            self._has_warned = True
+            half, whole = self._patience / 2, self._patience
+            self._emit(Noticed(f"Saving the files of this folder takes more than {half:g} s. {_OFF_AT.format(whole)}"))
 
     def _complain(self, error: HaloclineError | OSError) -> None:
         match error:
@@ -232,7 +290,7 @@ class ShadowGit:
             self._emit(Noticed(self._repository.mended))
             self._repository.mended = ""
         if saved.aside is not None:
-            self._emit(Noticed(f"The store of checkpoints was damaged. A new one was begun; the old is {saved.aside}."))
+            self._emit(Noticed(_what_is_lost(saved.aside)))
         if saved.left_out and not self._has_told_what_is_left_out:
             self._has_told_what_is_left_out = True
             self._emit(Noticed(_what_is_left_out(saved.left_out)))
@@ -240,6 +298,16 @@ class ShadowGit:
 
 def _label(request: _Request) -> str:
     return "; ".join(request.labels)
+
+
+def _what_is_lost(aside: Path) -> str:
+    from halocline.checkpoints.stores import described
+
+    tasks = described(aside).tasks
+    count = sum(len(task.numbers) for task in tasks)
+    names = ", ".join(f"{task.task}/{task.numbers[0]} to {task.numbers[-1]}" for task in tasks[-3:])
+    lost = f"{count} earlier checkpoints are lost ({names})" if count else "Nothing else is lost"
+    return f"The store of checkpoints was damaged and a new one was begun. {lost}. The old store is {aside}."
 
 
 def _what_is_left_out(places: frozenset[bytes]) -> str:

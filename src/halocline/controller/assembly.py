@@ -321,7 +321,11 @@ class Assembly:
 
     def shadow_git(self, workspace: Path, task: str) -> ShadowGit:
         """The checkpoints of a workspace; new ones are counted as the task's."""
-        return ShadowGit(self.home.checkpoints, workspace, task)
+        from halocline.checkpoints.repository import Limits as CheckpointLimits
+
+        limits = CheckpointLimits(seconds=self.settings.checkpoints_patience)
+        quota = int(self.settings.checkpoints_quota * 1e6)
+        return ShadowGit(self.home.checkpoints, workspace, task, limits=limits, quota=quota)
 
     def _checkpoints(self, workspace: Path, task: str) -> Checkpoints:
         if self.settings.checkpoints:

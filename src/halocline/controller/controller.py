@@ -248,6 +248,9 @@ class Controller:
         """Remove a task's log. Raises TaskBusy when a process has it open."""
         Log(self.home.task(name), name).close()
         history.delete(self.home.tasks, name)
+        from halocline.checkpoints.stores import forget
+
+        forget(self.home.checkpoints, name)
 
     async def mentioned(self, name: str, text: str) -> "tuple[Mentioned, ...]":
         """What a text for an open task mentions, and how much each is."""

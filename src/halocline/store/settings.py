@@ -176,6 +176,14 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     ] = ""
     language: Annotated[str, Says(description="The language to answer in, such as `German`.")] = ""
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
+    checkpoints_patience: Annotated[
+        Amount,
+        Says(description="Seconds that saving files may take before checkpoints are switched off for a task."),
+    ] = 15.0
+    checkpoints_quota: Annotated[
+        Amount,
+        Says(description="Megabytes that all checkpoints may take; beyond, those of the oldest tasks are freed."),
+    ] = 5000.0
     sandbox: Annotated[
         Literal["off", "auto", "require"],
         Says(

@@ -52,6 +52,14 @@ def count(number: int) -> str:
     return f"{number / 1000:.1f}k" if number < 999_950 else f"{number / 1_000_000:.1f}M"
 
 
+def size(number: int) -> str:
+    """Bytes: `950 B`, `12.3 kB`, `1.2 GB`."""
+    for unit, most in (("kB", 999_950), ("MB", 999_950_000)):
+        if 1000 <= number < most:
+            return f"{number / (1e3 if unit == 'kB' else 1e6):.1f} {unit}"
+    return f"{number} B" if number < 1000 else f"{number / 1e9:.1f} GB"
+
+
 def tokens(usage: Usage, cost: float | None) -> str:
     """All tokens. None at all, for an unknown price, is what a server did not tell."""
     return "tokens unknown" if cost is None and not usage.total else f"{count(usage.total)} tokens"

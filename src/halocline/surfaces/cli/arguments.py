@@ -23,6 +23,7 @@ COMMANDS = {
     "replay": "run a recorded task again, without a model",
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
+    "storage": "what is kept on the disk, and freeing what is not needed",
     "models": "which models can be named, and what they cost",
     "rules": "which files of rules are followed, and why; new ones, on, off",
     "context": "what fills a task's context window, and what it costs",
@@ -319,6 +320,7 @@ PARSERS: dict[str, Callable[[], Parser]] = {
     "replay": partial(_of_tasks, "replay"),
     "export": partial(_of_tasks, "export"),
     "checkpoints": partial(_of_tasks, "checkpoints"),
+    "storage": partial(_of_tasks, "storage"),
     "models": _models,
     "rules": _rules,
     "context": _context,
@@ -358,6 +360,14 @@ def positive_int(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
+
+
+def _age(text: str) -> float:
+    """Seconds."""
+    units = {"h": 3600, "d": 86400, "w": 604800}
+    if text[-1:] not in units or not text[:-1].isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not an age such as 12h, 30d or 8w")
+    return float(text[:-1]) * units[text[-1]]
 
 
 def _positive(text: str) -> float:

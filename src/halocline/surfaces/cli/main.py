@@ -20,6 +20,7 @@ MODULES = {
     "replay": "replay",
     "export": "tasks",
     "checkpoints": "checkpoints",
+    "storage": "storage",
     "models": "models",
     "rules": "rules",
     "context": "context",

@@ -1,5 +1,7 @@
 """The words of the commands about tasks: what was done, its saved states, its to-do list, and notes for later ones."""
 
+import argparse
+
 from halocline.surfaces.cli.arguments import Parser, positive_int
 
 
@@ -95,3 +97,24 @@ def memory() -> Parser:
     for action in (show, edit, forget):
         action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
     return parser
+
+
+def storage() -> Parser:
+    parser = Parser(prog="halo storage", description="What Halocline keeps on the disk.")
+    parser.set_defaults(action="show")
+    parser.add_argument("--json", action="store_true", help="one JSON object, with every task and every store")
+    actions = parser.add_subparsers(dest="action", metavar="prune")
+    prune = actions.add_parser("prune", help="free what no task needs any more; shows first what that is")
+    prune.add_argument("--older", type=_age, metavar="AGE", help="also checkpoints of tasks not changed for, say, 30d")
+    prune.add_argument("--keep", type=positive_int, metavar="N", help="also all but the newest N checkpoints of a task")
+    prune.add_argument("--dry-run", action="store_true", help="only show what would be freed")
+    prune.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    return parser
+
+
+def _age(text: str) -> float:
+    """Seconds."""
+    units = {"h": 3600, "d": 86400, "w": 604800}
+    if text[-1:] not in units or not text[:-1].isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not an age such as 12h, 30d or 8w")
+    return float(text[:-1]) * units[text[-1]]

@@ -1,0 +1,187 @@
+"""Begins a store with the index and the objects of the project's own git, which are only read.
+
+Git then reads no file whose time and size its index knows. What our rules leave out, and what git keeps in another form
+than the file has (line ends, filters), is not taken over.
+The objects stay the project's until `upkeep` has copied them.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from hashlib import sha1
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.checkpoints import layout
+from halocline.checkpoints.foreign_index import ForeignIndex, Unreadable, parse
+from halocline.checkpoints.git import Git, GitFailed
+from halocline.checkpoints.index import differing
+from halocline.checkpoints.suspects import suspicion
+from halocline.protocol.values import Value
+
+_CONVERTED = re.compile(rb"\b(filter|ident|working-tree-encoding)\b")
+_CONVERSIONS = ("filter", "ident", "working-tree-encoding")
+# What would make objects unreadable for a store without the same settings, or converts line ends.
+_TELLING = r"^(core\.(autocrlf|attributesfile)|extensions\.(objectformat|partialclone))$"
+_NO = (" false", " 0", " no", " off")
+_MOST_INDEX = 256 << 20
+
+
+class Lender(Value, frozen=True):
+    """A repository of the person's: its git folder, that of its objects, and its work tree."""
+
+    folder: Path
+    objects: Path
+    top: Path
+
+
+def borrow(git: Git, largest: int) -> list[bytes] | None:
+    """Let the store begin with what the project's git knows of its files, unless that cannot be done.
+
+    Gives what differs from the index then, if that is known already.
+    """
+    lender = find_lender(git.workspace)
+    if lender is None or not _may_be_named(lender.objects):
+        return None
+    try:
+        return _borrow(git, lender, largest)
+    except (OSError, Unreadable, GitFailed):
+        layout.lend(git.store, None)
+        return None
+
+
+def _borrow(git: Git, lender: Lender, largest: int) -> list[bytes] | None:
+    settings = _settings(git, lender)
+    if any(line.startswith("extensions.") for line in settings):
+        return None
+    changed_at, data = _read(lender.folder / "index")
+    layout.lend(git.store, lender.objects)
+    is_whole = git.workspace == lender.top
+    index = git.store / "index.borrowed"
+    # Git compares the files while the index is looked through, as nearly always nearly all of it can be used.
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        listing: Future[list[bytes]] | None = None
+        if is_whole:
+            _write(index, data, changed_at)
+            listing = pool.submit(differing, replace(git, index=index))
+        found = parse(data)
+        below = b"" if is_whole else os.fsencode(git.workspace.relative_to(lender.top)) + b"/"
+        usable = _usable(git, lender, found, _plain(found, below, largest), bool(settings))
+        ignored = _ignored(git, [found.paths[n][len(below) :] for n in usable] if below else found.paths)
+        kept = [n for n in usable if found.paths[n][len(below) :] not in ignored] if ignored else usable
+        differences = listing.result() if listing else None
+    if len(kept) < len(found.paths):
+        content = found.of(kept, below)
+        _write(index, content + sha1(content, usedforsecurity=False).digest(), changed_at)
+    # Only now: an index that was not gone through holds what must not be saved.
+    index.rename(git.store / "index")
+    if differences is None or len(usable) < len(found.paths):
+        return None
+    return [record for record in differences if record[2:] not in ignored]
+
+
+def find_lender(workspace: Path) -> Lender | None:
+    """The repository in whose work tree a folder lies. No git is asked: it is a matter of a few files."""
+    for top in (workspace, *workspace.parents):
+        marker = top / ".git"
+        try:
+            folder = marker if marker.is_dir() else _linked(marker)
+            common = folder / _first_line(folder / "commondir") if (folder / "commondir").exists() else folder
+            if (folder / "index").is_file() and (common / "objects").is_dir():
+                return Lender(folder, Path(os.path.realpath(common / "objects")), top)
+        except OSError:
+            continue
+        return None
+    return None
+
+
+def _linked(marker: Path) -> Path:
+    """Where the `.git` of a submodule or of a further work tree leads. Raises OSError when it is none."""
+    head, _, place = _first_line(marker).partition(": ")
+    if head != "gitdir":
+        raise FileNotFoundError(marker)
+    return marker.parent / place
+
+
+def _first_line(path: Path) -> str:
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return file.readline().rstrip("\n")
+
+
+def _may_be_named(place: Path) -> bool:
+    """Whether a file of alternates can hold the path as it is."""
+    return "\n" not in os.fspath(place)
+
+
+def _settings(git: Git, lender: Lender) -> list[str]:
+    """Those in force for the project that tell against taking over its index as it is."""
+    # 1 says that none is set.
+    answer = git.beside(lender.folder, lender.top).run("config", "--get-regexp", _TELLING, accept=(0, 1))
+    return [line for line in answer.decode(errors="replace").lower().splitlines() if not line.endswith(_NO)]
+
+
+def _read(path: Path) -> tuple[int, bytes]:
+    """When it was written, and what it holds: both of the same file, which git may replace at any time."""
+    with open(path, "rb") as file:
+        info = os.fstat(file.fileno())
+        if info.st_size > _MOST_INDEX:
+            raise Unreadable("it is very large")
+        return info.st_mtime_ns, file.read()
+
+
+def _plain(found: ForeignIndex, below: bytes, largest: int) -> Sequence[int]:
+    """The entries in the workspace that are files of which git knows everything, and not too large."""
+    entries: Sequence[int] = range(len(found.paths))
+    if found.odd or max(found.sizes, default=0) > largest:
+        entries = [n for n in entries if n not in found.odd and found.sizes[n] <= largest]
+    return [n for n in entries if found.paths[n].startswith(below)] if below else entries
+
+
+def _ignored(git: Git, paths: Sequence[bytes]) -> frozenset[bytes]:
+    """Which of them our own rules leave out although the project keeps them."""
+    rules = (git.store / "info" / "exclude").read_bytes().splitlines()
+    suspects = suspicion(rules).among(paths)
+    if not suspects:
+        return frozenset()
+    # 1 says that none is ignored.
+    answer = git.run("check-ignore", "--no-index", "-z", "--stdin", data=b"\0".join(suspects) + b"\0", accept=(0, 1))
+    return frozenset(answer.split(b"\0"))
+
+
+def _usable(git: Git, lender: Lender, found: ForeignIndex, entries: Sequence[int], may_convert: bool) -> Sequence[int]:
+    """Those that the project's git keeps as they are on the disk."""
+    rules = _attribute_files(lender, found.paths)
+    if not entries or not (may_convert or rules):
+        return entries
+    if may_convert or any(_CONVERTED.search(path.read_bytes()) for path in rules):
+        converted = _converted(git, lender, [found.paths[n] for n in entries])
+        entries = [n for n in entries if found.paths[n] not in converted]
+    # Other line ends are another size.
+    shas = "".join(f"{found.sha(n)}\n" for n in entries).encode()
+    sizes = git.run("cat-file", "--batch-check=%(objectsize)", data=shas).split(b"\n") if entries else ()
+    return [n for n, size in zip(entries, sizes, strict=False) if size == b"%d" % found.sizes[n]]
+
+
+def _attribute_files(lender: Lender, paths: Sequence[bytes]) -> list[Path]:
+    """The files that may say how the project's files are kept, the person's own and the project's."""
+    inside = [os.fsdecode(path) for path in paths if path.endswith(b".gitattributes")]
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config", "git", "attributes")
+    above = (lender.top / ".gitattributes", lender.folder / "info" / "attributes", own)
+    return [place for place in (*above, *(lender.top / path for path in inside)) if place.is_file()]
+
+
+def _converted(git: Git, lender: Lender, paths: Sequence[bytes]) -> frozenset[bytes]:
+    data = b"\0".join(paths) + b"\0"
+    answer = git.beside(lender.folder, lender.top).run("check-attr", "-z", "--stdin", *_CONVERSIONS, data=data)
+    fields = answer.split(b"\0")
+    settled = (b"unspecified", b"unset")
+    return frozenset(path for path, value in zip(fields[0::3], fields[2::3], strict=False) if value not in settled)
+
+
+def _write(path: Path, content: bytes, changed_at: int) -> None:
+    """With the time of the original: git tells by it which files may have changed in the moment of writing."""
+    path.write_bytes(content)
+    os.utime(path, ns=(changed_at, changed_at))

@@ -1,0 +1,175 @@
+"""All stores of a home: what they take, whose checkpoints they hold, and giving those up.
+
+Counting starts no git. Giving up holds a store's lock, so that no other process is saving meanwhile.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from halocline.checkpoints import lock, upkeep
+from halocline.checkpoints.git import Git, Runner
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.values import Value
+
+_REFS = "refs/halocline"
+_TITLE = "Checkpoints of "
+_PATIENCE = 5.0
+# A task that wants to save waits for fifteen seconds.
+_LONGEST = 10.0
+
+
+class TaskCheckpoints(Value, frozen=True):
+    """The numbers of a task's checkpoints, ascending, and when the last was taken, in Unix seconds."""
+
+    task: str
+    numbers: tuple[int, ...]
+    newest: float
+
+
+class Store(Value, frozen=True):
+    """One workspace's store; `size` is in bytes on the disk. `is_damaged`: put aside, and of no use any more."""
+
+    path: Path
+    workspace: str
+    size: int
+    is_damaged: bool
+    tasks: tuple[TaskCheckpoints, ...] = ()
+
+
+def stores(folder: Path) -> list[Store]:
+    """Those below the folder of all stores, the largest first."""
+    found = [described(path) for path in folder.glob("*") if (path / "objects").is_dir()]
+    return sorted(found, key=lambda store: store.size, reverse=True)
+
+
+def disk_size(place: Path) -> int:
+    """What a file, or all files below a folder, take on the disk. What vanishes meanwhile counts nothing."""
+    if not place.is_dir() or place.is_symlink():
+        return _blocks(place)
+    return sum(_blocks(os.path.join(parent, name)) for parent, _, names in os.walk(place) for name in names)
+
+
+def _blocks(path: str | Path) -> int:
+    try:
+        return os.lstat(path).st_blocks * 512
+    except OSError:
+        return 0
+
+
+def described(path: Path) -> Store:
+    """One of them."""
+    title = path / "description"
+    workspace = (
+        title.read_text(encoding="utf-8", errors="replace").strip().removeprefix(_TITLE) if title.is_file() else ""
+    )
+    refs = path / _REFS
+    tasks = (_checkpoints(entry) for entry in refs.iterdir()) if refs.is_dir() else ()
+    kept = tuple(sorted((task for task in tasks if task.numbers), key=lambda task: task.newest))
+    return Store(path, workspace, disk_size(path), ".damaged-" in path.name, kept)
+
+
+def _checkpoints(folder: Path) -> TaskCheckpoints:
+    numbers = tuple(sorted(int(entry.name) for entry in folder.iterdir() if entry.name.isdecimal()))
+    newest = (folder / str(numbers[-1])).stat().st_mtime if numbers else 0.0
+    return TaskCheckpoints(folder.name, numbers, newest)
+
+
+def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner | None = None) -> None:
+    """Keep only so many of the newest checkpoints of these tasks. `collect` frees what they took.
+
+    Raises:
+        TimeoutError: another process uses the store all the time.
+    """
+    check = (runner or Runner()).check
+    with lock.held(path.with_suffix(".lock"), time.monotonic() + seconds, check):
+        for task, most in keep.items():
+            folder = path / _REFS / task
+            given_up = _checkpoints(folder).numbers
+            for number in given_up[:-most] if most else given_up:
+                (folder / str(number)).unlink(missing_ok=True)
+            if not most:
+                _remove_empty(folder)
+        if described(path).tasks:
+            _cut_history(path)
+            upkeep.mark_garbage(path)
+        else:
+            # A process that uses the store begins it anew.
+            shutil.rmtree(path)
+
+
+def collect(path: Path, seconds: float, runner: Runner | None = None) -> None:
+    """Free what no checkpoint needs; nothing to do when the whole store is gone.
+
+    Raises:
+        TimeoutError: another process uses the store all the time.
+        HaloclineError: git failed, or took too long; nothing is lost.
+    """
+    if not path.exists():
+        return
+    deadline, runner = time.monotonic() + seconds, runner or Runner()
+    with lock.held(path.with_suffix(".lock"), deadline, runner.check) as held:
+        upkeep.collect_garbage(Git("git", path, path, deadline, runner, held))
+
+
+def forget(folder: Path, task: str) -> None:
+    """Give up a task's checkpoints; what they took is freed later. A store that is busy keeps them."""
+    for path in [store.path for store in stores(folder) if any(task == one.task for one in store.tasks)]:
+        with suppress(TimeoutError):
+            give_up(path, {task: 0}, 1)
+
+
+def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: Runner) -> int:
+    """Give up the oldest tasks' checkpoints until all stores take at most `quota` bytes, but never those of `spared`.
+
+    Gives how many tasks lost theirs. What does not fit into `seconds`, or is busy, is left for another time. Stopping
+    the runner raises Stopped.
+    """
+    deadline, lost = time.monotonic() + seconds, 0
+    while time.monotonic() < deadline and total(found := stores(folder)) > quota:
+        runner.check()
+        for store in found:
+            if store.is_damaged:
+                shutil.rmtree(store.path, ignore_errors=True)
+        tasks = sorted(
+            (task.newest, task.task, store.path)
+            for store in found
+            for task in store.tasks
+            if not store.is_damaged and task.task != spared
+        )
+        if not tasks:
+            break
+        # One by one would gather garbage as often as there are tasks.
+        oldest = tasks[: max(1, len(tasks) // 4)]
+        for path in {path for _, _, path in oldest}:
+            given_up = {task: 0 for _, task, place in oldest if place == path}
+            with suppress(TimeoutError, HaloclineError):
+                give_up(path, given_up, _PATIENCE, runner)
+                lost += len(given_up)
+                collect(path, _LONGEST, runner)
+    return lost
+
+
+def _cut_history(path: Path) -> None:
+    """Let the oldest checkpoint that is left of each task be its first one: its parent would keep all before alive."""
+    refs = path / _REFS
+    first = [(folder, _checkpoints(folder).numbers) for folder in refs.iterdir()] if refs.is_dir() else []
+    cut = [(folder / str(numbers[0])).read_text() for folder, numbers in first if numbers and numbers[0] > 1]
+    new = path / "shallow.new"
+    new.write_text("".join(cut))
+    new.replace(path / "shallow")
+
+
+def _remove_empty(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:
+        return
+
+
+def total(found: Iterable[Store]) -> int:
+    """What these take, in bytes on the disk."""
+    return sum(store.size for store in found)

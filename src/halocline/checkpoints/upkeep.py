@@ -1,0 +1,62 @@
+"""What a store needs when nobody waits for it: objects of its own, and no objects of tasks that are gone.
+
+All of it may be broken off at any time, and is taken up by whoever comes next.
+"""
+
+import os
+from pathlib import Path
+
+from halocline.checkpoints import layout
+from halocline.checkpoints.git import Git, GitFailed
+
+# A commit, and whatever a checkpoint that is being made just now has read already.
+_EVERYTHING = ("--all", "--indexed-objects")
+_MARK = "garbage"
+_MANY = 20
+
+
+def is_borrowing(store: Path) -> bool:
+    """Whether objects of this store are the project's."""
+    return layout.alternates(store).exists()
+
+
+def copy_borrowed(git: Git) -> None:
+    """Copy into the store what it needs of the project's objects. It only adds, so it needs no lock.
+
+    Raises:
+        GitFailed: an object is nowhere.
+    """
+    # What the project's packs hold is copied as it is; searching for smaller forms is not worth a person's battery.
+    git.run("pack-objects", "-q", *_EVERYTHING, "--window=0", "--threads=1", str(git.store / "objects/pack/pack"))
+
+
+def stand_alone(git: Git) -> bool:
+    """Let go of the project's objects if the store has all that it needs. Call it with the store's lock in hand."""
+    with layout.alone(git.store) as keep:
+        try:
+            git.run("rev-list", "--objects", "--quiet", *_EVERYTHING)
+        except GitFailed:
+            return False
+        keep()
+    return True
+
+
+def has_garbage(store: Path) -> bool:
+    """Whether references were taken away, or very many objects lie about singly; a 256th of them is looked at."""
+    sample = store / "objects" / "17"
+    return (store / _MARK).exists() or (sample.is_dir() and len(os.listdir(sample)) > _MANY)
+
+
+def mark_garbage(store: Path) -> None:
+    """Remember that something can be freed."""
+    (store / _MARK).touch()
+
+
+def collect_garbage(git: Git) -> None:
+    """Free what no reference and no index needs. Call it with the store's lock in hand.
+
+    Nobody else writes objects meanwhile, so that what is not needed now is not about to be.
+    """
+    git.run("repack", "-a", "-d", "-l", "-q", "--window=0")
+    git.run("prune", "--expire=now")
+    (git.store / _MARK).unlink(missing_ok=True)

@@ -1,0 +1,121 @@
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.controller import storage
+from halocline.protocol.events import ApprovalMode, Mode, TaskStarted
+from halocline.store.blobs import DiskBlobs
+from halocline.store.paths import Home
+from halocline.task.log import Log
+
+LONG_AGO = time.time() - 90 * 86400
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return {"HALOCLINE_HOME": str(tmp_path / "home")}
+
+
+@pytest.fixture
+def home(env: dict[str, str]) -> Home:
+    return Home.of(env)
+
+
+def task(home: Home, name: str, *blobs: str, folder: str = "tasks") -> None:
+    """A task whose log names these blobs."""
+    log = Log(home.root / folder / name, name)
+    said = " ".join(blobs)
+    log.append(
+        TaskStarted(
+            workspace="/w",
+            model="m",
+            mode=Mode.ACT,
+            approval_mode=ApprovalMode.ASK,
+            system_prompt=said,
+            version="1",
+        )
+    )
+    log.close()
+
+
+async def checkpoint(home: Home, workspace: Path, name: str) -> None:
+    workspace.mkdir(exist_ok=True)
+    (workspace / "a.txt").write_text(name)
+    shadow = ShadowGit(home.checkpoints, workspace, name, delay=0, home=Path("/nobody"))
+    shadow.begin(lambda event: None)
+    await shadow.settle()
+    await shadow.close()
+
+
+def aged(*places: Path) -> None:
+    for place in places:
+        os.utime(place, (LONG_AGO, LONG_AGO))
+
+
+def test_what_a_home_takes_is_the_sum_of_its_files_and_every_blob_has_its_owner(home: Home, env) -> None:
+    own, both, _ = (DiskBlobs(home.blobs).put(bytes([n]) * 10_000) for n in range(3))
+    task(home, "t1", own, both)
+    task(home, "t2", both)
+    (home.root / "settings.toml").write_text("")
+    kept = storage.storage(env)
+    parts = (kept.tasks, kept.blobs, kept.checkpoints, kept.trash, kept.caches, kept.other)
+    assert kept.total == sum(parts) == storage.disk_size(home.root)
+    size = storage.disk_size(home.blobs / own[7:9] / own[9:])
+    assert (kept.blobs, kept.shared, kept.unused) == (3 * size, size, size)
+    assert {use.task: use.blobs for use in kept.by_task} == {"t1": size, "t2": 0}
+
+
+def test_only_blobs_that_no_task_names_go_and_not_those_of_this_day(home: Home, env) -> None:
+    blobs = DiskBlobs(home.blobs)
+    named, thrown, old, fresh = (blobs.put(f"{n}".encode()) for n in range(4))
+    places = {ref: home.blobs / ref[7:9] / ref[9:] for ref in (named, thrown, old, fresh)}
+    task(home, "t1", named)
+    task(home, "t2", thrown, folder="trash")
+    aged(places[named], places[thrown], places[old])
+    plan = storage.prune_plan(env)
+    assert plan.blobs == (places[old],)
+    storage.prune(env, plan)
+    assert [ref for ref, place in places.items() if place.exists()] == [named, thrown, fresh]
+
+
+async def test_checkpoints_of_a_task_that_is_gone_are_freed_and_those_in_the_trash_stay(
+    home: Home, env, tmp_path: Path
+) -> None:
+    for name in ("kept", "gone", "thrown"):
+        await checkpoint(home, tmp_path / "work", name)
+    task(home, "kept")
+    task(home, "thrown", folder="trash")
+    later = time.time() + 3 * 86400
+    plan = storage.prune_plan(env, now=later)
+    assert [(one.task, one.keep, one.why) for one in plan.checkpoints] == [("gone", 0, "its task is gone")]
+    assert not storage.prune_plan(env).checkpoints
+    done = storage.prune(env, plan)
+    assert (done.freed > 0, done.problems) == (True, ())
+    (store,) = storage.storage(env).stores
+    assert {one.task for one in store.tasks} == {"kept", "thrown"}
+
+
+async def test_old_checkpoints_go_when_asked_for_and_tasks_never(home: Home, env, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        await checkpoint(home, tmp_path / "work", name)
+        task(home, name)
+    aged(home.log("old"))
+    plan = storage.prune_plan(env, older=30 * 86400)
+    assert [(one.task, one.count) for one in plan.checkpoints] == [("old", 1)]
+    storage.prune(env, plan)
+    assert home.log("old").exists()
+    assert not storage.prune_plan(env, older=30 * 86400)
+
+
+async def test_a_store_that_was_put_aside_as_damaged_is_freed(home: Home, env, tmp_path: Path) -> None:
+    await checkpoint(home, tmp_path / "work", "t1")
+    task(home, "t1")
+    (path,) = [place for place in home.checkpoints.iterdir() if place.is_dir()]
+    path.rename(path.with_name(f"{path.name}.damaged-1.000"))
+    plan = storage.prune_plan(env)
+    assert [store.workspace for store in plan.damaged] == [str(tmp_path / "work")]
+    storage.prune(env, plan)
+    assert storage.storage(env).stores == ()
