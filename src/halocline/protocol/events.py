@@ -23,6 +23,7 @@ from halocline.protocol.kinds import (
     Grant as Grant,
     Location as Location,
     Mode as Mode,
+    Origin as Origin,
     Remark as Remark,
     SandboxStanding as SandboxStanding,
     Scope as Scope,
@@ -53,7 +54,8 @@ from halocline.protocol.values import JsonObject
 class TaskStarted(Durable, frozen=True):
     """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte.
 
-    When it is `compact`, so are the tools: for models with a small window.
+    When it is `compact`, so are the tools: for models with a small window. With an `origin` it happened in another
+    tool; then model and system prompt are empty until it is resumed here.
     """
 
     workspace: str
@@ -63,6 +65,18 @@ class TaskStarted(Durable, frozen=True):
     system_prompt: str
     version: str
     format: int = 1
+    compact: bool = False
+    origin: Origin | None = None
+
+
+class TaskAdopted(Durable, frozen=True):
+    """An imported task goes on here, with this model and system prompt from now on."""
+
+    model: str
+    mode: Mode
+    approval_mode: ApprovalMode
+    system_prompt: str
+    version: str
     compact: bool = False
 
 
@@ -391,6 +405,7 @@ class Unrecognised(Durable, frozen=True, tag="unrecognised"):
 
 DurableEvent = (
     TaskStarted
+    | TaskAdopted
     | LogRepaired
     | TurnStarted
     | SteeringReceived

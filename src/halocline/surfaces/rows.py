@@ -266,6 +266,7 @@ def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
 
 _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.TaskStarted: lambda t, e: _add(replace(t, mode=e.mode), StartRow(e.workspace, e.model, e.mode, e.approval_mode)),
+    ev.TaskAdopted: lambda t, e: _add(replace(t, mode=e.mode), NoticeRow(f"Goes on here, with {e.model}")),
     ev.LogRepaired: lambda t, e: _add(t, NoticeRow(f"The log was repaired after a crash: {e.bytes_cut} bytes cut.")),
     ev.TurnStarted: _turn_started,
     ev.SteeringReceived: lambda t, e: _add(t, PromptRow(_spoken(e.content), e.seq, steering=True)),

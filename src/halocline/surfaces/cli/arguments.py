@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": "watch a scripted model repair a small project: no key, no network",
     "tasks": "list, show or delete tasks",
     "replay": "run a recorded task again, without a model",
+    "import": "take over tasks of Cline, Claude Code and Codex",
     "export": "write a task as Markdown or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
     "models": "which models can be named, and what they cost",
@@ -179,6 +180,22 @@ def _tasks() -> Parser:
     delete = actions.add_parser("delete", help="remove a task's log")
     delete.add_argument("id", help="the task")
     delete.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    return parser
+
+
+def _import() -> Parser:
+    parser = Parser(
+        prog="halo import",
+        description="Take over tasks of other tools. What they wrote is only read; what is here already is left out.",
+    )
+    add = parser.add_argument
+    add("tool", nargs="?", default="", metavar="cline|claude|codex", help="of this tool alone")
+    add("path", nargs="?", default="", metavar="PATH", help="this transcript (of Cline: its task's folder)")
+    add("--list", action="store_true", help="only say what is there; transcripts are not read to their end")
+    add("--dry-run", action="store_true", help="read all of it, and write nothing")
+    add("--since", metavar="YYYY-MM-DD", help="only what changed on this day or later")
+    add("--workspace", metavar="DIR", help="the tasks' folder, in the place of the one they name")
+    add("--json", action="store_true", help="one JSON object a line")
     return parser
 
 
@@ -366,6 +383,7 @@ PARSERS = {
     "demo": _demo,
     "tasks": _tasks,
     "replay": _replay,
+    "import": _import,
     "export": _export,
     "checkpoints": _checkpoints,
     "models": _models,

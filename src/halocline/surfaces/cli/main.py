@@ -17,6 +17,7 @@ MODULES = {
     "demo": "demo",
     "tasks": "tasks",
     "replay": "replay",
+    "import": "importing",
     "export": "tasks",
     "checkpoints": "checkpoints",
     "models": "models",
