@@ -30,7 +30,7 @@ async def test_an_imported_task_goes_on_with_a_model_and_a_system_prompt_of_toda
     (adopted,) = (event for event in journey.logged if isinstance(event, ev.TaskAdopted))
     assert journey.state.system_prompt == adopted.system_prompt != ""
     assert (journey.state.model, journey.state.last_end.reason) == (adopted.model, "end_turn")
-    assert journey.results[-1].endswith("here")
+    assert journey.results[-1].startswith("1 | here")
     assert importer.standing(there) is Standing.GOES_ON
     with pytest.raises(UsageError, match="imported"):
         await replay(Recording(tuple(journey.logged)), None, strict=True)

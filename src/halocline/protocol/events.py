@@ -5,6 +5,7 @@ A *transient* event is only shown; it is never written and carries none of the t
 two by its base class. There is no event per tool, no snapshot in an event and no JSON inside a text field.
 """
 
+from halocline.protocol.adoption import TaskAdopted as TaskAdopted
 from halocline.protocol.compaction import (
     Compacted as Compacted,
     CompactionCause as CompactionCause,
@@ -67,17 +68,6 @@ class TaskStarted(Durable, frozen=True):
     format: int = 1
     compact: bool = False
     origin: Origin | None = None
-
-
-class TaskAdopted(Durable, frozen=True):
-    """An imported task goes on here, with this model and system prompt from now on."""
-
-    model: str
-    mode: Mode
-    approval_mode: ApprovalMode
-    system_prompt: str
-    version: str
-    compact: bool = False
 
 
 class LogRepaired(Durable, frozen=True):
