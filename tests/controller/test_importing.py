@@ -168,3 +168,16 @@ def test_a_transcript_that_grew_takes_the_place_of_its_first_import(importer, tm
     second = importer.take(there, "", dry=False)
     assert (second.task, second.standing) == (first.task, Standing.GROWN)
     assert [folder.name for folder in (tmp_path / "halo/tasks").iterdir()] == [second.task]
+
+
+def test_numbers_and_depths_that_no_log_can_hold_break_nothing(importer, tmp_path):
+    deep = json.loads('{"a":' * 300 + "1" + "}" * 300)
+    block = {"type": "tool_use", "id": "t", "name": "x", "input": {"n": 10**30, "deep": deep}}
+    line = of_reply(2, block)
+    line["message"]["usage"] = {"input_tokens": 10**30}
+    put(tmp_path, jsonl({**claude_line("user", 1, "go"), "timestamp": 10**300}, line) + b'{"x": "\\ud800"}\n\xff\n')
+    (there,) = importer.found()
+    taken = importer.take(there, "", dry=False)
+    log = list(read(tmp_path / "halo/tasks" / taken.task / "events.jsonl"))
+    assert (taken.turns, len(taken.unread)) == (1, 2)
+    assert fold(log).open_calls == ()

@@ -89,7 +89,7 @@ class Importer:
                     tally.push(event)
             else:
                 self._write(task, _began(there, workspace), made, tally)
-        except OSError as error:
+        except (OSError, RecursionError) as error:
             raise UsageError(f"Cannot take over {there.origin.path}: {error}.", "The rest is not touched.") from error
         return Taken(task, standing, tally.turns, tally.steps, tally.usage, tally.cost, tuple(unread))
 

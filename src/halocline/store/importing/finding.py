@@ -64,7 +64,11 @@ def named(tool: str, path: Path) -> Found:
         head = file.read(HEAD)
     name = path.parent.name if path.name == CONVERSATION else path.name.partition(".")[0]
     first = _first(tool, head)
-    began = first.at if first and first.at else (moment(int(name)) if name.isdecimal() else about.st_mtime)
+    began = (
+        first.at
+        if first and first.at
+        else (moment(int(name)) if name.isdecimal() and len(name) < 20 else about.st_mtime)
+    )
     cwd = _CWD.search(head)
     stamp = f"{about.st_size} {about.st_mtime_ns}"
     return Found(

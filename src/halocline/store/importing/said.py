@@ -17,6 +17,12 @@ LONGEST = 200_000
 """Characters of one text that are taken over; of a longer one its two ends."""
 
 
+LATEST = 4e9
+"""Seconds beyond which a time is none."""
+LARGEST = 2**53
+"""Whole numbers beyond it are no counts, and no log can hold much larger ones."""
+
+
 class Prompted(Value, frozen=True):
     at: float
     text: str
@@ -71,13 +77,15 @@ def _safe(value: Any) -> Any:
             return safe_object(value)
         case list():
             return [_safe(item) for item in value]
+        case int() if abs(value) > LARGEST:
+            return hex(value)
     return value
 
 
 def moment(value: object) -> float:
     """A time as tools write it (ISO, or milliseconds) in seconds; 0 when it is none."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return value / 1000
+        return value / 1000 if 0 < value < LATEST * 1000 else 0.0
     try:
         return datetime.fromisoformat(value.replace("Z", "+00:00")).timestamp() if isinstance(value, str) else 0.0
     except (ValueError, OverflowError):
@@ -87,7 +95,7 @@ def moment(value: object) -> float:
 def number(values: JsonObject, name: str) -> int:
     """A count of tokens; 0 when there is none."""
     found = values.get(name)
-    return found if isinstance(found, int) and found > 0 else 0
+    return found if isinstance(found, int) and 0 < found < LARGEST else 0
 
 
 def objects(value: object) -> Iterator[JsonObject]:
