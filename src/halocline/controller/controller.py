@@ -18,6 +18,7 @@ from halocline.controller.model_list import OfferedModel
 from halocline.controller.opening import (
     OpenTask,
     TaskOptions as TaskOptions,
+    adopted,
     begin_anew,
     begun,
     given_back_on_failure,
@@ -119,6 +120,11 @@ class Controller:
             task.emit(*loose_ends(state))
             if state.turn is not None:
                 task.emit(TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
+            if not state.model:  # imported, and opened for the first time
+                skills = found_skills(place)
+                rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+                begins = begun(self._assembly, place, options, chosen.names, skills, rules)
+                task.emit(adopted(begins), *([rules.event] if rules.event else []))
             begin_anew(task)
             self._adjust(task, options, chosen.names)
             offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))

@@ -17,6 +17,7 @@ encode = msgspec.json.Encoder().encode
 
 FROM_ELSEWHERE = (
     ev.TaskStarted,
+    ev.TaskAdopted,
     ev.LogRepaired,
     ev.ModeChanged,
     ev.ModelChanged,

@@ -21,6 +21,7 @@ from halocline.protocol.events import (
     Noticed,
     PageShown,
     ShellMoved,
+    TaskAdopted,
     TaskStarted,
     ToolsOffered,
 )
@@ -85,6 +86,18 @@ def begun(
         ),
         version=__version__,
         compact=compact,
+    )
+
+
+def adopted(begins: TaskStarted) -> TaskAdopted:
+    """How an imported task goes on: as one that began here now."""
+    return TaskAdopted(
+        model=begins.model,
+        mode=begins.mode,
+        approval_mode=begins.approval_mode,
+        system_prompt=begins.system_prompt,
+        version=begins.version,
+        compact=begins.compact,
     )
 
 

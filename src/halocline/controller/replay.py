@@ -51,6 +51,11 @@ async def replay(recording: Recording, assembly: Assembly, *, strict: bool, fold
     """
     if not recording.events or not isinstance(recording.events[0], ev.TaskStarted):
         raise UsageError("The recording has no beginning.", "Record the task again, from its start.")
+    if recording.events[0].origin:
+        raise UsageError(
+            "This task was imported: it did not happen here, so there is nothing to run again.",
+            "Read it with: halo tasks show",
+        )
     with tempfile.TemporaryDirectory(prefix="halocline-replay-") as place:
         return await _Stage(recording, assembly, recording.events[0], strict, folder).play(Path(place))
 

@@ -5,6 +5,7 @@ A *transient* event is only shown; it is never written and carries none of the t
 two by its base class. There is no event per tool, no snapshot in an event and no JSON inside a text field.
 """
 
+from halocline.protocol.adoption import TaskAdopted as TaskAdopted
 from halocline.protocol.compaction import (
     Compacted as Compacted,
     CompactionCause as CompactionCause,
@@ -28,6 +29,7 @@ from halocline.protocol.kinds import (
     Grant as Grant,
     Location as Location,
     Mode as Mode,
+    Origin as Origin,
     Remark as Remark,
     SandboxStanding as SandboxStanding,
     Scope as Scope,
@@ -60,7 +62,8 @@ class TaskStarted(Durable, frozen=True):
     """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte.
 
     When it is `compact`, so are the tools: for models with a small window. A fork has the events of `forked_from` up to
-    `forked_at` before its own.
+    `forked_at` before its own. With an `origin` it happened in another tool; then model and system prompt are empty
+    until it is resumed here.
     """
 
     workspace: str
@@ -73,6 +76,7 @@ class TaskStarted(Durable, frozen=True):
     compact: bool = False
     forked_from: str = ""
     forked_at: int = 0
+    origin: Origin | None = None
 
 
 class LogRepaired(Durable, frozen=True):
@@ -388,6 +392,7 @@ class ErrorRaised(Durable, frozen=True):
 
 DurableEvent = (
     TaskStarted
+    | TaskAdopted
     | LogRepaired
     | TurnStarted
     | SteeringReceived

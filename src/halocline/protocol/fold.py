@@ -55,6 +55,19 @@ def _task_started(state: State, e: ev.TaskStarted) -> State:
     )
 
 
+def _task_adopted(state: State, e: ev.TaskAdopted) -> State:
+    return replace(
+        state,
+        version=e.version,
+        model=e.model,
+        mode=e.mode,
+        approval_mode=e.approval_mode,
+        system_prompt=e.system_prompt,
+        compact=e.compact,
+        has_planned=state.has_planned or e.mode is ev.Mode.PLAN,
+    )
+
+
 def _turn_started(state: State, e: ev.TurnStarted) -> State:
     return replace(
         state,
@@ -255,6 +268,7 @@ def _hook_ran(state: State, e: ev.HookRan) -> State:
 
 _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.TaskStarted: _task_started,
+    ev.TaskAdopted: _task_adopted,
     ev.TurnStarted: _turn_started,
     ev.SteeringReceived: _steered,
     ev.TurnEnded: _turn_ended,

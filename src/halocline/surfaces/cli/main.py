@@ -18,6 +18,7 @@ MODULES = {
     "tasks": "tasks",
     "fork": "fork",
     "replay": "replay",
+    "import": "importing",
     "export": "tasks",
     "checkpoints": "checkpoints",
     "storage": "storage",

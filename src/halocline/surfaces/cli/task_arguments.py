@@ -25,6 +25,22 @@ def tasks() -> Parser:
     return parser
 
 
+def import_() -> Parser:
+    parser = Parser(
+        prog="halo import",
+        description="Take over tasks of other tools. What they wrote is only read; what is here already is left out.",
+    )
+    add = parser.add_argument
+    add("tool", nargs="?", default="", metavar="cline|claude|codex", help="of this tool alone")
+    add("path", nargs="?", default="", metavar="PATH", help="this transcript (of Cline: its task's folder)")
+    add("--list", action="store_true", help="only say what is there; transcripts are not read to their end")
+    add("--dry-run", action="store_true", help="read all of it, and write nothing")
+    add("--since", metavar="YYYY-MM-DD", help="only what changed on this day or later")
+    add("--workspace", metavar="DIR", help="the tasks' folder, in the place of the one they name")
+    add("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
 def export() -> Parser:
     parser = Parser(prog="halo export", description="Write a task to standard output or a file.")
     parser.add_argument("id", help="the task, or the beginning or end of its name")

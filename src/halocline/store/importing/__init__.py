@@ -1,0 +1,1 @@
+"""Tasks of other tools: their files read, never written, and made into our events."""
