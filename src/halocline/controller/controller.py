@@ -5,7 +5,7 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from halocline.controller.opening import (
     TaskOptions as TaskOptions,
     begin_anew,
     begun,
+    edits_cut_short,
     given_back_on_failure,
     mended_then_run,
     offer,
@@ -123,7 +124,7 @@ class Controller:
             begin_anew(task)
             self._adjust(task, options, names)
             offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
-        served = self._serve(name, task, names)
+        served = self._serve(name, task, names, cut_short=edits_cut_short(past, place))
         self._open[name].left_at = state.last_at
         return served
 
@@ -351,9 +352,16 @@ class Controller:
                     return chosen
         return await self._assembly.model(state.model)
 
-    def _serve(self, name: str, task: Task, models: Mapping[Mode, str], remarks: tuple[str, ...] = ()) -> str:
+    def _serve(
+        self,
+        name: str,
+        task: Task,
+        models: Mapping[Mode, str],
+        remarks: tuple[str, ...] = (),
+        cut_short: Sequence[Path] = (),
+    ) -> str:
         self._program_log.attach()
-        serving = asyncio.create_task(mended_then_run(task), name=f"task {name}")
+        serving = asyncio.create_task(mended_then_run(task, cut_short), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
         self._open[name] = OpenTask(task, serving, models, remarks)
         return name

@@ -1,7 +1,7 @@
 """How a task begins here, or is taken up again: what is fixed for good, and what another process left."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,8 @@ from halocline.controller.assembly import Assembly
 from halocline.controller.prompt_choice import is_compact, wishes
 from halocline.protocol.events import (
     ApprovalMode,
+    CallStatus,
+    DurableEvent,
     JobEnded,
     JobsReported,
     Mode,
@@ -22,6 +24,9 @@ from halocline.protocol.events import (
     PageShown,
     ShellMoved,
     TaskStarted,
+    ToolCallEnded,
+    ToolCallStarted,
+    ToolKind,
     ToolsOffered,
 )
 from halocline.protocol.instructions import Beginning
@@ -31,6 +36,9 @@ from halocline.task.task import Task
 
 GONE = "its process was killed"
 """Why a job ended that a task had when it was opened again."""
+
+
+EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 
 
 class TaskOptions(Value, frozen=True):
@@ -96,11 +104,23 @@ def _remembered(assembly: Assembly, workspace: Path) -> str:
     return Memory(workspace, assembly.home.memory, on=True).given
 
 
-async def mended_then_run(task: Task) -> None:
+async def mended_then_run(task: Task, cut_short: Sequence[Path]) -> None:
     """Nothing of the task runs before what a killed process left half done was put back."""
-    for said in await task.machine.files.mend():
+    for said in await task.machine.files.mend(cut_short):
         task.emit(Noticed(said))
     await task.run()
+
+
+def edits_cut_short(past: Iterable[DurableEvent], workspace: Path) -> list[Path]:
+    """The files that calls were about to change whose outcome nobody knows, now or when a log was last taken up."""
+    began: dict[str, ToolCallStarted] = {}
+    for event in past:
+        match event:
+            case ToolCallStarted():
+                began[event.call] = event
+            case ToolCallEnded() if event.status is not CallStatus.CANCELLED:
+                began.pop(event.call, None)
+    return [workspace / place.path for event in began.values() if event.kind in EDITING for place in event.locations]
 
 
 def switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:

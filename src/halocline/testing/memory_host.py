@@ -52,7 +52,7 @@ class MemoryFiles:
             self.contents, self._modified = before, modified
             raise
 
-    async def mend(self) -> list[str]:
+    async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
         return []
 
     async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
