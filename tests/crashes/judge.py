@@ -10,7 +10,7 @@ from tests.journeys.soundness import assert_sound
 
 from halocline.protocol import codec, events as ev
 from halocline.protocol.fold import fold
-from halocline.protocol.messages import AssistantMessage, StopReason
+from halocline.protocol.messages import AssistantMessage
 
 
 def assert_nothing_shown_is_lost(log: bytes, shown: bytes) -> None:
@@ -64,8 +64,7 @@ def assert_came_to_its_end(events: Sequence[ev.DurableEvent]) -> None:
     state = fold(events)
     replies = [message.text for message in state.messages if isinstance(message, AssistantMessage)]
     assert replies == [turn.text for turn in TURNS]
-    assert state.last_end is not None
-    assert state.last_end.reason is StopReason.END_TURN
+    assert state.turn is None
 
 
 def assert_nothing_is_left_behind(folder: Path) -> None:

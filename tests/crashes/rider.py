@@ -71,7 +71,7 @@ class Person:
 
     async def ride(self, task: str) -> None:
         """To the end of the story."""
-        options = TaskOptions(attended=True)
+        options = TaskOptions(attended=True, asks_again=True)
         resumed = bool(task)
         self._task = await (
             self._client.resume(task, options) if task else self._client.start(self._workspace, options)

@@ -19,6 +19,7 @@ from halocline.task.log import read
 from halocline.testing.faults import Fault
 
 KILLED = 9
+LONGEST_REPLAY = 30
 MOST_KILLS = 3
 
 
@@ -99,5 +100,6 @@ class Trial:
 
     async def _replayed(self) -> Sequence[object]:
         home = Home.of({"HALOCLINE_HOME": str(self.folder / "home")})
-        done = await replay(Recording(tuple(self.events)), Storied(home, SETTINGS, {}), strict=True)
+        async with asyncio.timeout(LONGEST_REPLAY):
+            done = await replay(Recording(tuple(self.events)), Storied(home, SETTINGS, {}), strict=True)
         return done.differences

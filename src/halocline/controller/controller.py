@@ -18,16 +18,15 @@ from halocline.controller.model_list import OfferedModel
 from halocline.controller.opening import (
     OpenTask,
     TaskOptions as TaskOptions,
-    begin_anew,
     begun,
-    edits_cut_short,
     given_back_on_failure,
-    mended_then_run,
     offer,
     switch,
+    told_then_run,
 )
 from halocline.controller.program_log import ProgramLog
 from halocline.controller.prompting import prompt
+from halocline.controller.taking_up import edits_cut_short, take_up
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskBusy, TaskNotFound, UsageError
@@ -37,13 +36,11 @@ from halocline.protocol.events import (
     Event,
     Mode,
     PolicyChanged,
-    TurnEnded,
 )
 from halocline.protocol.fold import fold
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
-from halocline.protocol.messages import StopReason
-from halocline.protocol.state import PROCESS_ENDED, State, loose_ends
+from halocline.protocol.state import State
 from halocline.providers.switching import name_in
 from halocline.store import history
 from halocline.task.inbox import Wish
@@ -98,7 +95,8 @@ class Controller:
             started = begun(self._assembly, workspace, options, names, skills, rules)
             task.emit(started, *([rules.event] if rules.event else []))
             offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
-        return self._serve(name, task, names, (*skills.skipped, *rules.remarks))
+            said = await task.machine.files.mend()
+        return self._serve(name, task, names, (*skills.skipped, *rules.remarks), said)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Open a task again. What a crash left open is closed first; nothing is run again by itself.
@@ -118,13 +116,11 @@ class Controller:
                 model = self._assembly.recorded(model, self._assembly.recorder(options.record), log, past)
             place = Path(state.workspace)
             task = self._assembly.task(log, state, place, model, attended=options.attended, trusted=options.trusted)
-            task.emit(*loose_ends(state))
-            if state.turn is not None:
-                task.emit(TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
-            begin_anew(task)
+            said = await task.machine.files.mend(edits_cut_short(past, place))
+            take_up(task, past, asks_again=options.asks_again)
             self._adjust(task, options, names)
             offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
-        served = self._serve(name, task, names, cut_short=edits_cut_short(past, place))
+        served = self._serve(name, task, names, said=said)
         self._open[name].left_at = state.last_at
         return served
 
@@ -358,10 +354,10 @@ class Controller:
         task: Task,
         models: Mapping[Mode, str],
         remarks: tuple[str, ...] = (),
-        cut_short: Sequence[Path] = (),
+        said: Sequence[str] = (),
     ) -> str:
         self._program_log.attach()
-        serving = asyncio.create_task(mended_then_run(task, cut_short), name=f"task {name}")
+        serving = asyncio.create_task(told_then_run(task, said), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
         self._open[name] = OpenTask(task, serving, models, remarks)
         return name

@@ -13,19 +13,11 @@ from halocline.controller.assembly import Assembly
 from halocline.controller.prompt_choice import is_compact, wishes
 from halocline.protocol.events import (
     ApprovalMode,
-    CallStatus,
-    DurableEvent,
-    JobEnded,
-    JobsReported,
     Mode,
     ModeChanged,
     ModelChanged,
     Noticed,
-    PageShown,
-    ShellMoved,
     TaskStarted,
-    ToolCallEnded,
-    ToolCallStarted,
     ToolKind,
     ToolsOffered,
 )
@@ -44,7 +36,8 @@ EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 class TaskOptions(Value, frozen=True):
     """What a person chose for a task. None takes the settings' value, or leaves a resumed task as it was.
 
-    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time.
+    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. When the process died
+    while a person was asked, that turn `asks_again` and goes on; otherwise it ends there.
     """
 
     model: str | None = None
@@ -53,6 +46,7 @@ class TaskOptions(Value, frozen=True):
     attended: bool = False
     trusted: bool = False
     record: Path | None = None
+    asks_again: bool = False
 
 
 @dataclass(slots=True)
@@ -104,23 +98,11 @@ def _remembered(assembly: Assembly, workspace: Path) -> str:
     return Memory(workspace, assembly.home.memory, on=True).given
 
 
-async def mended_then_run(task: Task, cut_short: Sequence[Path]) -> None:
-    """Nothing of the task runs before what a killed process left half done was put back."""
-    for said in await task.machine.files.mend(cut_short):
-        task.emit(Noticed(said))
+async def told_then_run(task: Task, said: Sequence[str]) -> None:
+    """Run the task; first the person hears what was put back that a killed process left half done."""
+    for sentence in said:
+        task.emit(Noticed(sentence))
     await task.run()
-
-
-def edits_cut_short(past: Iterable[DurableEvent], workspace: Path) -> list[Path]:
-    """The files that calls were about to change whose outcome nobody knows, now or when a log was last taken up."""
-    began: dict[str, ToolCallStarted] = {}
-    for event in past:
-        match event:
-            case ToolCallStarted():
-                began[event.call] = event
-            case ToolCallEnded() if event.status is not CallStatus.CANCELLED:
-                began.pop(event.call, None)
-    return [workspace / place.path for event in began.values() if event.kind in EDITING for place in event.locations]
 
 
 def switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:
@@ -135,18 +117,6 @@ def offer(task: Task, tools: Iterable[str]) -> None:
     """Let the model have these tools from now on, beside those of every task."""
     if (names := frozenset(tools)) != task.state.offered:
         task.emit(ToolsOffered(tools=tuple(sorted(names))))
-
-
-def begin_anew(task: Task) -> None:
-    """The process that ran the task is gone, and with it its jobs and what its shell had changed."""
-    from halocline.context.job_notes import begun_anew
-
-    if note := begun_anew(task.state):
-        gone = (JobEnded(job=job.job, command=job.command, stopped=GONE) for job in task.state.jobs)
-        moved = task.state.shell.cwd or task.state.shell.exported
-        if task.state.page:
-            task.emit(PageShown())
-        task.emit(*gone, *([ShellMoved()] if moved else []), JobsReported(content=(note,)))
 
 
 @contextmanager

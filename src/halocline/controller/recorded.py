@@ -12,7 +12,7 @@ from typing import Any, Never
 
 from msgspec.structs import replace
 
-from halocline.controller.course import FROM_ELSEWHERE, Course
+from halocline.controller.course import FACTS, FROM_ELSEWHERE, Course
 from halocline.ports.hooks import Outcome
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, ToolSpec
@@ -25,8 +25,6 @@ from halocline.protocol.state import State
 from halocline.store.recording import Recorder
 from halocline.task.hooks import outcome, refusal
 
-FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
-"""What a call tells of besides its result."""
 TOLD_BY_THE_WORLD = ("diagnostics", "formatter")
 """Notes on a result that the loop cannot make again."""
 

@@ -96,6 +96,8 @@ class _Stage:
         """From a process's beginning to its end."""
         serving = task.serving = asyncio.create_task(task.run())
         begin = self._course.at
+        if task.state.turn is not None:
+            task.inbox.go_on()
         try:
             task.feed()
             await asyncio.wait([serving])

@@ -93,6 +93,16 @@ class TurnEnded(Durable, frozen=True):
     text: str = ""
 
 
+class TurnResumed(Durable, frozen=True):
+    """Another process goes on with a turn whose own died while a person was asked.
+
+    What was asked is void, and will be asked again. `content` tells the model of the gap, once the calls that wait have
+    their answers.
+    """
+
+    content: tuple[UserPart, ...] = ()
+
+
 class StepStarted(Durable, frozen=True):
     """One request to a model was made."""
 
@@ -395,6 +405,7 @@ DurableEvent = (
     | TurnStarted
     | SteeringReceived
     | TurnEnded
+    | TurnResumed
     | StepStarted
     | UsageReported
     | AssistantMessageCompleted

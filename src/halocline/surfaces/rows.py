@@ -191,6 +191,12 @@ def _asked(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
     return _change(t, e.call, lambda row: replace(row, title=e.title, kind=e.kind, approval=approval))
 
 
+def _resumed(t: Transcript, e: ev.TurnResumed) -> Transcript:
+    """What was asked is asked again: a question that has no answer is not shown twice."""
+    rows = (row for row in t.rows if not (isinstance(row, QuestionRow) and not row.by))
+    return _add(replace(t, rows=tuple(rows), draft=()), NoticeRow("Halocline was stopped here, and goes on now."))
+
+
 def _decided(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
     def decide(row: CallRow) -> CallRow:
         approval = row.approval or Approval(e.request, "")
@@ -268,6 +274,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.TaskStarted: lambda t, e: _add(replace(t, mode=e.mode), StartRow(e.workspace, e.model, e.mode, e.approval_mode)),
     ev.LogRepaired: lambda t, e: _add(t, NoticeRow(f"The log was repaired after a crash: {e.bytes_cut} bytes cut.")),
     ev.TurnStarted: _turn_started,
+    ev.TurnResumed: _resumed,
     ev.SteeringReceived: lambda t, e: _add(t, PromptRow(_spoken(e.content), e.seq, steering=True)),
     ev.TurnEnded: _turn_ended,
     ev.StepStarted: lambda t, e: replace(t, draft=(), turn=replace(t.turn, steps=t.turn.steps + 1)),

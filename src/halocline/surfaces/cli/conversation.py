@@ -77,7 +77,9 @@ class Conversation:
 
     async def _serve(self, prompt: str, events: AsyncIterator[ev.Event], opened: int) -> None:
         """Events up to `opened` were written before the first prompt; a turn that ends there is not ours."""
-        if not await self._submit(prompt):
+        if self._client.state(self._task).turn is not None:
+            self._running = True  # the turn of a process that died goes on
+        elif not await self._submit(prompt):
             return
         async for event in events:
             self._view.show(event)
