@@ -14,6 +14,8 @@ from halocline.protocol.values import Value
 from halocline.testing.faults import Fault, Moment
 
 RUNS, SAMPLE = 600, 25
+REFUSALS, LONG_REFUSALS = 6, 120
+EXPLAINED = ("Cannot write the task's log", "Cannot open a task's log", "Cannot use")
 MOST_KILLS = 4
 
 
@@ -87,6 +89,26 @@ def ride_and_be_killed(trial: Trial, case: Case, points: int, seconds: float) ->
 @pytest.mark.parametrize("case", CHOSEN or cases(SAMPLE), ids=str)
 def test_a_killed_task_loses_nothing_and_comes_to_its_end(stable, whole, tmp_path: Path, case):
     ride_and_be_killed(Trial(stable, tmp_path), case, *whole)
+
+
+def refuse_and_go_on(trial: Trial, seed: int, points: int) -> None:
+    """From one point on, or only there, the disk takes nothing; then it does again."""
+    luck = random.Random(seed)
+    fault = Fault(1 + luck.randrange(points), error=luck.choice(["ENOSPC", "EIO"]), lasting=luck.random() < 0.5)
+    done = trial.ride(fault)
+    assert done.status == 0 or any(said in done.said for said in EXPLAINED), done.said
+    trial.finish()
+
+
+@pytest.mark.parametrize("seed", range(REFUSALS))
+def test_a_disk_that_takes_nothing_is_explained_and_loses_nothing(stable, whole, tmp_path: Path, seed):
+    refuse_and_go_on(Trial(stable, tmp_path), seed, whole[0])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(REFUSALS, LONG_REFUSALS))
+def test_a_disk_that_takes_nothing_at_any_time_is_explained(stable, whole, tmp_path: Path, seed):
+    refuse_and_go_on(Trial(stable, tmp_path), seed, whole[0])
 
 
 @pytest.mark.long

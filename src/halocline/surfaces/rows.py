@@ -46,6 +46,7 @@ from halocline.surfaces.row_kinds import (
     ThoughtRow,
     TodosRow,
     TurnEndRow,
+    is_settled,
 )
 
 LIVE_OUTPUT = 16_384
@@ -192,9 +193,11 @@ def _asked(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
 
 
 def _resumed(t: Transcript, e: ev.TurnResumed) -> Transcript:
-    """What was asked is asked again: a question that has no answer is not shown twice."""
-    rows = (row for row in t.rows if not (isinstance(row, QuestionRow) and not row.by))
-    return _add(replace(t, rows=tuple(rows), draft=()), NoticeRow("Halocline was stopped here, and goes on now."))
+    """What was asked is asked again: a question that has no answer is not shown twice, and what waits stands below."""
+    rows = tuple(row for row in t.rows if not (isinstance(row, QuestionRow) and not row.by))
+    place = next((at for at, row in enumerate(rows) if not is_settled(row)), len(rows))
+    notice = NoticeRow("Halocline was stopped here. What it had asked, it asks again.")
+    return replace(t, rows=(*rows[:place], notice, *rows[place:]), draft=())
 
 
 def _decided(t: Transcript, e: ev.ApprovalResolved) -> Transcript:

@@ -55,14 +55,22 @@ class Log:
 
         Raises:
             TaskBusy: another process (or another Log of this one) holds it.
+            LogUnwritable: the disk is full, broken or read-only.
         """
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = folder / codec.LOG_NAME
         self.task = task
         self.seq = 0
         self._clock = clock
-        self._lock = lock.take(folder, task)
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = lock.take(folder, task)
+        except OSError as error:
+            raise _not_opened(folder, error) from error
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            os.close(self._lock)
+            raise _not_opened(folder, error) from error
         self._synced = 0
         self._subscribers: set[Subscriber] = set()
         self._finished = False
@@ -155,6 +163,13 @@ class Log:
             f"Everything up to event {self.seq} is safe. Make room or repair the disk, "
             f"then go on with: halo -r {self.task}",
         )
+
+
+def _not_opened(folder: Path, error: OSError) -> LogUnwritable:
+    return LogUnwritable(
+        f"Cannot open a task's log in {folder}: {error.strerror or error}.",
+        "Make room, or look at its permissions. HALOCLINE_HOME names another place.",
+    )
 
 
 class Subscriber(Protocol):
