@@ -7,6 +7,7 @@ import asyncio
 import shutil
 
 import pytest
+from tests.journeys.deaths import dead_after
 
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
@@ -119,6 +120,28 @@ async def test_without_the_wish_to_be_asked_the_turn_ends_and_the_call_was_not_r
     await journey.run(*turns, resume=journey.task, prompt="Do something else.", options=TaskOptions())
     assert journey.ends == [("c1", "cancelled")]
     assert [event.reason for event in journey.of(ev.TurnEnded)] == [StopReason.CANCELLED, StopReason.END_TURN]
+
+
+async def test_who_dies_again_at_once_is_asked_once_more(journey, dies, tmp_path):
+    turns = (Turn(calls=(TOUCH,)), Turn(text="done"))
+    await dies(ev.ApprovalRequested, *turns)
+    client = journey.client(turns)
+    await journey.open(client, AGAIN, journey.task)
+    await client.close()
+    dead_after(journey, ev.TurnResumed, tmp_path / "later")
+    await goes_on(journey, *turns)
+    assert [type(event) for event in journey.of(ev.TurnResumed)] == [ev.TurnResumed] * 2
+    assert journey.ends == [("c1", "completed")]
+
+
+async def test_what_a_lost_call_had_told_of_is_replayed(journey, tmp_path):
+    todos = Call("update_todos", {"todos": [{"text": "go on"}]}, id="t1")
+    turns = (Turn(calls=(todos,)), Turn(text="done"))
+    await journey.run(*turns)
+    dead_after(journey, ev.TodosChanged, tmp_path / "then")
+    await journey.run(*turns, resume=journey.task)
+    assert journey.ends == [("t1", "cancelled")]
+    assert [todo.text for todo in journey.state.todos] == ["go on"]
 
 
 async def test_who_dies_twice_is_asked_a_third_time(journey, dies, tmp_path):

@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 from tests.journeys.conftest import YOLO, Journey, ScriptedAssembly
+from tests.journeys.deaths import dead_after
 from tests.journeys.soundness import assert_sound
 
 from halocline.controller.client import Client
@@ -135,6 +136,25 @@ async def test_what_was_said_and_what_is_open_survives_every_compaction(journey,
     assert "tell the person" in facts
     assert "f2.txt" in facts
     assert isinstance(shown.messages[0], UserMessage)
+
+
+async def test_a_task_that_died_while_it_was_shortened_can_be_shortened_anew(journey, narrow, tmp_path):
+    client = narrow(steps(12), None)
+    await journey.open(client, YOLO)
+    await journey.prompt(client)
+    sent = client.state(journey.task).seq
+    client.send(cmd.Compact(task=journey.task))
+    [event async for event in until(client, journey, sent, ev.Compacted)]
+    await client.close()
+    dead_after(journey, ev.UsageReported, tmp_path / "then", sent)
+    client = narrow(steps(12), None)
+    await journey.open(client, YOLO, journey.task)
+    sent = client.state(journey.task).seq
+    client.send(cmd.Compact(task=journey.task))
+    [event async for event in until(client, journey, sent, ev.Compacted)]
+    await client.close()
+    assert [event.code for event in journey.logged if isinstance(event, ev.ErrorRaised)] == ["compaction_cut"]
+    assert_sound(journey.logged)
 
 
 async def until(client, journey, after, kind):

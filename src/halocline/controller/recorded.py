@@ -21,7 +21,7 @@ from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
 from halocline.protocol.hook_kinds import HookMoment, HookStatus
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
 from halocline.protocol.rules import RuleBook
-from halocline.protocol.state import State
+from halocline.protocol.state import COMPACTION_CUT, State
 from halocline.store.recording import Recorder
 from halocline.task.hooks import outcome, refusal
 
@@ -85,6 +85,9 @@ class RecordedModel:
                     return
                 case ev.ErrorRaised(code="compaction_failed"):
                     raise ModelError(ModelErrorKind.EMPTY, "The recorded model gave no summary.")
+                case ev.ErrorRaised(code=code) if code == COMPACTION_CUT:
+                    await asyncio.sleep(0)  # between two turns, what cuts it short arrives here
+                    break
         await _forever(self._course)
 
     def _compare(self, request: Request) -> None:

@@ -119,8 +119,9 @@ class State(Value, frozen=True):
 
     @property
     def is_asking(self) -> bool:
-        """A turn waits for a person."""
-        return self.turn is not None and bool(self.approvals or self.questions)
+        """A turn waits for a person, or did so before it was resumed and nothing ran since."""
+        waits = self.gap and not any(opened.started for opened in self.open_calls)
+        return self.turn is not None and bool(self.approvals or self.questions or waits)
 
     @property
     def turn_is_over(self) -> bool:
