@@ -39,6 +39,7 @@ from halocline.protocol.news_events import (
     JobsReported as JobsReported,
     TodosChanged as TodosChanged,
     TodosReminded as TodosReminded,
+    TurnResumed as TurnResumed,
 )
 from halocline.protocol.questions import (
     AnswerAccepted as AnswerAccepted,
@@ -91,16 +92,6 @@ class TurnEnded(Durable, frozen=True):
     reason: StopReason
     limit: str = ""
     text: str = ""
-
-
-class TurnResumed(Durable, frozen=True):
-    """Another process goes on with a turn whose own died while a person was asked.
-
-    What was asked is void, and will be asked again. `content` tells the model of the gap, once the calls that wait have
-    their answers.
-    """
-
-    content: tuple[UserPart, ...] = ()
 
 
 class StepStarted(Durable, frozen=True):
