@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit lint types layers format docs bench real-model clean
+.PHONY: help setup demo test check unit lint types layers format docs bench real-model crash-matrix clean
 
 help:  ## show the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,7 +42,7 @@ test: setup $(CHROMIUM) $(VENV)/.bubblewrap  ## everything: lint, types, layers,
 check: setup lint types layers unit  ## the everyday check, under a minute
 
 unit: setup
-	@$(BIN)/python -m pytest -n 2 -m 'not slow' --ignore tests/journeys --ignore tests/conformance --ignore tests/hosts/sandbox --ignore-glob '*/test_halo_*' --ignore-glob '*/hosts/test_browser*' --ignore-glob '*/test_real_*'
+	@$(BIN)/python -m pytest -n 2 -m 'not slow' --ignore tests/journeys --ignore tests/crashes --ignore tests/conformance --ignore tests/hosts/sandbox --ignore-glob '*/test_halo_*' --ignore-glob '*/hosts/test_browser*' --ignore-glob '*/test_real_*'
 
 lint: setup
 	@$(BIN)/ruff check .
@@ -67,6 +67,9 @@ bench: setup  ## measure what we claim about speed (see benchmarks/README.md)
 real-model: setup  ## judge the client by a real llama.cpp server (built from source the first time: ten minutes)
 	@$(BIN)/python -m tests.real_server.set_up
 	@$(BIN)/python -m pytest tests/real_server
+
+crash-matrix: setup  ## kill a task 600 times, at every write and at random, and see that nothing is lost (a quarter of an hour)
+	@$(BIN)/python -m pytest -m long tests/crashes
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -23,8 +23,15 @@ def assert_turns_end_once(events: Sequence[ev.DurableEvent]) -> None:
 def assert_calls_end_once(events: Sequence[ev.DurableEvent]) -> None:
     """Calls of one message end before the next message, each once, and none starts twice or after its end."""
     waiting: dict[str, bool] = {}
+    asking: set[str] = set()
     for event in events:
         match event:
+            case ev.QuestionAsked(call=call):
+                asking.add(call)
+            case ev.QuestionAnswered():
+                asking.clear()
+            case ev.TurnResumed():  # calls that only asked begin again
+                waiting.update(dict.fromkeys(asking & waiting.keys(), False))
             case ev.AssistantMessageCompleted(message=message):
                 assert waiting == {}
                 waiting = {call.id: False for call in message.tool_calls}
@@ -39,6 +46,15 @@ def assert_calls_end_once(events: Sequence[ev.DurableEvent]) -> None:
 
 
 def assert_requests_end_once(events: Sequence[ev.DurableEvent]) -> None:
-    asked = [event.request for event in events if isinstance(event, ev.ApprovalRequested | ev.QuestionAsked)]
-    told = [event.request for event in events if isinstance(event, ev.ApprovalResolved | ev.QuestionAnswered)]
-    assert sorted(asked) == sorted(told) == sorted(set(asked))
+    """Each once, unless the process died meanwhile and another one asked anew."""
+    waiting: set[str] = set()
+    for event in events:
+        match event:
+            case ev.ApprovalRequested(request=request) | ev.QuestionAsked(request=request):
+                assert request not in waiting
+                waiting.add(request)
+            case ev.ApprovalResolved(request=request) | ev.QuestionAnswered(request=request):
+                waiting.remove(request)
+            case ev.TurnResumed():
+                waiting.clear()
+    assert waiting == set()

@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 from tests.journeys.conftest import YOLO, Journey, ScriptedAssembly
+from tests.journeys.deaths import dead_after
 from tests.journeys.soundness import assert_sound
 
 from halocline.controller.client import Client
@@ -166,6 +167,25 @@ async def test_an_interrupt_ends_a_compaction_and_the_task_goes_on(journey, narr
     await journey.prompt(client, "And now?")
     assert client.state(journey.task).last_message.text == "Well."
     await client.close()
+
+
+async def test_a_task_that_died_while_it_was_shortened_can_be_shortened_anew(journey, narrow, tmp_path):
+    client = narrow(steps(12), None)
+    await journey.open(client, YOLO)
+    await journey.prompt(client)
+    sent = client.state(journey.task).seq
+    client.send(cmd.Compact(task=journey.task))
+    [event async for event in until(client, journey, sent, ev.Compacted)]
+    await client.close()
+    dead_after(journey, ev.UsageReported, tmp_path / "then", sent)
+    client = narrow(steps(12), None)
+    await journey.open(client, YOLO, journey.task)
+    sent = client.state(journey.task).seq
+    client.send(cmd.Compact(task=journey.task))
+    [event async for event in until(client, journey, sent, ev.Compacted)]
+    await client.close()
+    assert [event.code for event in journey.logged if isinstance(event, ev.ErrorRaised)] == ["compaction_cut"]
+    assert_sound(journey.logged)
 
 
 async def until(client, journey, after, kind):

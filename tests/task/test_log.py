@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from halocline.protocol.codec import LOG_NAME
-from halocline.protocol.errors import LogDamaged, TaskBusy
+from halocline.protocol.errors import LogDamaged, LogTooNew, TaskBusy
 from halocline.protocol.events import LogRepaired, Mode, ModeChanged, ModelChanged, Noticed, TextDelta
 from halocline.task.lock import owner
-from halocline.task.log import QUEUE_LIMIT, Log, follow, read
+from halocline.task.log import QUEUE_LIMIT, Log, LogUnwritable, follow, read
 
 
 @pytest.fixture
@@ -60,6 +60,44 @@ def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(log):
     log.append(changed())
     with pytest.raises(LogDamaged, match="Line 2"):
         list(read(log.path))
+
+
+def test_zeros_that_a_power_cut_left_at_the_end_are_cut(tmp_path):
+    log = Log(tmp_path, "t")
+    kept = log.append(changed())
+    log.close()
+    with open(log.path, "ab") as file:
+        file.write(bytes(200_000))
+    log = Log(tmp_path, "t")
+    events = log.load()
+    log.close()
+    assert (events[0], events[1].bytes_cut) == (kept, 200_000)
+
+
+@pytest.mark.parametrize("head", [b"garbage\n", bytes(100) + b"\n", b'{"type":"task_started"}\n', b"[1]\n"])
+def test_a_head_that_cannot_be_read_is_an_error_and_the_log_is_left_alone(tmp_path, head):
+    (tmp_path / LOG_NAME).write_bytes(head + b'{"type":"model_changed","model":"m","seq":2}\n')
+    log = Log(tmp_path, "t")
+    with pytest.raises(LogDamaged, match="Line 1"):
+        log.load()
+    log.close()
+    assert log.path.read_bytes().startswith(head)
+
+
+def test_a_log_of_a_newer_format_is_refused_and_left_alone(tmp_path):
+    line = b'{"type":"task_started","format":2,"place":"a field that this version does not know"}\n{"ty'
+    (tmp_path / LOG_NAME).write_bytes(line)
+    log = Log(tmp_path, "t")
+    with pytest.raises(LogTooNew, match="format 2; this version reads up to format 1"):
+        log.load()
+    log.close()
+    assert log.path.read_bytes() == line
+
+
+def test_a_folder_that_takes_no_log_is_named(tmp_path):
+    (tmp_path / "t").write_text("a file in the way")
+    with pytest.raises(LogUnwritable, match="Cannot open a task's log"):
+        Log(tmp_path / "t", "t")
 
 
 def test_a_second_writer_is_refused_and_told_who_writes(log):

@@ -24,6 +24,13 @@ def pause(state: State, left_at: float, now: float) -> tuple[Note, ...]:
     return (Note(said, source="pause"),)
 
 
+def taken_up_after(seconds: float) -> Note:
+    """The note on a process that died while a person was asked, so many seconds before another went on."""
+    after = f"{_long(seconds)} later" if seconds >= _UNITS[-1][0] else "at once"
+    said = f"Meanwhile Halocline was stopped, and took this task up again {after}. Look again before you rely on more."
+    return Note(said, source="pause")
+
+
 def _long(seconds: float) -> str:
     size, unit = next((size, unit) for size, unit in _UNITS if seconds >= size)
     count = int(seconds // size)

@@ -19,16 +19,16 @@ from halocline.controller.opening import (
     OpenTask,
     TaskOptions as TaskOptions,
     adopted,
-    begin_anew,
     begun,
     given_back_on_failure,
-    mended_then_run,
     offer,
     switch,
+    told_then_run,
 )
 from halocline.controller.program_log import ProgramLog
 from halocline.controller.prompting import prompt
 from halocline.controller.spoken import spoken, words_of
+from halocline.controller.taking_up import edits_cut_short, take_up
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
@@ -37,13 +37,12 @@ from halocline.protocol.events import (
     Event,
     Mode,
     PolicyChanged,
-    TurnEnded,
 )
 from halocline.protocol.fold import fold
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
-from halocline.protocol.messages import StopReason, Text
-from halocline.protocol.state import PROCESS_ENDED, State, loose_ends
+from halocline.protocol.messages import Text
+from halocline.protocol.state import State
 from halocline.providers.switching import Chosen, name_in
 from halocline.store import history
 from halocline.task.inbox import Content, Wish
@@ -97,7 +96,8 @@ class Controller:
             started = begun(self._assembly, workspace, options, chosen.names, skills, rules)
             task.emit(started, *([rules.event] if rules.event else []))
             offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
-        return self._serve(name, task, chosen, (*skills.skipped, *rules.remarks))
+            said = await task.machine.files.mend()
+        return self._serve(name, task, chosen, (*skills.skipped, *rules.remarks), said)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Open a task again. What a crash left open is closed first; nothing is run again by itself.
@@ -117,18 +117,16 @@ class Controller:
                 model = self._assembly.recorded(model, self._assembly.recorder(options.record), log, past)
             place = Path(state.workspace)
             task = self._assembly.task(log, state, place, model, attended=options.attended, trusted=options.trusted)
-            task.emit(*loose_ends(state))
-            if state.turn is not None:
-                task.emit(TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
+            said = await task.machine.files.mend(edits_cut_short(past, place))
+            take_up(task, past, asks_again=options.asks_again)
             if not state.model:  # imported, and opened for the first time
                 skills = found_skills(place)
                 rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
                 begins = begun(self._assembly, place, options, chosen.names, skills, rules)
                 task.emit(adopted(begins), *([rules.event] if rules.event else []))
-            begin_anew(task)
             self._adjust(task, options, chosen.names)
             offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
-        served = self._serve(name, task, chosen)
+        served = self._serve(name, task, chosen, said=said)
         self._open[name].left_at = state.last_at
         return served
 
@@ -402,9 +400,16 @@ class Controller:
                     return chosen
         return await self._assembly.model(state.model)
 
-    def _serve(self, name: str, task: Task, model: Chosen, remarks: tuple[str, ...] = ()) -> str:
+    def _serve(
+        self,
+        name: str,
+        task: Task,
+        model: Chosen,
+        remarks: tuple[str, ...] = (),
+        said: Sequence[str] = (),
+    ) -> str:
         self._program_log.attach()
-        serving = asyncio.create_task(mended_then_run(task), name=f"task {name}")
+        serving = asyncio.create_task(told_then_run(task, said), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
         self._open[name] = OpenTask(task, serving, model, remarks)
         return name

@@ -42,6 +42,8 @@ FROM_ELSEWHERE = (
     ev.Unrecognised,
 )
 """Events that the loop does not make; they are taken from the recording."""
+FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
+"""What a call tells of besides its result."""
 
 
 class Difference(Value, frozen=True):
@@ -175,6 +177,13 @@ class Course:
         end = next((event for event in ahead if isinstance(event, ev.ToolCallEnded)), None)
         return end is None or end.status is ev.CallStatus.CANCELLED
 
+    def leads_to_cut(self, passing: tuple[type, ...]) -> bool:
+        """Nothing but such events stands between here and what cuts the loop short."""
+        at = self.at
+        while at not in self._cuts and at < len(self.events) and isinstance(self.events[at], passing):
+            at += 1
+        return at in self._cuts
+
     def somebody_answers(self) -> bool:
         """The next approval or question was answered by a person."""
         for event in self.events[self.at :]:
@@ -200,10 +209,20 @@ def cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
         if isinstance(event, ev.TurnEnded) and (event.reason == "cancelled" or _by_clock(events, index)):
             died = event.text == PROCESS_ENDED
             found.append(Cut(_begin(events, index, died=died), index + 1, event.limit, died))
+        elif isinstance(event, ev.TurnResumed):
+            found.append(Cut(_begin(events, index, died=True), _end(events, index), died=True))
     turns = [event for event in events if isinstance(event, ev.TurnStarted | ev.TurnEnded)]
     if turns and isinstance(turns[-1], ev.TurnStarted):
         found.append(Cut(len(events), len(events), died=True))
     return found
+
+
+def _end(events: Sequence[ev.DurableEvent], resumed: int) -> int:
+    """What ended with the process is told of right after the turn was resumed."""
+    end = resumed + 1
+    while end < len(events) and isinstance(events[end], ev.PageShown | ev.JobEnded | ev.ShellMoved):
+        end += 1
+    return end
 
 
 def _by_clock(events: Sequence[ev.DurableEvent], index: int) -> bool:

@@ -1,7 +1,7 @@
 """How a task begins here, or is taken up again: what is fixed for good, and what another process left."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +13,13 @@ from halocline.controller.assembly import Assembly
 from halocline.controller.prompt_choice import is_compact, wishes
 from halocline.protocol.events import (
     ApprovalMode,
-    JobEnded,
-    JobsReported,
     Mode,
     ModeChanged,
     ModelChanged,
     Noticed,
-    PageShown,
-    ShellMoved,
     TaskAdopted,
     TaskStarted,
+    ToolKind,
     ToolsOffered,
 )
 from halocline.protocol.instructions import Beginning
@@ -35,10 +32,14 @@ GONE = "its process was killed"
 """Why a job ended that a task had when it was opened again."""
 
 
+EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
+
+
 class TaskOptions(Value, frozen=True):
     """What a person chose for a task. None takes the settings' value, or leaves a resumed task as it was.
 
-    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time.
+    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. When the process died
+    while a person was asked, that turn `asks_again` and goes on; otherwise it ends there.
     """
 
     model: str | None = None
@@ -47,6 +48,7 @@ class TaskOptions(Value, frozen=True):
     attended: bool = False
     trusted: bool = False
     record: Path | None = None
+    asks_again: bool = False
 
 
 @dataclass(slots=True)
@@ -110,12 +112,12 @@ def _remembered(assembly: Assembly, workspace: Path) -> str:
     return Memory(workspace, assembly.home.memory, on=True).given
 
 
-async def mended_then_run(task: Task) -> None:
-    """Nothing of the task runs before what a killed process left half done was put back."""
+async def told_then_run(task: Task, said: Sequence[str]) -> None:
+    """Run the task; first the person hears what was put back that a killed process left half done."""
     if task.machine.mcp:
         task.machine.mcp.begin()
-    for said in await task.machine.files.mend():
-        task.emit(Noticed(said))
+    for sentence in said:
+        task.emit(Noticed(sentence))
     await task.run()
 
 
@@ -131,18 +133,6 @@ def offer(task: Task, tools: Iterable[str]) -> None:
     """Let the model have these tools from now on, beside those of every task."""
     if (names := frozenset(tools)) != task.state.offered:
         task.emit(ToolsOffered(tools=tuple(sorted(names))))
-
-
-def begin_anew(task: Task) -> None:
-    """The process that ran the task is gone, and with it its jobs and what its shell had changed."""
-    from halocline.context.job_notes import begun_anew
-
-    if note := begun_anew(task.state):
-        gone = (JobEnded(job=job.job, command=job.command, stopped=GONE) for job in task.state.jobs)
-        moved = task.state.shell.cwd or task.state.shell.exported
-        if task.state.page:
-            task.emit(PageShown())
-        task.emit(*gone, *([ShellMoved()] if moved else []), JobsReported(content=(note,)))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any, Never
 
 from msgspec.structs import replace
 
-from halocline.controller.course import FROM_ELSEWHERE, Course
+from halocline.controller.course import FACTS, FROM_ELSEWHERE, Course
 from halocline.controller.policy_review import scripts_in
 from halocline.hosts.shell_facts import LocalShellFacts
 from halocline.ports.hooks import Outcome, Shortening
@@ -25,12 +25,10 @@ from halocline.protocol.hook_kinds import HookMoment, HookStatus
 from halocline.protocol.mcp import tool_named
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
 from halocline.protocol.rules import RuleBook
-from halocline.protocol.state import State
+from halocline.protocol.state import COMPACTION_CUT, State
 from halocline.store.recording import Recorder
 from halocline.task.hooks import outcome, refusal
 
-FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
-"""What a call tells of besides its result."""
 _OF_A_CALL = (ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolCallStarted, ev.ToolCallEnded)
 OF_SERVERS = ("find_tools", "access_mcp_resource")
 """Tools that ask MCP servers; with those of the servers themselves they are answered as recorded, whatever runs."""
@@ -95,6 +93,9 @@ class RecordedModel:
                     return
                 case ev.ErrorRaised(code="compaction_failed"):
                     raise ModelError(ModelErrorKind.EMPTY, "The recorded model gave no summary.")
+                case ev.ErrorRaised(code=code) if code == COMPACTION_CUT:
+                    await asyncio.sleep(0)  # between two turns, what cuts it short arrives here
+                    break
         await _forever(self._course)
 
     def _compare(self, request: Request) -> None:

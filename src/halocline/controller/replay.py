@@ -7,6 +7,7 @@ collects the differences. Tools answer as recorded and touch nothing, unless a f
 import asyncio
 import re
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -101,8 +102,11 @@ class _Stage:
         """From a process's beginning to its end."""
         serving = task.serving = asyncio.create_task(task.run())
         begin = self._course.at
+        if task.state.turn is not None:
+            task.inbox.go_on()
         try:
-            task.feed()
+            with suppress(asyncio.CancelledError):  # it died before it did anything
+                task.feed()
             await asyncio.wait([serving])
         finally:
             serving.cancel()

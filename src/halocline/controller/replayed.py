@@ -3,8 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from halocline.controller.course import FROM_ELSEWHERE, Course, Cut, waits
-from halocline.controller.recorded import FACTS
+from halocline.controller.course import FACTS, FROM_ELSEWHERE, Course, Cut, waits
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.state import State
 from halocline.task.inbox import Prompt, Wish
@@ -100,10 +99,15 @@ class Replayed(Task):
                 self.machine.shell.leave()
             case ev.ShellMoved() | ev.PageShown() if self.state.turn is None:
                 self.emit(event)
-            case _ if isinstance(event, FROM_ELSEWHERE):
+            case _ if isinstance(event, FROM_ELSEWHERE) or self._is_of_a_lost_call(event):
                 self.emit(event)
             case _ if self.state.turn is None and not self.state.compacting:
                 self.stuck()
+
+    def _is_of_a_lost_call(self, event: ev.DurableEvent) -> bool:
+        """What a call still told of before it was cut short; nothing answers that call here."""
+        runs = any(opened.started for opened in self.state.open_calls)
+        return isinstance(event, FACTS) and runs and self.course.leads_to_cut((*FACTS, *FROM_ELSEWHERE))
 
 
 def _answer(event: ev.QuestionAnswered) -> cmd.AnswerQuestion:

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import stat
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from halocline.hosts.target import MayWrite, admitted, held, require_regular
@@ -11,6 +13,8 @@ from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark
 
 _CHUNK = 1 << 18
 _SMALL = 1 << 16
+_BEGINS, _ENDS = ".halo-", ".tmp"
+"""How a file is named that will take another one's place."""
 
 
 class LocalFiles:
@@ -22,6 +26,7 @@ class LocalFiles:
     def __init__(self, journals: Path | None = None, may_write: MayWrite | None = None) -> None:
         self._journals = journals
         self._may_write = may_write
+        self._since = time.time_ns()
 
     def only(self, may_write: MayWrite) -> "LocalFiles":
         return LocalFiles(self._journals, may_write)
@@ -43,7 +48,8 @@ class LocalFiles:
 
         await asyncio.to_thread(change, self._journals, writes, self._may_write)
 
-    async def mend(self) -> list[str]:
+    async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
+        _tidy(cut_short, self._since)
         if self._journals is None or not self._journals.is_dir() or os.listdir(self._journals) in ([], ["lock"]):
             return []
         from halocline.hosts.transaction import mend  # every start comes here, and few find anything
@@ -96,7 +102,7 @@ def _read(path: Path, limit: int) -> bytes:
 def _write(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite | None) -> None:
     with held(Path(admitted(os.path.realpath(path), may_write)), making_folders=True) as target:
         replaced = target.writable()
-        temporary = f".halo-{os.urandom(6).hex()}.tmp"
+        temporary = f"{_BEGINS}{os.urandom(6).hex()}{_ENDS}"
         # No fsync: a killed process loses nothing that was renamed; only a machine that dies could, at the cost of ms.
         try:
             target.stage(temporary, data, replaced)
@@ -106,3 +112,12 @@ def _write(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite 
         except BaseException:
             target.drop(temporary)
             raise
+
+
+def _tidy(paths: Sequence[Path], since: int) -> None:
+    """Remove what a write of these files left whose process died. One that another process makes now is younger."""
+    for folder in {os.path.dirname(os.path.realpath(path)) for path in paths}:
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(_BEGINS) and entry.name.endswith(_ENDS) and entry.stat().st_mtime_ns < since:
+                    os.unlink(entry.path)

@@ -75,8 +75,11 @@ class Files(Protocol):
             FileChangedOutside: the content of one is not what was expected.
         """
 
-    async def mend(self) -> list[str]:
-        """Put back what processes that died within `write_all` left half done. Says it, one sentence for each."""
+    async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
+        """Put back what processes that died within `write_all` left half done. Says it, one sentence for each.
+
+        Beside the files named, which one that died was about to `write`, nothing half written is left either.
+        """
 
     async def marks(self, folder: Path, names: Sequence[str]) -> "Sequence[Mark | None]":
         """How files look, each named from the folder or by its whole path; None where no regular file is."""

@@ -8,6 +8,9 @@ from halocline.protocol.values import Value
 LOG_NAME = "events.jsonl"
 """The name of a log in its task's folder."""
 
+FORMAT = 1
+"""The newest format of a log that this version reads; `TaskStarted` names the one a log has."""
+
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[DurableEvent] = msgspec.json.Decoder(DurableEvent)
 
@@ -17,6 +20,7 @@ class _Envelope(Value, frozen=True):
     seq: int = 0
     at: float = 0.0
     task: str = ""
+    format: int = 1
 
 
 _envelope = msgspec.json.Decoder(_Envelope)
@@ -26,6 +30,14 @@ _known = frozenset(member.__struct_config__.tag for member in DurableEvent.__arg
 def encode(event: Durable | Transient) -> bytes:
     """One line, without its newline."""
     return _encoder.encode(event)
+
+
+def format_of(line: bytes) -> int:
+    """The format of a log by its first line, readable or not."""
+    try:
+        return _envelope.decode(line).format
+    except msgspec.DecodeError:
+        return 1
 
 
 def decode(line: bytes) -> DurableEvent:

@@ -50,6 +50,12 @@ class LogDamaged(HaloclineError):
     code = "log_damaged"
 
 
+class LogTooNew(LogDamaged):
+    """A newer version wrote the log, in a way that this one does not know."""
+
+    code = "log_too_new"
+
+
 class ToolFailure(HaloclineError):
     """What the model should do instead; it reads `text` as the call's result."""
 

@@ -47,6 +47,7 @@ from halocline.protocol.news_events import (
     JobsReported as JobsReported,
     TodosChanged as TodosChanged,
     TodosReminded as TodosReminded,
+    TurnResumed as TurnResumed,
 )
 from halocline.protocol.questions import (
     AnswerAccepted as AnswerAccepted,
@@ -397,6 +398,7 @@ DurableEvent = (
     | TurnStarted
     | SteeringReceived
     | TurnEnded
+    | TurnResumed
     | StepStarted
     | UsageReported
     | AssistantMessageCompleted

@@ -105,6 +105,19 @@ def _turn_ended(state: State, e: ev.TurnEnded) -> State:
     return replace(state, turn=None, draft=None, last_end=e)
 
 
+def _turn_resumed(state: State, e: ev.TurnResumed) -> State:
+    """As before the asking, with the time limit begun anew; a call that asked will run again, as nothing else did."""
+    asking = {asked.call for asked in state.questions}
+    opened = tuple(replace(one, started=one.started and one.call.id not in asking) for one in state.open_calls)
+    turn = replace(state.turn, started_at=e.at) if state.turn else None
+    resumed = replace(state, turn=turn, draft=None, approvals=(), questions=(), open_calls=opened, gap=e.content)
+    return resumed if opened else _gap_told(resumed)
+
+
+def _gap_told(state: State) -> State:
+    return replace(_told(state, state.gap), gap=()) if state.gap else state
+
+
 def _step_started(state: State, e: ev.StepStarted) -> State:
     turn = replace(state.turn, steps=state.turn.steps + 1) if state.turn else None
     return replace(state, turn=turn, steps=state.steps + 1, draft=None, unheard=(), todo_age=state.todo_age.requested())
@@ -154,16 +167,18 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
     turn = state.turn
     if turn is not None and e.ends_turn:
         turn = replace(turn, is_over=True)
-    return replace(
+    left = tuple(o for o in state.open_calls if o.call.id != e.call)
+    after = replace(
         state,
         turn=turn,
-        open_calls=tuple(o for o in state.open_calls if o.call.id != e.call),
+        open_calls=left,
         messages=(*state.messages, e.result),
         failures_in_row=state.failures_in_row + 1 if failed else 0,
         same_call_in_row=state.same_call_in_row + 1 if outcome == state.last_outcome else 1,
         last_outcome=outcome,
         known=focus.read(state.known, e.seen) if e.seen else state.known,
     )
+    return after if left else _gap_told(after)
 
 
 def _approval_requested(state: State, e: ev.ApprovalRequested) -> State:
@@ -272,6 +287,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.TurnStarted: _turn_started,
     ev.SteeringReceived: _steered,
     ev.TurnEnded: _turn_ended,
+    ev.TurnResumed: _turn_resumed,
     ev.StepStarted: _step_started,
     ev.StepRetried: _retried,
     ev.ErrorRaised: lambda state, e: replace(state, compacting=None),

@@ -46,3 +46,13 @@ class EnvironmentReported(Durable, frozen=True):
     """The model is told in the middle of a turn what has changed around it: the mode, how full its window is."""
 
     content: tuple[UserPart, ...]
+
+
+class TurnResumed(Durable, frozen=True):
+    """Another process goes on with a turn whose own died while a person was asked.
+
+    What was asked is void, and will be asked again. `content` tells the model of the gap, once the calls that wait have
+    their answers.
+    """
+
+    content: tuple[UserPart, ...] = ()

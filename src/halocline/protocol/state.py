@@ -21,6 +21,7 @@ from halocline.protocol.messages import (
     ToolResult,
     Usage,
     UserMessage,
+    UserPart,
 )
 from halocline.protocol.rules import RuleBook
 from halocline.protocol.values import JsonObject, Value
@@ -57,7 +58,10 @@ class TurnState(Value, frozen=True):
 
 
 class State(Value, frozen=True):
-    """Everything known about a task. `unheard` are a person's words that no request has carried yet."""
+    """Everything known about a task. `unheard` are a person's words that no request has carried yet.
+
+    `gap` is what the model hears of a process that died, once the calls that wait have their answers.
+    """
 
     task: str = ""
     seq: int = 0
@@ -116,6 +120,13 @@ class State(Value, frozen=True):
     unheard: tuple[str, ...] = ()
     points: Points = ()
     branches: tuple[Branch, ...] = ()
+    gap: tuple[UserPart, ...] = ()
+
+    @property
+    def is_asking(self) -> bool:
+        """A turn waits for a person, or did so before it was resumed and nothing ran since."""
+        waits = self.gap and not any(opened.started for opened in self.open_calls)
+        return self.turn is not None and bool(self.approvals or self.questions or waits)
 
     @property
     def turn_is_over(self) -> bool:
@@ -164,7 +175,7 @@ def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
             )
         )
     ends += [ev.QuestionAnswered(request=asked.request, answer="", by="interrupt") for asked in state.questions]
-    ends += [_cut_short(open_call) for open_call in state.open_calls]
+    ends += [cut_short(open_call) for open_call in state.open_calls]
     return tuple(ends)
 
 
@@ -196,7 +207,14 @@ def _begins_anew(delta: ev.TextDelta | ev.ThinkingDelta, last: ev.TextDelta | ev
     return type(delta) is not type(last) or (isinstance(delta, ev.TextDelta) and delta.apart)
 
 
-def _cut_short(open_call: OpenCall) -> ev.ToolCallEnded:
+def lost_calls(state: State) -> tuple[ev.ToolCallEnded, ...]:
+    """The ends of calls that ran when their process died, other than those that only waited for an answer."""
+    asking = {asked.call for asked in state.questions}
+    return tuple(cut_short(one) for one in state.open_calls if one.started and one.call.id not in asking)
+
+
+def cut_short(open_call: OpenCall) -> ev.ToolCallEnded:
+    """The end of a call that did not come to one of its own."""
     call = open_call.call
     text = UNKNOWN_OUTCOME if open_call.started else NOT_RUN
     result = ToolResult(call=call.id, content=(Text(text),), is_error=True)

@@ -47,6 +47,7 @@ from halocline.surfaces.row_kinds import (
     ThoughtRow,
     TodosRow,
     TurnEndRow,
+    is_settled,
 )
 
 LIVE_OUTPUT = 16_384
@@ -209,6 +210,14 @@ def _asked(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
     return _change(t, e.call, lambda row: replace(row, title=e.title, kind=e.kind, approval=approval))
 
 
+def _resumed(t: Transcript, e: ev.TurnResumed) -> Transcript:
+    """What was asked is asked again: a question that has no answer is not shown twice, and what waits stands below."""
+    rows = tuple(row for row in t.rows if not (isinstance(row, QuestionRow) and not row.by))
+    place = next((at for at, row in enumerate(rows) if not is_settled(row)), len(rows))
+    notice = NoticeRow("Halocline was stopped here. What it had asked, it asks again.")
+    return replace(t, rows=(*rows[:place], notice, *rows[place:]), draft=())
+
+
 def _decided(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
     def decide(row: CallRow) -> CallRow:
         approval = row.approval or Approval(e.request, "")
@@ -289,6 +298,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.TaskAdopted: lambda t, e: _add(replace(t, mode=e.mode), NoticeRow(f"Goes on here, with {e.model}")),
     ev.LogRepaired: lambda t, e: _add(t, NoticeRow(f"The log was repaired after a crash: {e.bytes_cut} bytes cut.")),
     ev.TurnStarted: _turn_started,
+    ev.TurnResumed: _resumed,
     ev.SteeringReceived: _steered,
     ev.TurnEnded: _turn_ended,
     ev.StepStarted: lambda t, e: replace(t, draft=(), turn=replace(t.turn, steps=t.turn.steps + 1)),

@@ -69,8 +69,8 @@ class HidingFiles:
             self._require(write.path)
         await self._files.write_all(writes)
 
-    async def mend(self) -> list[str]:
-        return await self._files.mend()
+    async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
+        return await self._files.mend(cut_short)
 
     async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
         marks = await self._files.marks(folder, names)

@@ -58,6 +58,10 @@ class Inbox:
     def prompt(self, prompt: Prompt) -> None:
         self._prompts.put_nowait(prompt)
 
+    def go_on(self) -> None:
+        """Go on with the turn that is open."""
+        self.prompt(Prompt(()))
+
     def steer(self, content: Content) -> None:
         self._steering.append(content)
 

@@ -9,8 +9,9 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -18,7 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.protocol import codec
-from halocline.protocol.errors import HaloclineError, LogDamaged
+from halocline.protocol.errors import HaloclineError, LogDamaged, LogTooNew
 from halocline.protocol.events import (
     Durable,
     DurableEvent,
@@ -36,6 +37,7 @@ FOLLOW_EVERY = 0.05
 """Seconds between looks at a log that another process writes."""
 QUEUE_LIMIT = 2_000
 """Events a subscriber may lag behind before it is sent back to the disk."""
+_TAIL = 64 * 1024
 
 D = TypeVar("D", bound=DurableEvent)
 E = TypeVar("E", bound=Event)
@@ -55,23 +57,30 @@ class Log:
 
         Raises:
             TaskBusy: another process (or another Log of this one) holds it.
+            LogUnwritable: the disk is full, broken or read-only.
         """
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = folder / codec.LOG_NAME
         self.task = task
         self.seq = 0
         self._clock = clock
-        self._lock = lock.take(folder, task)
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = lock.take(folder, task)
+        except OSError as error:
+            raise _not_opened(folder, error) from error
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            os.close(self._lock)
+            raise _not_opened(folder, error) from error
         self._synced = 0
         self._subscribers: set[Subscriber] = set()
         self._finished = False
 
     def load(self) -> list[DurableEvent]:
         """Everything written so far. A torn last line is cut from the file, and the cut is recorded as an event."""
-        data = self.path.read_bytes()
-        whole, torn = _whole_lines(data)
-        events = list(_decode(data[:whole], self.path))
+        whole, torn = _whole_and_torn(self._file)
+        events = list(read(self.path))
         self.seq = events[-1].seq if events else 0
         if torn:
             os.ftruncate(self._file, whole)
@@ -157,6 +166,13 @@ class Log:
         )
 
 
+def _not_opened(folder: Path, error: OSError) -> LogUnwritable:
+    return LogUnwritable(
+        f"Cannot open a task's log in {folder}: {error.strerror or error}.",
+        "Make room, or look at its permissions. HALOCLINE_HOME names another place.",
+    )
+
+
 class Subscriber(Protocol):
     """Hears events as they happen. It never raises."""
 
@@ -213,14 +229,15 @@ def read(path: Path, after: int = 0) -> Iterator[DurableEvent]:
     Raises:
         LogDamaged: a line that is not the last one cannot be read.
     """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return
-    whole, _ = _whole_lines(data)
-    for event in _decode(data[:whole], path):
-        if event.seq > after:
-            yield event
+    with suppress(FileNotFoundError), open(path, "rb") as file:
+        # Line by line, as a log may be large; and never beyond one that is being written just now.
+        for event in _decoded(takewhile(_is_whole, file), path):
+            if event.seq > after:
+                yield event
+
+
+def _is_whole(line: bytes) -> bool:
+    return line.endswith(b"\n")
 
 
 async def follow(path: Path, after: int = 0) -> AsyncIterator[DurableEvent]:
@@ -230,7 +247,7 @@ async def follow(path: Path, after: int = 0) -> AsyncIterator[DurableEvent]:
         data = await asyncio.to_thread(_read_from, path, offset)
         whole, _ = _whole_lines(data)
         offset += whole
-        for event in _decode(data[:whole], path):
+        for event in _decoded(data[:whole].split(b"\n"), path):
             if event.seq > after:
                 after = event.seq
                 yield event
@@ -249,17 +266,37 @@ def _whole_lines(data: bytes) -> tuple[int, int]:
     return whole, len(data) - whole
 
 
-def _decode(data: bytes, path: Path) -> Iterator[DurableEvent]:
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if not line:
-            continue
-        try:
-            yield codec.decode(line)
-        except msgspec.DecodeError as error:
-            raise LogDamaged(
-                f"Line {number} of {path} cannot be read: {error}.",
-                "The lines before it are intact. Put the damaged line aside to go on from there.",
-            ) from error
+def _whole_and_torn(file: int) -> tuple[int, int]:
+    """The same of a log on disk, of which only the end is looked at."""
+    size = at = os.fstat(file).st_size
+    tail = b""
+    while at and b"\n" not in tail:
+        at = max(0, at - _TAIL)
+        tail = os.pread(file, _TAIL, at)
+    whole = at + tail.rfind(b"\n") + 1
+    return whole, size - whole
+
+
+def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[DurableEvent]:
+    for number, line in enumerate(lines, start=1):
+        if number == 1 and codec.format_of(line) > codec.FORMAT:
+            raise LogTooNew(
+                f"The log {path} was written by a newer version of Halocline, in format {codec.format_of(line)}; this "
+                f"version reads up to format {codec.FORMAT}.",
+                "Update Halocline to go on with this task. Nothing was changed.",
+            )
+        if line.strip():
+            yield _event(line, number, path)
+
+
+def _event(line: bytes, number: int, path: Path) -> DurableEvent:
+    try:
+        return codec.decode(line)
+    except msgspec.DecodeError as error:
+        raise LogDamaged(
+            f"Line {number} of {path} cannot be read: {error}.",
+            "The lines before it are intact. Put the damaged line aside to go on from there.",
+        ) from error
 
 
 def _join(last: Event, new: Event) -> Event | None:

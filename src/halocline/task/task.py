@@ -90,12 +90,13 @@ class Task:
         self.emit(*(await hooks.ends(None) if (hooks := self.machine.hooks) else ()))
 
     async def turn(self, prompt: Prompt) -> None:
-        """Answer one prompt, and always say why the answer ended."""
-        hooks = self.machine.hooks
-        self.emit(TurnStarted(content=prompt.content, output_schema=prompt.output_schema))
+        """Answer one prompt, or go on where another process died; always say why the answer ended."""
+        hooks, is_new = self.machine.hooks, self.state.turn is None
+        if is_new:
+            self.emit(TurnStarted(content=prompt.content, output_schema=prompt.output_schema))
         try:
             async with self.inbox.interruptible(self.deadline()):
-                end = (hooks and await hooks.begins()) or await self.steps()
+                end = (is_new and hooks and await hooks.begins()) or await self.steps()
                 await self.checkpoints.settle()
         except Interrupted as why:
             end = _interrupted(why)
@@ -108,8 +109,8 @@ class Task:
     async def steps(self) -> TurnEnded:
         """Ask, act, ask again, until the model rests or a limit says stop."""
         while not (verdict := self.governor.verdict(self.state)) or await self.goes_on(verdict):
-            message = await self.ask()
-            await self.act(message.tool_calls)
+            message = self.state.last_message if self.state.open_calls else await self.ask()
+            await self.act([waiting.call for waiting in self.state.open_calls])
             if steering := self.inbox.steering():
                 self.emit(SteeringReceived(content=steering))
             elif self.state.turn_is_over or not message.tool_calls:

@@ -65,7 +65,7 @@ class MemoryFiles:
             _put_back(self._modified, modified)
             raise
 
-    async def mend(self) -> list[str]:
+    async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
         return []
 
     async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:

@@ -194,6 +194,16 @@ async def test_the_doctor_tells_what_works(halo: Halo) -> None:
     assert all(f"✓ {name}" in done.out for name in ("Python", "home", "settings", "git", "ripgrep", "checkpoints"))
 
 
+async def test_the_doctor_names_a_log_that_cannot_be_read(halo: Halo) -> None:
+    task = await made_task(halo)
+    log = halo.home / "tasks" / task / "events.jsonl"
+    assert "✓ tasks        1 task\n" in (await halo.run("doctor")).out
+    log.write_bytes(log.read_bytes().replace(b'{"type":"turn_started"', b'{"type":', 1))
+    out = (await halo.run("doctor")).out
+    assert "– tasks        1 of 1 logs cannot be read" in out
+    assert "Line 2 of" in out
+
+
 async def test_the_doctor_finds_wrong_settings(halo: Halo) -> None:
     halo.home.mkdir()
     (halo.home / "settings.toml").write_text("modle = 1\n")

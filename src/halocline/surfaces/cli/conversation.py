@@ -92,7 +92,9 @@ class Conversation:
 
     async def _serve(self, prompt: str, opened: int, *, typed: bool) -> None:
         """Events up to `opened` were written before the first prompt; a turn that ends there is not ours."""
-        if not await self._submit(prompt, typed=typed):
+        if self._client.state(self._task).turn is not None:
+            self._running = True  # the turn of a process that died goes on
+        elif not await self._submit(prompt, typed=typed):
             return
         async for event in self._events:
             self._show(event)

@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.controller.controller import TaskOptions
@@ -138,7 +140,7 @@ async def _run(
     *,
     stays: bool,
 ) -> int:
-    options = options_of(arguments, attended=view.asks)
+    options = replace(options_of(arguments, attended=view.asks), asks_again=view.asks and not prompt)
     ended: tuple[str, ...] = ()
     try:
         async with view:
@@ -209,8 +211,11 @@ def _newest(client: Client, workspace: Path) -> str:
 
 
 def _first_prompt(state: State, prompt: str, *, stays: bool) -> str:
-    """The prompt that was given; a task that was cut short can go on without one. Raises UsageError."""
-    if prompt:
+    """The prompt that was given; a task that was cut short can go on without one, and one that asks by itself.
+
+    Raises UsageError.
+    """
+    if prompt or state.turn is not None:
         return prompt
     if state.last_end is not None and state.last_end.reason in CUT_SHORT:
         return CARRY_ON

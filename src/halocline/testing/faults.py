@@ -1,0 +1,97 @@
+"""Faults on the way to the disk, for a process that a test started for them: it dies at a write, or is refused one.
+
+Every place where the process changes a file is a *point*; points are counted from 1. The functions of `os` are replaced
+for the rest of the process, so that the product needs no hook and pays nothing for one.
+"""
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from functools import wraps
+from typing import Any
+
+from halocline.protocol.values import Value
+
+WRITES = ("write", "pwrite")
+CHANGES = ("replace", "rename", "link", "unlink", "remove", "mkdir", "rmdir", "ftruncate", "fsync", "fdatasync")
+CAN_BE_REFUSED = {*WRITES, "replace", "link", "mkdir", "fsync", "fdatasync", "open"}
+"""What a full or broken disk refuses; to remove and to shorten goes on working."""
+_OPENED_TO_WRITE = os.O_WRONLY | os.O_RDWR
+
+
+class Moment(StrEnum):
+    """When, at its point, the fault comes. HALF writes half of what should be written first."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    HALF = "half"
+
+
+class Fault(Value, frozen=True):
+    """What happens at which point. Without an `error` (its name in `errno`) the process is killed.
+
+    A `lasting` error is given at every later point, too. A fault at point 0 never comes: points are only counted.
+    """
+
+    at: int = 0
+    moment: Moment = Moment.BEFORE
+    error: str = ""
+    lasting: bool = False
+
+
+class Points:
+    """Counts the points of this process, and makes its fault happen."""
+
+    def __init__(self, fault: Fault, seen: Callable[[int, str], None] = lambda count, name: None) -> None:
+        """`seen` hears of every point just before it."""
+        self.count = 0
+        self._fault = fault
+        self._seen = seen
+
+    def install(self) -> None:
+        """From now on, every change that this process makes to a file is a point."""
+        for name in WRITES:
+            setattr(os, name, self._watched(name, getattr(os, name), half=True))
+        for name in CHANGES:
+            setattr(os, name, self._watched(name, getattr(os, name)))
+        sys.addaudithook(self._heard)
+
+    def _watched(self, name: str, real: Callable[..., Any], *, half: bool = False) -> Callable[..., Any]:
+        @wraps(real)
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            due = self._due(name)
+            if due and half and self._fault.moment is Moment.HALF:
+                real(args[0], bytes(args[1])[: len(args[1]) // 2], *args[2:])
+            if due and self._fault.moment is not Moment.AFTER:
+                self._strike()
+            result = real(*args, **kwargs)
+            if due:
+                self._strike()
+            return result
+
+        return watched
+
+    def _heard(self, event: str, args: tuple[Any, ...]) -> None:
+        """Files that are opened to be written, and processes that are started, are not called through `os`."""
+        opens = event == "open" and isinstance(args[2], int) and args[2] & _OPENED_TO_WRITE
+        if (opens or event == "subprocess.Popen") and self._due("open" if opens else "popen"):
+            self._strike()
+
+    def _due(self, name: str) -> bool:
+        if self._fault.error and name not in CAN_BE_REFUSED:
+            return False
+        self.count += 1
+        self._seen(self.count, name)
+        if not self._fault.at:
+            return False
+        return self.count >= self._fault.at if self._fault.lasting else self.count == self._fault.at
+
+    def _strike(self) -> None:
+        if not self._fault.error:
+            os.kill(os.getpid(), signal.SIGKILL)
+            signal.pause()  # another thread may get the time to go on for a moment: this one does not
+        number = getattr(errno, self._fault.error)
+        raise OSError(number, os.strerror(number))

@@ -1,0 +1,91 @@
+"""What must hold after a crash, and what must hold when the story came to its end."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.crashes.story import COMMANDS, EDITED, EDITS, PROJECT, TURNS
+from tests.hosts.test_processes import runs
+from tests.journeys.soundness import assert_sound
+
+from halocline.protocol import codec, events as ev
+from halocline.protocol.fold import fold
+from halocline.protocol.messages import AssistantMessage
+
+
+def assert_nothing_shown_is_lost(log: bytes, shown: bytes) -> None:
+    """Every event that a client was shown stands in the log, byte for byte; a line cut in two was never shown."""
+    written = set(log.split(b"\n")[:-1])
+    seen = [line for line in shown.split(b"\n")[:-1] if line != b"restoring"]
+    assert [line for line in seen if line not in written] == []
+
+
+def assert_files_fit(events: Sequence[ev.DurableEvent], workspace: Path, *, restored: bool) -> None:
+    """Every edited file is as the last completed edit left it, or one that was cut short after it."""
+    possible = possible_contents(events)
+    if restored:  # a restore that the log has not heard of may have put back anything there was
+        possible = {path: {PROJECT.get(path), *made} for path, made in possible.items()}
+    found = {path: content(workspace / path) for path in EDITED}
+    assert {path: text for path, text in found.items() if text not in possible[path]} == {}
+
+
+def possible_contents(events: Sequence[ev.DurableEvent]) -> dict[str, set[str | None]]:
+    possible: dict[str, set[str | None]] = {path: {PROJECT.get(path)} for path in EDITED}
+    ever: dict[str, set[str | None]] = {path: {PROJECT.get(path)} for path in EDITED}
+    for event in events:
+        match event:
+            case ev.ToolCallStarted(call=call) if call in EDITS:
+                for path, made in EDITS[call].items():
+                    possible[path].add(made)
+                    ever[path].add(made)
+            case ev.ToolCallEnded(call=call, status=ev.CallStatus.COMPLETED) if call in EDITS:
+                possible.update({path: {made} for path, made in EDITS[call].items()})
+            case ev.CheckpointRestored():
+                possible = {path: set(made) for path, made in ever.items()}
+    return possible
+
+
+def assert_patches_are_whole(workspace: Path) -> None:
+    """All files of the patch are as before it, or all as after it."""
+    made = EDITS["p1"]
+    found = {path: content(workspace / path) for path in made}
+    assert found in ({path: PROJECT.get(path) for path in made}, made)
+
+
+def assert_commands_ran_at_most_once(events: Sequence[ev.DurableEvent], folder: Path) -> None:
+    ran = (content(folder / "ran") or "").split()
+    assert len(ran) == len(set(ran))
+    completed = {event.call for event in events if isinstance(event, ev.ToolCallEnded) and event.status == "completed"}
+    assert completed & COMMANDS <= set(ran)
+
+
+def assert_came_to_its_end(events: Sequence[ev.DurableEvent]) -> None:
+    assert_sound(events)
+    state = fold(events)
+    replies = [message.text for message in state.messages if isinstance(message, AssistantMessage)]
+    assert replies == [turn.text for turn in TURNS]
+    assert state.turn is None
+
+
+def assert_nothing_is_left_behind(folder: Path) -> None:
+    """No half-written file beside another one, no journal, no process of a job."""
+    litter = [path.name for path in (folder / "project").rglob(".halo-*")]
+    litter += [path.name for path in (folder / "home" / "edits").glob("*") if path.name != "lock"]
+    assert litter == []
+    assert_no_job_runs(folder)
+
+
+def assert_no_job_runs(folder: Path) -> None:
+    pid = (content(folder / "project" / "job.pid") or "").strip()
+    until = time.monotonic() + 10
+    while pid and runs(int(pid)) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not (pid and runs(int(pid)))
+
+
+def content(path: Path) -> str | None:
+    return path.read_text() if path.exists() else None
+
+
+def logs_of(folder: Path) -> list[Path]:
+    return list((folder / "home" / "tasks").glob(f"*/{codec.LOG_NAME}"))
