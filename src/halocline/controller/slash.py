@@ -123,6 +123,10 @@ ROWS = (
     Slash(
         "quit", "leave; the task can be resumed", By.SURFACE, Section.TASK, aliases=("exit",)
     ),
+    Slash(
+        "fork", "go on from here, or from an event, as another task; this one stays", By.CONTROLLER, Section.TASK,
+        "[EVENT]",
+    ),
     Slash("undo", "take the last change of files back; shows what it would do, and asks", By.CONTROLLER, Section.FILES),
     Slash(
         "checkpoint",

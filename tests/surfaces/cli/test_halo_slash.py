@@ -187,6 +187,19 @@ def test_a_new_task_is_begun_and_the_old_one_gone_on_with(halo: Halo) -> None:
     assert "first of all" in (halo.folder / "all.md").read_text()
 
 
+def test_a_fork_goes_on_where_the_task_was(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script(HI, {"text": "From the fork."}), "first of all").sees("Hello.", COMPOSER)
+    (old,) = halo.tasks
+    person.types("/fork soon\r").sees("From which event?", COMPOSER)
+    person.types("/fork\r").sees("first of all", "Hello.", COMPOSER)
+    person.types("and then\r").sees("From the fork.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert len(halo.tasks) == 2
+    assert [event.to for event in halo.log(old) if isinstance(event, ev.TaskForked)] == [
+        task for task in halo.tasks if task != old
+    ]
+
+
 def test_an_answer_may_be_a_word(halo: Halo) -> None:
     asking = {"call": [call("ask_followup_question", question="Which way?")]}
     person = Person(halo, "-m", halo.script(asking, {**HI, "expect": "left"}), "go")

@@ -212,12 +212,22 @@ async def _rules(desk: Desk, rest: str) -> Said:
     return told(RulesDesk.open(desk.workspace).found())
 
 
+async def _fork(desk: Desk, rest: str) -> Said:
+    from halocline.controller.forks import Fork
+
+    last = desk.client.state(desk.task).seq
+    if rest and not rest.isdecimal():
+        return "From which event? halo tasks show TASK --points lists those one may go back to."
+    return Leave(await desk.client.time.fork(Fork("", desk.task, int(rest or last))))
+
+
 ANSWERS: dict[str, Callable[[Desk, str], Awaitable[Said]]] = {
     "help": _help,
     "quit": _quit,
     "clear": _clear,
     "resume": _resume,
     "export": _export,
+    "fork": _fork,
     "undo": _undo,
     "checkpoint": _checkpoint,
     "model": _model,
