@@ -134,5 +134,7 @@ def _excludes(store: Path, workspace: Path) -> str:
     rules = Path(__file__).with_name("excludes.txt").read_text(encoding="utf-8") + _hidden(workspace)
     if not store.is_relative_to(workspace):
         return rules
-    inside = os.fspath(store.parent.relative_to(workspace))
+    home = store.parents[1]  # our own files are not the project's, wherever they lie
+    place = home if home != workspace and home.is_relative_to(workspace) else store.parent
+    inside = os.fspath(place.relative_to(workspace))
     return rules + "/" + "".join(f"\\{char}" if char in _SPECIAL else char for char in inside) + "/\n"
