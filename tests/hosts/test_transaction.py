@@ -293,14 +293,22 @@ async def test_a_read_only_folder_leaves_every_file_as_it_was(folder: Path, jour
 
 
 SWAPPER = """
-import os, sys
+import os, shutil, sys
 inside, outside, name = sys.argv[1:]
+aside, new = inside + ".aside", name + ".new"
 while True:
-    os.symlink(outside, name + ".new")
-    os.rename(name, inside + ".aside")
-    os.rename(name + ".new", name)
-    os.unlink(name)
-    os.rename(inside + ".aside", name)
+    try:
+        os.symlink(outside, new)
+        os.rename(name, aside)
+        os.rename(new, name)
+        os.unlink(name)
+        os.rename(aside, name)
+    except OSError:  # the writer made the folder anew in between
+        if os.path.lexists(new):
+            os.unlink(new)
+        if os.path.isdir(aside):
+            os.unlink(name) if os.path.islink(name) else shutil.rmtree(name, ignore_errors=True)
+            os.rename(aside, name)
 """
 
 
