@@ -99,8 +99,8 @@ def touched(state: State) -> dict[str, str]:
 
 def folders_of(paths: Iterable[str]) -> Iterator[str]:
     """The folders that paths lie in, without the workspace; the outer ones first."""
-    for path in paths:
-        parts = path.split("/")[:-1]
+    for folder in dict.fromkeys(path.rpartition("/")[0] for path in paths):
+        parts = folder.split("/") if folder else []
         yield from ("/".join(parts[: at + 1]) for at in range(len(parts)))
 
 
