@@ -15,7 +15,7 @@ from halocline.protocol.focus import ChangedFile
 from halocline.protocol.state import State
 
 LARGEST = 20_000_000
-SETTLED, SETTLED_FINE = 2_000_000_000, 100_000_000
+SETTLED, SETTLED_FINE = 2_000_000_000, 50_000_000
 """Nanoseconds after which a time of change is believed: file systems count in steps of up to two seconds, and those
 that tell parts of a millisecond in steps of the system's clock, ten milliseconds at most."""
 
