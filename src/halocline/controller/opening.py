@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from halocline._version import __version__
 from halocline.context.skills import Found, listed
@@ -48,8 +49,7 @@ class TaskOptions(Value, frozen=True):
     record: Path | None = None
 
 
-@dataclass(slots=True)
-class OpenTask:
+class OpenTask(msgspec.Struct):
     """A task, the coroutine that serves it, its model, and what was odd when it began.
 
     `left_at` is when another process last had it; 0 once a prompt was sent.
