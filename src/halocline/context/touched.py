@@ -6,6 +6,7 @@ Pure. The newest come first, and there are at most a hundred: they decide which 
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCall, UserMessage
 from halocline.protocol.state import State
@@ -52,7 +53,7 @@ class Touched:
         for at in range(self._at, len(messages)):
             self._take(at, messages[at], state.workspace)
         self._at, self._last = len(messages), messages[-1] if messages else None
-        return dict(self._newest(state))
+        return self._newest(state)
 
     def _take(self, at: int, message: Message, workspace: str) -> None:
         match message:
@@ -68,28 +69,19 @@ class Touched:
                 if words := [part.text for part in message.content if isinstance(part, Text)]:
                     self._said = at, [_relative(path, workspace) for path in named_in("\n".join(words))]
 
-    def _newest(self, state: State) -> Iterator[tuple[str, str]]:
+    def _newest(self, state: State) -> dict[str, str]:
         """The newest first, each once. Of what people wrote only the last counts."""
-        seen: set[str] = set()
-        for path, deed in self._all(state):
-            if path and path not in seen:
-                seen.add(path)
-                yield path, deed
-            if len(seen) == MOST:
-                return
-
-    def _all(self, state: State) -> Iterator[tuple[str, str]]:
         at, named = self._said
-        calls = reversed(self._found.items())
-        older: list[tuple[str, str]] = []
-        for path, (when, deed) in calls:
-            if when < at:
-                older = [(path, deed), *((path, deed) for path, (_, deed) in calls)]
-                break
-            yield path, deed
-        yield from ((path, "mentioned") for path in named)
-        yield from older
-        yield from ((_relative(path, state.workspace), "edited") for path in sorted(state.files_changed))
+        newer: dict[str, str] = {}
+        older: dict[str, str] = {}
+        for path, (when, deed) in reversed(self._found.items()):
+            (newer if when > at else older)[path] = deed
+        said = dict.fromkeys(named, "mentioned")
+        long_ago = dict.fromkeys((_relative(path, state.workspace) for path in sorted(state.files_changed)), "edited")
+        # The first that names a path gives its place, and what was done with it.
+        found = {**newer, **said, **older, **long_ago} | older | said | newer
+        found.pop("", None)
+        return found if len(found) <= MOST else dict(islice(found.items(), MOST))
 
 
 def touched(state: State) -> dict[str, str]:

@@ -98,7 +98,7 @@ def _tool(spec: ToolSpec) -> JsonObject:
 
 
 def _messages(messages: Sequence[Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
-    if not any(fragment.pictures for fragment in encoded):
+    if not [fragment for fragment in encoded if fragment.pictures]:
         return [fragment.message for fragment in encoded if fragment.message]
     return _with_pictures(messages, encoded)
 
