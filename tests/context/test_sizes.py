@@ -1,6 +1,6 @@
 from hypothesis import given, strategies as st
 
-from halocline.context.sizes import IMAGE, message_tokens, tokens
+from halocline.context.sizes import IMAGE, Sum, message_tokens, tokens
 from halocline.protocol.messages import AssistantMessage, Image, Text, Thinking, ToolCall, ToolResult, UserMessage
 
 
@@ -25,3 +25,11 @@ def test_every_part_of_every_message_counts() -> None:
     assert message_tokens(AssistantMessage((ToolCall("c1", "read_file", malformed="{" * 100),))) > 25
     assert message_tokens(AssistantMessage((Thinking("why " * 100),))) > 100
     assert message_tokens(ToolResult("c1", (Text("x" * 3_600),))) > 1_000
+
+
+@given(st.lists(st.text()), st.integers(0, 3), st.lists(st.text()))
+def test_a_sum_that_is_kept_is_the_same_as_one_that_is_made_anew(first, left, second) -> None:
+    first, second = ([UserMessage((Text(text),)) for text in texts] for texts in (first, second))
+    kept = Sum()
+    for messages in (first, [*first, *second], [*first[:left], *second], second, []):
+        assert kept.of(messages) == sum(map(message_tokens, messages))

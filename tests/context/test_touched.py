@@ -2,7 +2,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given as any_of
 
-from halocline.context.touched import MOST, folders_of, named_in, touched
+from halocline.context.touched import MOST, Touched, folders_of, named_in, touched
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state import State
 
@@ -73,3 +73,20 @@ def test_outer_folders_come_before_inner_ones():
 @any_of(st.text())
 def test_no_prompt_breaks_the_search_for_paths(text):
     assert all(path.startswith(("/w/",)) is False for path in of(said(text)))
+
+
+@any_of(
+    st.lists(
+        st.one_of(
+            st.builds(lambda at: call("read_file", path=f"{at}.py"), st.integers(0, 2 * MOST)),
+            st.builds(lambda at: call("write_to_file", path=f"./{at}.py"), st.integers(0, 5)),
+            st.builds(lambda at: said(f"look at {at}.py"), st.integers(0, 5)),
+        )
+    ),
+    st.integers(0, 5),
+)
+def test_who_asks_after_each_message_hears_the_same_as_who_asks_once(messages, left):
+    known = Touched()
+    for messages_then in (*(messages[:end] for end in range(len(messages) + 1)), messages[:left], messages):
+        state = State(workspace="/w", messages=tuple(messages_then), files_changed=frozenset({"old.py"}))
+        assert list(known.of(state).items()) == list(touched(state).items())

@@ -4,7 +4,7 @@ import string
 import msgspec
 import pytest
 
-from halocline.protocol.redaction import redacted, thoroughly_redacted
+from halocline.protocol.redaction import redacted, thoroughly_redacted, without_keys
 
 LETTERS = string.ascii_letters + string.digits
 
@@ -21,10 +21,13 @@ PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{some(64)}\n{some(40)}\n-----END RSA PR
     ("secret", "name"),
     [
         (PEM, "private-key"),
+        (PEM.replace("RSA ", "").replace("KEY", "KEY BLOCK"), "private-key"),
         ("AKIA" + some(16, "ABCDEFGH234567"), "aws-key"),
         ("ghp_" + some(36), "github-token"),
         ("github_pat_" + some(82), "github-token"),
         ("glpat-" + some(20), "gitlab-token"),
+        ("glagent-" + some(20), "gitlab-token"),
+        ("gloas-" + some(20), "gitlab-token"),
         ("sk-ant-api03-" + some(90), "api-key"),
         ("sk-proj-" + some(60), "api-key"),
         ("sk-or-v1-" + some(64, "0123456789abcdef"), "api-key"),
@@ -43,6 +46,7 @@ PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{some(64)}\n{some(40)}\n-----END RSA PR
 )
 def test_a_key_is_known_by_its_form(secret, name):
     assert redacted(f'x = "{secret}"; y') == f'x = "[redacted {name}]"; y'
+    assert without_keys(f'x = "{secret}"; y') == f'x = "[a {name} was left out]"; y'
     # As a line of a recording has it.
     line = msgspec.json.encode({"text": f"before {secret} after"}).decode()
     assert redacted(line) == f'{{"text":"before [redacted {name}] after"}}'
@@ -51,6 +55,9 @@ def test_a_key_is_known_by_its_form(secret, name):
 def test_passwords_and_headers_are_blotted_out_where_they_stand():
     assert redacted("postgres://user:hunter2@db/x") == "postgres://[redacted password]@db/x"
     assert redacted(f"Authorization: Bearer {some(30)}") == "Authorization: Bearer [redacted authorization]"
+    for said in ("authoriZation: BEARER ", "Proxy-Authorization: basic ", "X-API-Key: "):
+        assert without_keys(said + some(30)) == f"{said}[a authorization was left out]"
+    assert without_keys("postgres://user:hunter2@db/x") == "postgres://[a password was left out]@db/x"
 
 
 def test_a_token_that_is_the_name_in_an_address_is_blotted_out_but_a_name_is_not():

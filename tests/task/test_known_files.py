@@ -1,9 +1,13 @@
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from halocline.hosts.files import LocalFiles
 from halocline.ports.blobs import reference
+from halocline.ports.host import Mark
 from halocline.protocol.focus import ChangedFile, KnownFile
 from halocline.protocol.state import State
 from halocline.task.known_files import KnownFiles
@@ -49,6 +53,20 @@ async def test_what_looks_the_same_is_hashed_only_until_its_last_change_is_some_
     await looks.changed(state)
     await looks.changed(state)
     assert files.reads == ["a.txt"] * 3
+
+
+@pytest.mark.parametrize(("altered", "reads"), [(1_500_000_000, 2), (1_512_345_678, 1)])
+async def test_a_change_that_is_dated_finely_is_believed_sooner(tmp_path, altered, reads):
+    class Dated(Counting):
+        async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
+            return [Mark(modified=1_012_345_678, size=3, inode=1, altered=altered)]
+
+    files = Dated()
+    looks = KnownFiles(files, clock=lambda: altered + 200_000_000)
+    (tmp_path / "a.txt").write_text("one")
+    for _ in range(2):
+        await looks.changed(known(tmp_path, a_txt="one"))
+    assert len(files.reads) == reads
 
 
 async def test_a_folder_or_nothing_in_the_place_of_a_file_is_a_file_that_is_gone(tmp_path):

@@ -7,9 +7,10 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import msgspec
 
 from halocline.checkpoints.git import CheckpointsOff, Runner, Stopped
 from halocline.checkpoints.guards import check_workspace
@@ -36,8 +37,7 @@ MOST_OVERTAKEN = 8
 """Checkpoints that may wait with what files held in memory; after so many, edits wait for them."""
 
 
-@dataclass(slots=True)
-class _Request:
+class _Request(msgspec.Struct):
     """A checkpoint that is wanted. `paths` of None means that anything may have changed.
 
     `kept` is what files held that were changed before it could read them.
@@ -45,8 +45,8 @@ class _Request:
 
     labels: list[str]
     paths: set[str] | None
-    is_read: asyncio.Event = field(default_factory=asyncio.Event)
-    kept: dict[bytes, Kept | None] = field(default_factory=dict)
+    is_read: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+    kept: dict[bytes, Kept | None] = msgspec.field(default_factory=dict)
 
     def add(self, label: str, paths: Sequence[str] | None) -> None:
         if label not in self.labels:

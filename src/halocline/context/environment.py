@@ -70,11 +70,11 @@ def _told(state: State) -> dict[str, str]:
     """What the model was told last, by its name, of what it still reads: after a compaction that is less."""
     facts: dict[str, str] = {}
     kept_from = state.compaction.kept_from if state.compaction else 1
-    for message in (*state.messages[:1], *state.messages[kept_from:]):
-        if isinstance(message, UserMessage):
-            for part in message.content:
-                if isinstance(part, Note) and part.source == SOURCE:
-                    facts.update(_facts(part.text))
+    messages = (*state.messages[:1], *state.messages[kept_from:])
+    for message in [message for message in messages if isinstance(message, UserMessage)]:
+        for part in message.content:
+            if isinstance(part, Note) and part.source == SOURCE:
+                facts.update(_facts(part.text))
     return facts
 
 

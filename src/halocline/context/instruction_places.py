@@ -135,16 +135,17 @@ class Roots(Value, frozen=True):
 
 def present(roots: Roots) -> Iterator[tuple[Row, Path]]:
     """The rows for which something is there."""
+    return ((row, Path(path)) for row, path in _all(roots) if os.path.exists(path))
+
+
+def places(roots: Roots) -> tuple[str, ...]:
+    """Where the rows are on this machine, something there or not."""
+    return tuple(path for _, path in _all(roots))
+
+
+def _all(roots: Roots) -> Iterator[tuple[Row, str]]:
     for row in ROWS:
         if row is FIRST_OF_PROJECT:
-            yield from _above(roots)
-        folder = roots.of(row.root)
-        if folder and os.path.exists(f"{folder}/{row.path}"):
-            yield row, folder / row.path
-
-
-def _above(roots: Roots) -> Iterator[tuple[Row, Path]]:
-    for folder in roots.above:
-        for name in NESTED:
-            if os.path.exists(folder / name):
-                yield Row("", name, imports=True), folder / name
+            yield from ((Row("", name, imports=True), f"{folder}/{name}") for folder in roots.above for name in NESTED)
+        if folder := roots.of(row.root):
+            yield row, f"{folder}/{row.path}"

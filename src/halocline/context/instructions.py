@@ -13,7 +13,7 @@ from halocline.context.front_matter import When
 from halocline.context.globs import fitting_path
 from halocline.context.instruction_files import Reader, RuleFile
 from halocline.context.instruction_places import NESTED
-from halocline.context.touched import folders_of, touched
+from halocline.context.touched import Touched, folders_of
 from halocline.protocol.instructions import SOURCE, ActiveInstruction, Beginning, InstructionFile, InstructionsLoaded
 from halocline.protocol.messages import Note
 from halocline.protocol.state import State
@@ -70,6 +70,7 @@ class FolderInstructions:
         self._reader = reader
         self._files: tuple[RuleFile, ...] = ()
         self._nested: dict[str, tuple[RuleFile, ...]] = {}
+        self._touched = Touched()
 
     def begins(self) -> Beginning:
         """What a task that begins is told."""
@@ -84,7 +85,7 @@ class FolderInstructions:
         begins = state.turn is None or state.turn.steps == 0
         if begins:
             self._files, self._nested = self._reader.all(), {}
-        paths = touched(state)
+        paths = self._touched.of(state)
         before = {one.file.path: one.file.digest for one in state.instructions}
         files = (*self._files, *self._below((*folders_of(paths), *_folders_with_own(before))))
         found = {one.file.shown: one for one in chosen(files, paths, frozenset(before))}

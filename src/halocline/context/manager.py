@@ -7,7 +7,7 @@ of the next and the provider's cache holds; `view` says when that is given up.
 from collections.abc import Mapping
 
 from halocline.context.room import Room, room, used
-from halocline.context.sizes import request_tokens
+from halocline.context.sizes import Sum, request_tokens
 from halocline.context.view import View, replies_left_out
 from halocline.ports.model import Request
 from halocline.ports.tool import Toolset
@@ -40,6 +40,7 @@ class Context:
         self._thinking = thinking or {}
         self._at = at
         self._view = View()
+        self._sum = Sum()
 
     def request(self, state: State, toolset: Toolset) -> Request:
         """What the model is asked now."""
@@ -71,4 +72,4 @@ class Context:
 
         Where it has counted nothing, an estimate of the whole.
         """
-        return used(state) if state.last_usage.total else request_tokens(self.request(state, toolset))
+        return used(state) if state.last_usage.total else request_tokens(self.request(state, toolset), self._sum)

@@ -4,7 +4,9 @@ What must stay true: sizes add up and cost little, so that a list of messages is
 figure of the provider scales by it.
 """
 
+from collections.abc import Sequence
 from math import ceil
+from operator import is_
 
 from halocline.ports.model import Request
 from halocline.protocol.messages import Image, Message, Note, Text, Thinking, ToolCall
@@ -44,9 +46,24 @@ def _arguments(call: ToolCall) -> int:
     return tokens(call.malformed) if call.malformed else tokens(str(call.arguments))
 
 
-def request_tokens(request: Request) -> int:
-    """About how many tokens a request is, with what stands around the conversation."""
-    return overhead_tokens(request) + sum(map(message_tokens, request.messages))
+def request_tokens(request: Request, messages: "Sum | None" = None) -> int:
+    """About how many tokens a request is, with what stands around the conversation. `messages` spares counting."""
+    return overhead_tokens(request) + (messages or Sum()).of(request.messages)
+
+
+class Sum:
+    """The tokens of a list of messages, at the price of what is new since it was last asked."""
+
+    def __init__(self) -> None:
+        self._messages: Sequence[Message] = ()
+        self._total = 0
+
+    def of(self, messages: Sequence[Message]) -> int:
+        if len(messages) < len(self._messages) or not all(map(is_, self._messages, messages)):
+            self._messages, self._total = (), 0
+        self._total += sum(map(message_tokens, messages[len(self._messages) :]))
+        self._messages = messages
+        return self._total
 
 
 def overhead_tokens(request: Request) -> int:

@@ -5,9 +5,10 @@ Pure. The newest come first, and there are at most a hundred: they decide which 
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
-from halocline.protocol.messages import AssistantMessage, Text, ToolCall, UserMessage
+from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCall, UserMessage
 from halocline.protocol.state import State
 
 MOST = 100
@@ -16,6 +17,8 @@ _CODE = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE
 _URL = re.compile(r"\b\w[\w+.-]*://\S+")
 _TOKEN = re.compile(r"[^\s`\"'<>|*?,;()\[\]{}]+")
 _NAMED = re.compile(r".*[^\W\d_]\.\w*[^\W\d_]\w{0,7}$|.*[^/]+/.*|^\.\w[\w.-]+$")
+_PLAIN = re.compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*")
+"""A path that is already written as it is told: from the workspace on, and straight."""
 _HEADER = re.compile(
     r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |\+\+\+ b/|--- a/)(.+?)\s*$", re.MULTILINE
 )
@@ -30,21 +33,66 @@ _DEEDS = {
 }
 
 
+class Touched:
+    """`touched`, at the price of what is new since it was last asked."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._at = 0
+        self._last: Message | None = None
+        self._found: dict[str, tuple[int, str]] = {}  # the newest last
+        self._said: tuple[int, Sequence[str]] = (-1, ())
+
+    def of(self, state: State) -> dict[str, str]:
+        """The same as `touched(state)`."""
+        messages = state.messages
+        if self._at > len(messages) or (self._at and messages[self._at - 1] is not self._last):
+            self._begin()
+        for at in range(self._at, len(messages)):
+            self._take(at, messages[at], state.workspace)
+        self._at, self._last = len(messages), messages[-1] if messages else None
+        return self._newest(state)
+
+    def _take(self, at: int, message: Message, workspace: str) -> None:
+        match message:
+            case AssistantMessage():
+                told = [(path, call.name) for call in message.tool_calls for path in _paths(call)]
+                for path, name in reversed(told):
+                    if inside := _relative(path, workspace):
+                        self._found.pop(inside, None)
+                        self._found[inside] = at, _DEEDS.get(name, "asked for")
+                while len(self._found) > MOST:
+                    del self._found[next(iter(self._found))]
+            case UserMessage():
+                if words := [part.text for part in message.content if isinstance(part, Text)]:
+                    self._said = at, [_relative(path, workspace) for path in named_in("\n".join(words))]
+
+    def _newest(self, state: State) -> dict[str, str]:
+        """The newest first, each once. Of what people wrote only the last counts."""
+        at, named = self._said
+        newer: dict[str, str] = {}
+        older: dict[str, str] = {}
+        for path, (when, deed) in reversed(self._found.items()):
+            (newer if when > at else older)[path] = deed
+        said = dict.fromkeys(named, "mentioned")
+        long_ago = dict.fromkeys((_relative(path, state.workspace) for path in sorted(state.files_changed)), "edited")
+        # The first that names a path gives its place, and what was done with it.
+        found = {**newer, **said, **older, **long_ago} | older | said | newer
+        found.pop("", None)
+        return found if len(found) <= MOST else dict(islice(found.items(), MOST))
+
+
 def touched(state: State) -> dict[str, str]:
     """Paths, relative to the workspace, and what was done with each."""
-    found: dict[str, str] = {}
-    for path, deed in _all(state):
-        if (inside := _relative(path, state.workspace)) and inside not in found:
-            found[inside] = deed
-        if len(found) == MOST:
-            break
-    return found
+    return Touched().of(state)
 
 
 def folders_of(paths: Iterable[str]) -> Iterator[str]:
     """The folders that paths lie in, without the workspace; the outer ones first."""
-    for path in paths:
-        parts = path.split("/")[:-1]
+    for folder in dict.fromkeys(path.rpartition("/")[0] for path in paths):
+        parts = folder.split("/") if folder else []
         yield from ("/".join(parts[: at + 1]) for at in range(len(parts)))
 
 
@@ -54,22 +102,6 @@ def named_in(text: str) -> Iterator[str]:
         word = found[0].lstrip("@").rstrip(".:!/")
         if len(word) <= LONGEST and _NAMED.match(word):
             yield re.sub(r"(:\d+)+$", "", word)
-
-
-def _all(state: State) -> Iterator[tuple[str, str]]:
-    """The newest first. Of what people wrote only the last counts."""
-    said = False
-    for message in reversed(state.messages):
-        match message:
-            case AssistantMessage():
-                for call in message.tool_calls:
-                    yield from ((path, _DEEDS.get(call.name, "asked for")) for path in _paths(call))
-            case UserMessage():
-                words = [part.text for part in message.content if isinstance(part, Text)]
-                if words and not said:
-                    said = True
-                    yield from ((path, "mentioned") for path in named_in("\n".join(words)))
-    yield from ((path, "edited") for path in sorted(state.files_changed))
 
 
 def _paths(call: ToolCall) -> Iterable[str]:
@@ -82,6 +114,8 @@ def _paths(call: ToolCall) -> Iterable[str]:
 
 def _relative(path: str, workspace: str) -> str:
     """A path from the workspace on; empty when it is not in there, or is the workspace itself."""
+    if _PLAIN.fullmatch(path):
+        return path
     text = path.strip().replace("\\", "/")
     if not text or "\0" in text or text.startswith("~"):
         return ""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halocline.context.instruction_places import NESTED, Roots, present
+from halocline.context.instruction_places import NESTED, Roots, places
 from halocline.protocol.instructions import Beginning, InstructionsLoaded
 from halocline.protocol.messages import Text, UserMessage
 from halocline.protocol.state import State
@@ -18,6 +18,7 @@ from halocline.store.settings import Settings
 
 if TYPE_CHECKING:
     from halocline.context.instruction_files import Reader
+    from halocline.context.touched import Touched
     from halocline.ports.instructions import Instructions
     from halocline.ports.leave import Leave
 
@@ -29,6 +30,8 @@ class LiveInstructions:
         self._roots = roots
         self._reader = reader
         self._folder: Instructions | None = None
+        self._places: tuple[str, ...] | None = None
+        self._touched: Touched | None = None
 
     def begins(self) -> Beginning:
         """What holds from the start."""
@@ -48,15 +51,18 @@ class LiveInstructions:
         return self._folder
 
     def _is_somewhere(self) -> bool:
-        return next(present(self._roots), None) is not None
+        if self._places is None:
+            self._places = places(self._roots)
+        return any(map(os.path.exists, self._places))
 
     def _is_nested(self, state: State) -> bool:
         if len(state.messages) == 1 and not _may_name_a_folder(state):
             return False
-        from halocline.context.touched import folders_of, touched
+        from halocline.context.touched import Touched, folders_of
 
-        folders = set(folders_of(touched(state)))
-        return any(os.path.exists(self._roots.workspace / folder / name) for folder in folders for name in NESTED)
+        self._touched = self._touched or Touched()
+        folders = set(folders_of(self._touched.of(state)))
+        return any(os.path.exists(f"{self._roots.workspace}/{folder}/{name}") for folder in folders for name in NESTED)
 
 
 def instructions_of(

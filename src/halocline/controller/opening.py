@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from halocline._version import __version__
 from halocline.context.skills import Found, listed
@@ -51,8 +52,7 @@ class TaskOptions(Value, frozen=True):
     asks_again: bool = False
 
 
-@dataclass(slots=True)
-class OpenTask:
+class OpenTask(msgspec.Struct):
     """A task, the coroutine that serves it, its model, and what was odd when it began.
 
     `left_at` is when another process last had it; 0 once a prompt was sent.

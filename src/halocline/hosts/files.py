@@ -57,8 +57,8 @@ class LocalFiles:
         return await asyncio.to_thread(mend, self._journals)
 
     async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
-        root = str(folder)
-        return [_mark(name if name.startswith("/") else f"{root}/{name}") for name in names]
+        root = f"{folder}/"
+        return [_mark(name if name[0] == "/" else root + name) for name in names]
 
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         return await asyncio.to_thread(_list, path)

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from halocline.context.budget import NEWS, NEWS_END
 from halocline.hosts.job import Job
@@ -11,6 +12,7 @@ from halocline.hosts.readiness import is_building, is_ready
 from halocline.ports.jobs import JobOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.jobs import JobInfo, JobState
+from halocline.protocol.values import Value
 
 ENDED_KEPT = 16
 """Jobs that ended are remembered up to this number, so that what they printed can still be read."""
@@ -22,8 +24,7 @@ _NOTICES, _AFTER_EDIT = 0.3, 5.0
 """Within how many seconds a job that watches files notices an edit, and for how many it is waited for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Value, frozen=True):
     """Seconds of silence, before and after the first word, that mean that nothing more comes now; and at most."""
 
     first: float
@@ -77,8 +78,7 @@ def _limit(job: Job, patience: Patience, *, spoke: bool, ready: bool) -> float:
     return patience.quiet if spoke else patience.first
 
 
-@dataclass(slots=True, eq=False)
-class Entry:
+class Entry(msgspec.Struct, eq=False):
     """A job with its name. `told` is how much of its output was told of without being asked for.
 
     One that `chatters` never fell quiet when it was waited for: until it does, it is not waited for again.
@@ -88,12 +88,12 @@ class Entry:
     command: str
     job: Job
     after: Callable[[], None]
-    watching: "asyncio.Task[None] | None" = field(default=None, init=False)
-    ended_at: float | None = field(default=None, init=False)
-    stopped: str = field(default="", init=False)
-    told: int = field(default=0, init=False)
-    told_end: bool = field(default=False, init=False)
-    chatters: bool = field(default=False, init=False)
+    watching: "asyncio.Task[None] | None" = None
+    ended_at: float | None = None
+    stopped: str = ""
+    told: int = 0
+    told_end: bool = False
+    chatters: bool = False
 
     def info(self, *, ports: bool = False) -> JobInfo:
         job, now = self.job, asyncio.get_running_loop().time()

@@ -12,10 +12,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from halocline.hosts.keeper import EXITED, HELLO, REFUSED, REPLY, REQUEST
+from halocline.protocol.values import Value
 
 KILLED = -int(signal.SIGKILL)
 _SCRIPT = str(Path(__file__).with_name("keeper.py"))
@@ -24,8 +24,7 @@ _LONGEST_END = 10.0
 Reply = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(Value, frozen=True):
     """A process that leads a session of its own. `exited` gives its exit code, negative for a signal."""
 
     pid: int

@@ -7,8 +7,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from halocline.protocol.values import Value
 
 _READY = re.compile(
     rb"(?i)\bready\b|\blistening\b|\bserving\b|\bstarted\b|\brunning (?:at|on)\b|\bavailable (?:at|on)\b"
@@ -21,8 +22,7 @@ _FULL_SCREEN = b"\x1b[?1049h"
 _LISTENS = "0A"
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Value, frozen=True):
     """One process of a session: its state as /proc has it, and the clock ticks it used."""
 
     pid: int

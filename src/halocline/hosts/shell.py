@@ -10,9 +10,10 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from halocline.context.budget import COMMAND
 from halocline.hosts.child_environment import for_commands, in_sandbox
@@ -41,8 +42,7 @@ _FIXED = {"GIT_PAGER": "cat", "PAGER": "cat", "TERM": "dumb", "GIT_TERMINAL_PROM
 _ON_TERMINAL = {"TERM": "xterm", "GIT_TERMINAL_PROMPT": "1"}
 
 
-@dataclass(slots=True)
-class Running:
+class Running(msgspec.Struct):
     """A command that was started, with what is needed to tell of its end."""
 
     command: ShellCommand

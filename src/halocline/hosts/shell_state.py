@@ -8,9 +8,9 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from halocline.hosts.keeper import STATE_FD
+from halocline.protocol.values import Value
 
 _LEAVE = (
     "{ builtin set +xveu; builtin trap - DEBUG ERR; "
@@ -31,8 +31,7 @@ _THE_SHELLS_OWN = frozenset({"_", "SHLVL", "PWD"})
 _UNTOLD = frozenset({"OLDPWD"})
 
 
-@dataclass(frozen=True, slots=True)
-class ShellState:
+class ShellState(Value, frozen=True):
     """Where the next command starts (empty: in the workspace), and what it finds changed; None: taken away."""
 
     folder: str = ""

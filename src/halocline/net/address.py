@@ -1,11 +1,11 @@
 """Where something listens, read from an http or https URL. User names and passwords of a URL are no part of it."""
 
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from halocline.protocol.values import Value
 
-@dataclass(frozen=True, slots=True)
-class Address:
+
+class Address(Value, frozen=True):
     """A host, its port, and whether TLS is spoken there. IPv6 addresses stand without brackets."""
 
     hostname: str

@@ -24,7 +24,7 @@ from halocline.protocol.messages import (
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import bearer_headers, exchange
-from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture
+from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture, separated
 from halocline.providers.openai_stream import FromWire
 
 
@@ -89,8 +89,7 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
         head["tools"] = [_tool(spec) for spec in request.tools]
     messages = [encode_json({"role": "system", "content": request.system})] if request.system else []
     messages += _messages(request.messages, fragments.of(request.messages))
-    separated = [part for message in messages for part in (b",", message)][1:]
-    return [encode_json(head)[:-1], b',"messages":[', *separated, b"]}"]
+    return [encode_json(head)[:-1], b',"messages":[', *separated(messages), b"]}"]
 
 
 def _tool(spec: ToolSpec) -> JsonObject:
@@ -99,6 +98,12 @@ def _tool(spec: ToolSpec) -> JsonObject:
 
 
 def _messages(messages: Sequence[Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
+    if not [fragment for fragment in encoded if fragment.pictures]:
+        return [fragment.message for fragment in encoded if fragment.message]
+    return _with_pictures(messages, encoded)
+
+
+def _with_pictures(messages: Sequence[Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
     pictures: list[bytes] = []
     for message, fragment in zip(messages, encoded, strict=True):
         if pictures and not isinstance(message, ToolResult):

@@ -28,7 +28,7 @@ from halocline.protocol.messages import (
 from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.exchange import bearer_headers, exchange
-from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture
+from halocline.providers.fragments import MISSING_PICTURE, Fragments, encode_json, joined, picture, separated
 from halocline.providers.responses_stream import FromWire
 
 WISHES: Mapping[str, object] = {
@@ -139,8 +139,7 @@ def to_wire(
     if request.tools:
         head["tools"] = [_tool(spec) for spec in request.tools]
     items = [fragment for fragment in fragments.of(request.messages) if fragment]
-    separated = [part for item in items for part in (b",", item)][1:]
-    return [encode_json(head)[:-1], b',"input":[', *separated, b"]}"]
+    return [encode_json(head)[:-1], b',"input":[', *separated(items), b"]}"]
 
 
 def _tool(spec: ToolSpec) -> JsonObject:

@@ -5,7 +5,6 @@ Arguments that are not one complete JSON object are never repaired: the call kee
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 import msgspec
@@ -59,14 +58,13 @@ class CallIds:
         return chosen
 
 
-@dataclass(slots=True)
-class CallDraft:
+class CallDraft(msgspec.Struct):
     """A call that is being written. `sent_id` is the server's, `id` ours: the same unless that one was taken."""
 
     sent_id: str = ""
     id: str = ""
     name: str = ""
-    pieces: list[str] = field(default_factory=list)
+    pieces: list[str] = []
     shown: int = 0
 
     @property

@@ -1,5 +1,6 @@
 """A call on its way through the gates, and the events that tell of it; pure."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,10 @@ def granted(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
 
 def blotted(output: ToolOutput, places: Sequence[str], outputs: Path | None, blot: Callable[[str], str]) -> ToolOutput:
     """What a tool found in the copies of what commands printed, which are as these printed it."""
-    if outputs is None or not any(Path(place).is_relative_to(outputs.resolve()) for place in places):
+    if outputs is None or not places:
+        return output
+    folder = f"{os.path.realpath(outputs)}/"
+    if not any(f"{place}/".startswith(folder) for place in places):
         return output
     content = tuple(Text(blot(part.text)) if isinstance(part, Text) else part for part in output.content)
     return replace(output, content=content)

@@ -15,8 +15,9 @@ from halocline.protocol.focus import ChangedFile
 from halocline.protocol.state import State
 
 LARGEST = 20_000_000
-SETTLED = 2_000_000_000
-"""Nanoseconds after which a time of change is believed: file systems count in steps of up to two seconds."""
+SETTLED, SETTLED_FINE = 2_000_000_000, 50_000_000
+"""Nanoseconds after which a time of change is believed: file systems count in steps of up to two seconds, and those
+that tell parts of a millisecond in steps of the system's clock, ten milliseconds at most."""
 
 
 class KnownFiles:
@@ -61,9 +62,14 @@ class KnownFiles:
         if mark is not None:
             with suppress(OSError):
                 content = reference(await self._files.read(Path(state.workspace, name), LARGEST + 1))
-        if mark is None or max(mark.modified, mark.altered) < self._clock() - SETTLED:
+        if mark is None or _is_settled(mark, self._clock()):
             self._marks[name] = mark, content
         return content
+
+
+def _is_settled(mark: Mark, now: int) -> bool:
+    fine = mark.modified % 1_000_000 and mark.altered % 1_000_000
+    return max(mark.modified, mark.altered) < now - (SETTLED_FINE if fine else SETTLED)
 
 
 def jobs_of(state: State) -> Sequence[str]:

@@ -18,7 +18,7 @@ from halocline.ports.host import FileInfo
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Location, SeenFile, ToolKind
-from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolResult, UserMessage, UserPart
+from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolCall, ToolResult, UserPart
 from halocline.tools.places import existing, explained, shown
 from halocline.tools.schema import schema_of
 
@@ -129,18 +129,18 @@ def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
     calls: set[str] = set()
     known = False
     label, end = f"{normpath(path)}: ", f"\n{text}"
-    for message in messages:
-        match message:
-            case AssistantMessage():
-                calls = {call.id for call in message.tool_calls if _reads(call.arguments, call.name, path)}
-            case ToolResult() if calls and message.call in calls and message.content:
+    for message in messages:  # there may be thousands, and each read comes here
+        if isinstance(message, AssistantMessage):
+            calls = {part.id for part in message.content if isinstance(part, ToolCall) and _reads(part, path)}
+        elif isinstance(message, ToolResult):
+            if calls and message.call in calls and message.content:
                 first = message.content[0]
                 said = first.text if isinstance(first, Text) else ""
                 if known and said == ALREADY_READ:
                     return False
                 known = known or said == text
-            case UserMessage() if not known:
-                known = any(_is_given(part, label, end) for part in message.content)
+        elif not known:
+            known = any(_is_given(part, label, end) for part in message.content)
     return known
 
 
@@ -149,8 +149,8 @@ def _is_given(part: UserPart, label: str, end: str) -> bool:
     return isinstance(part, Note) and part.text.startswith(label) and part.text.endswith(end)
 
 
-def _reads(arguments: dict[str, object], name: str, path: str) -> bool:
-    return name == "read_file" and arguments.get("path") == path
+def _reads(call: ToolCall, path: str) -> bool:
+    return call.name == "read_file" and call.arguments.get("path") == path
 
 
 def _window(file: TextFile, start: int | None, end: int | None, what: str = "") -> str:
