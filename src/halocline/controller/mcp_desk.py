@@ -19,9 +19,9 @@ from halocline.mcp.supervisor import Standing, Supervisor
 from halocline.ports.mcp_servers import Owner, Server
 from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.mcp import McpTool
+from halocline.protocol.obeyed import PROJECT_MCP
 from halocline.protocol.values import JsonObject, Value
 from halocline.store import mcp_files
-from halocline.store.paths import PROJECT_MCP
 from halocline.store.secrets import SecretStore
 
 if TYPE_CHECKING:
