@@ -5,7 +5,7 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
     from halocline.controller.words import Words
-    from halocline.ports.mcp import McpPrompt
+    from halocline.ports.mcp import McpPrompt, McpStanding
     from halocline.protocol.mentioned import Mentioned
     from halocline.protocol.messages import UserPart
     from halocline.protocol.usage_report import CacheReport, ContextReport
@@ -328,11 +328,16 @@ class Controller:
         mcp = self._task(name).machine.mcp
         return mcp.prompts() if mcp else []
 
-    async def mcp_prompt(self, name: str, command: str, values: Sequence[str]) -> "tuple[UserPart, ...]":
-        """What `/mcp:server:prompt` stands for; the values are in the order of its arguments. Raises UsageError."""
+    def mcp_standings(self, name: str) -> "list[McpStanding]":
+        """How it stands with an open task's MCP servers."""
+        mcp = self._task(name).machine.mcp
+        return mcp.standings() if mcp else []
+
+    async def mcp_prompt(self, name: str, typed: str) -> "tuple[UserPart, ...]":
+        """What `/mcp:server:prompt values` puts ahead of itself. Raises UsageError."""
         from halocline.controller.mcp_prompts import prompted
 
-        return await prompted(self._task(name).machine.mcp, command, values)
+        return await prompted(self._task(name).machine.mcp, typed)
 
     async def let_go(self, name: str) -> None:
         """Close one task, with its jobs, once its turn has ended."""

@@ -10,6 +10,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from tests.surfaces.cli.halo_process import HALO
 
+from halocline.protocol.events import TurnStarted
+
 SERVER = str(Path(__file__).parents[2] / "mcp" / "server.py")
 
 
@@ -30,6 +32,20 @@ async def test_a_server_is_added_tried_listed_switched_and_removed(halo):
     assert (await halo.run("mcp", "enable", "test")).out == "test is on.\n"
     assert "is gone from" in (await halo.run("mcp", "remove", "test")).out
     assert "No MCP server is set up." in (await halo.run("mcp", "list")).out
+
+
+async def test_a_prompt_of_a_server_is_a_word_of_a_run(halo):
+    await add(halo)
+    done = await halo.run("run", "-m", halo.script({"text": "Hello."}), "/mcp:test:greet the world")
+    assert (done.code, "The prompt /mcp:test:greet, from an MCP server." in done.out + done.err) == (0, True)
+    (started,) = [event for event in halo.log() if isinstance(event, TurnStarted)]
+    assert [part.words.splitlines()[-1] for part in started.content[:2]] == [
+        "Greet the world.",
+        "/mcp:test:greet the world",
+    ]
+    wrong = await halo.run("run", "-m", halo.script({"text": "Hello."}), "/mcp:test:great")
+    assert (wrong.code, "The prompts are: /mcp:test:greet." in wrong.err) == (2, True)
+    assert len(halo.tasks) == 1
 
 
 async def test_a_file_keeps_what_is_not_ours_when_a_server_is_added(halo):
