@@ -30,6 +30,41 @@ _FORMS = {
     "authorization": r"(?i:(?<=ization: bearer )|(?<=ization: basic )|(?<=x-api-key: ))[A-Za-z0-9._~+/=-]{12,4000}",
 }
 
+_SIGNS = (
+    *("PRIVATE KEY", "AKIA", "ASIA", "ABIA", "ACCA", "gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "sk-"),
+    *(
+        "glpat-",
+        "glptt-",
+        "glrt-",
+        "glcbt-",
+        "gldt-",
+        "glft-",
+        "glimt-",
+        "glagent-",
+        "gloas-",
+        "glsoat-",
+        "gsk_",
+        "xai-",
+    ),
+    *(
+        "hf_",
+        "AIza",
+        "ya29.",
+        "xox",
+        "xapp-",
+        "k_live_",
+        "k_test_",
+        "npm_",
+        "pypi-",
+        "SG.",
+        "_v1_",
+        "AccountKey=",
+        "eyJ",
+    ),
+    "://",
+)
+_SIGNS_IN_ANY_CASE = ("ization: b", "x-api-key: ")
+"""What a text with a key has in it somewhere: to look for these is much cheaper than to try all forms."""
 
 _SHORTEST = 6
 _LOOKS_LIKE_ONE = (
@@ -51,7 +86,17 @@ def redacted(text: str) -> str:
 
 def without_keys(text: str) -> str:
     """What a program printed, for a model to read: a note in the place of every key that is known by its form."""
+    if not may_hold_keys(text):
+        return text
     return _forms().sub(lambda match: f"[a {match.lastgroup} was left out]".replace("_", "-"), text)
+
+
+def may_hold_keys(text: str) -> bool:
+    """Whether it is worth a closer look; quickly told."""
+    if any(sign in text for sign in _SIGNS):
+        return True
+    small = text.lower()
+    return any(sign in small for sign in _SIGNS_IN_ANY_CASE)
 
 
 def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:
