@@ -4,7 +4,7 @@ The system prompt was fixed when the task began and messages are only appended, 
 of the next and the provider's cache holds; `view` says when that is given up.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from halocline.context.room import Room, room, used
 from halocline.context.sizes import request_tokens
@@ -27,7 +27,8 @@ class Thinking(Value, frozen=True):
 class Context:
     """Builds requests. `max_tokens` bounds one reply, None leaves it to the model; `thinking` is by mode.
 
-    `at` is the part of the window from which on a conversation is crowded; None: as `context.room` has it.
+    `at` is the part of the window from which on a conversation is crowded; None: as `context.room` has it. `sees` says
+    of a model whether pictures may be sent to it.
     """
 
     def __init__(
@@ -35,10 +36,12 @@ class Context:
         max_tokens: int | None = None,
         thinking: Mapping[Mode, Thinking] | None = None,
         at: float | None = None,
+        sees: Callable[[str], bool] = lambda model: True,
     ) -> None:
         self._max_tokens = max_tokens
         self._thinking = thinking or {}
         self._at = at
+        self._sees = sees
         self._view = View()
 
     def request(self, state: State, toolset: Toolset) -> Request:
@@ -60,7 +63,8 @@ class Context:
     def visible(self, state: State) -> tuple[Message, ...]:
         """What of the conversation the model reads. Where its window is known, no message takes more than a third."""
         known = state.window or state.limit
-        return self._view.of(state, self.room(state).allowed // 3 if known else None)
+        most = self.room(state).allowed // 3 if known else None
+        return self._view.of(state, most, sees=self._sees(state.model))
 
     def room(self, state: State) -> Room:
         """How much there is room for."""

@@ -149,7 +149,7 @@ class Controller:
                 if notes := self._spoken(task, (Text(answer),))[:-1]:
                     task.inbox.steer(notes)
             case cmd.SetMode(mode=mode):
-                switch(task, mode, self._open[command.task].model.names)
+                switch(task, mode, self._open[command.task].model.names, self._assembly)
             case cmd.SetPolicy(approval_mode=approval_mode):
                 task.emit(PolicyChanged(approval_mode=approval_mode))
             case cmd.Compact(focus=focus, undo=undo):
@@ -401,7 +401,7 @@ class Controller:
         return name
 
     def _adjust(self, task: Task, options: TaskOptions, models: Mapping[Mode, str]) -> None:
-        switch(task, options.mode or task.state.mode, models)
+        switch(task, options.mode or task.state.mode, models, self._assembly)
         if options.approval_mode not in (None, task.state.approval_mode):
             task.emit(PolicyChanged(approval_mode=options.approval_mode))
 

@@ -54,7 +54,8 @@ from halocline.protocol.values import JsonObject
 class TaskStarted(Durable, frozen=True):
     """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte.
 
-    When it is `compact`, so are the tools: for models with a small window.
+    When it is `compact`, so are the tools: for models with a small window. `window` is how many tokens the model can
+    read, where that is known before it was asked.
     """
 
     workspace: str
@@ -65,6 +66,7 @@ class TaskStarted(Durable, frozen=True):
     version: str
     format: int = 1
     compact: bool = False
+    window: int | None = None
 
 
 class LogRepaired(Durable, frozen=True):
