@@ -65,7 +65,7 @@ async def test_a_server_that_calls_a_request_too_long_does_not_end_the_task(jour
     await journey.run(client=narrow(steps(40), 12_000, compaction=automatic))
     made = compactions(journey)
     assert {event.cause for event in made} == {ev.CompactionCause.OVERFLOW}
-    assert all(event.limit == 12_000 and not event.summary for event in made)
+    assert all(event.limit in (None, 12_000) and not event.summary for event in made)
     assert journey.state.last_end.reason is StopReason.END_TURN
     assert_sound(journey.logged)
 
