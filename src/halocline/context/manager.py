@@ -14,6 +14,7 @@ from halocline.ports.tool import Toolset
 from halocline.protocol.events import Mode
 from halocline.protocol.messages import Effort, Message
 from halocline.protocol.state import State
+from halocline.protocol.usage_report import Shortened
 from halocline.protocol.values import Value
 
 
@@ -62,9 +63,16 @@ class Context:
 
     def visible(self, state: State) -> tuple[Message, ...]:
         """What of the conversation the model reads. Where its window is known, no message takes more than a third."""
-        known = state.window or state.limit
-        most = self.room(state).allowed // 3 if known else None
-        return self._view.of(state, most, sees=self._sees(state.model))
+        return self._view.of(state, self._most(state), sees=self._sees(state.model))
+
+    def passes(self, state: State) -> Shortened:
+        """What `visible` leaves out of the conversation, makes up and cuts."""
+        from halocline.context.passes import passes  # for people who ask
+
+        return passes(state, self._most(state), sees=self._sees(state.model))
+
+    def _most(self, state: State) -> int | None:
+        return self.room(state).allowed // 3 if state.window or state.limit else None
 
     def room(self, state: State) -> Room:
         """How much there is room for."""
