@@ -112,6 +112,36 @@ async def test_a_person_can_shorten_it_between_turns_and_take_that_back(journey,
     await client.close()
 
 
+async def test_a_summary_that_is_longer_than_what_it_stands_for_is_done_without(journey, narrow):
+    many = Turn(calls=(Call("execute_command", {"command": "seq 3000"}),))
+    client = narrow([many, Turn(text="done")], None, summary="word " * 8_000)
+    await journey.open(client, YOLO)
+    await journey.prompt(client)
+    client.send(cmd.Compact(task=journey.task))
+    seen = [event async for event in until(client, journey, client.state(journey.task).seq, ev.Compacted)]
+    assert [type(event) for event in seen] == [ev.CompactionStarted, ev.UsageReported, ev.Compacted]
+    assert (seen[-1].summary, seen[-1].after < seen[-1].before * 0.9) == ("", True)
+    await client.close()
+
+
+async def test_taking_back_twice_takes_both_back_and_a_third_time_says_that_there_is_none(journey, narrow):
+    client = narrow([*steps(12), *steps(12)], None)
+    await journey.open(client, YOLO)
+    for _ in range(2):
+        await journey.prompt(client)
+        client.send(cmd.Compact(task=journey.task))
+        [event async for event in until(client, journey, client.state(journey.task).seq, ev.Compacted)]
+    first, second = client.state(journey.task).compactions
+    assert first.kept_from < second.kept_from
+    said = []
+    for wanted in (ev.CompactionUndone, ev.CompactionUndone, ev.ErrorRaised):
+        client.send(cmd.Compact(task=journey.task, undo=True))
+        [event async for event in until(client, journey, client.state(journey.task).seq, wanted)]
+        said.append(client.state(journey.task).compaction)
+    await client.close()
+    assert said == [first, None, None]
+
+
 async def test_too_little_to_shorten_is_said_and_nothing_is_asked(journey, narrow):
     client = narrow([Turn(text="hello")], None)
     await journey.open(client, YOLO)
