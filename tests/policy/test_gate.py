@@ -92,7 +92,6 @@ def test_what_would_steer_later_tasks_is_never_planted_unasked(workspace, place,
         "cp a.txt AGENTS.md",
         "mv a.txt src/CLAUDE.md",
         "ls | tee -a .cursorrules",
-        "rm AGENTS.md",
         "sed -i s/a/b/ AGENTS.md",
     ],
 )
