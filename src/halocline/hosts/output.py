@@ -277,7 +277,8 @@ def _from_whole(data: bytes) -> bytes:
     """Without what its lost beginning makes unknown: the rest of a line, or of a word, or of a private key."""
     data = data[(data.find(b"\n") + 1 or data.find(b" ") + 1 or len(data)) :]
     end = data.find(b"PRIVATE KEY-----")
-    return data[end:].partition(b"\n")[2] if data[:end].endswith((b"-----END ", b"-----END RSA ")) else data
+    is_rest = data[: max(0, end)].rpartition(b"\n")[2].startswith(b"-----END ")
+    return data[end:].partition(b"\n")[2] if is_rest else data
 
 
 def _whole(data: bytes) -> int:
