@@ -15,7 +15,7 @@ import msgspec
 from halocline.context.budget import RULE, RULES
 from halocline.context.front_matter import MEANINGS as MEANS_OF_FRONT_MATTER
 from halocline.context.instruction_files import MOST_FILES
-from halocline.context.instruction_places import NESTED, OTHER_THINGS, ROWS
+from halocline.context.instruction_places import OTHER_THINGS
 from halocline.controller.slash import ROWS as WORDS, By
 from halocline.controller.vendor_choice import vendors
 from halocline.hosts.search_engines import ENGINES
@@ -23,6 +23,7 @@ from halocline.hosts.shell import MARK
 from halocline.hosts.shell_facts import PERMISSIONS, PERMISSIONS_TEXT
 from halocline.net.proxies import VARIABLES as PROXY_VARIABLES
 from halocline.protocol import commands, events
+from halocline.protocol.obeyed import NESTED, RULE_ROWS
 from halocline.protocol.values import snake
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.library import VARIABLES as CLOUD_VARIABLES
@@ -284,7 +285,7 @@ def rules() -> str:
             row.dialect,
             "yes" if row.imports else "",
         )
-        for row in ROWS
+        for row in RULE_ROWS
     ]
     rows += [(f"`{name}` in any folder", "holds for its folder", "project", "plain", "yes") for name in NESTED]
     rows += [(f"`{name}` above the workspace", "", "project", "plain", "yes") for name in NESTED]

@@ -7,12 +7,13 @@ import pytest
 
 from halocline.context.budget import RULE, RULES
 from halocline.context.instruction_files import MOST_FILES, Reader
-from halocline.context.instruction_places import MARKDOWN, ROWS, Owner, Root, Roots
+from halocline.context.instruction_places import Roots
 from halocline.context.instructions import FolderInstructions, active_instructions
 from halocline.controller.instructions import LiveInstructions, roots_of
 from halocline.protocol.fold import reduce
 from halocline.protocol.instructions import InstructionsLoaded
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
+from halocline.protocol.obeyed import MARKDOWN, RULE_ROWS, Owner, Root
 from halocline.protocol.state import State, TurnState
 from halocline.store.paths import Home
 
@@ -75,7 +76,7 @@ def told(event: InstructionsLoaded | None) -> dict[str, str]:
     return {file.path: file.why for file in event.files} if event else {}
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.shown)
+@pytest.mark.parametrize("row", RULE_ROWS, ids=lambda row: row.shown)
 def test_every_place_of_the_list_is_read(ground, row):
     name = f"{row.path}/a{row.endings[0]}" if row.endings else row.path
     text = "---\nalwaysApply: true\napplyTo: '**'\n---\nUse tabs."
@@ -422,6 +423,6 @@ def test_a_hostile_pattern_costs_little(ground):
 
 
 def test_the_list_names_each_place_once():
-    assert len({row.shown for row in ROWS}) == len(ROWS)
-    assert {row.owner for row in ROWS} == set(get_args(Owner))
-    assert all(row.endings == MARKDOWN or row.dialect != "plain" or not row.endings for row in ROWS)
+    assert len({row.shown for row in RULE_ROWS}) == len(RULE_ROWS)
+    assert {row.owner for row in RULE_ROWS} == set(get_args(Owner))
+    assert all(row.endings == MARKDOWN or row.dialect != "plain" or not row.endings for row in RULE_ROWS)

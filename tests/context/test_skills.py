@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from halocline.context.skills import PERSON, PROJECT, bundled, found_skills, instructions, listed
+from halocline.context.skills import bundled, found_skills, instructions, listed
+from halocline.protocol.obeyed import OWN_SKILLS, PROJECT_SKILLS
 
 
 def write(folder: Path, text: str) -> Path:
@@ -33,7 +34,7 @@ def test_a_project_without_skills_says_nothing_of_them(project, home):
     assert (found.skills, found.skipped, listed(found.skills)) == ((), (), "")
 
 
-@pytest.mark.parametrize("place", PROJECT)
+@pytest.mark.parametrize("place", PROJECT_SKILLS)
 def test_skills_of_a_project_are_found(project, home, place):
     skill(project / place)
     (found,) = found_skills(project, home).skills
@@ -42,9 +43,9 @@ def test_skills_of_a_project_are_found(project, home, place):
     assert instructions(found) == "# How\nDo it.\n"
 
 
-@pytest.mark.parametrize("place", PERSON)
+@pytest.mark.parametrize("place", OWN_SKILLS)
 def test_a_persons_own_skill_wins_over_a_projects(project, home, place):
-    skill(project / PROJECT[0], about="The project's.")
+    skill(project / PROJECT_SKILLS[0], about="The project's.")
     skill(home / place, about="My own.")
     assert [found.description for found in found_skills(project, home).skills] == ["My own."]
 
@@ -62,7 +63,7 @@ def test_a_persons_own_skill_wins_over_a_projects(project, home, place):
     ],
 )
 def test_an_invalid_skill_is_left_out_and_told_of(project, home, text, why):
-    folder = write(project / PROJECT[0] / "pdf", text)
+    folder = write(project / PROJECT_SKILLS[0] / "pdf", text)
     found = found_skills(project, home)
     assert found.skills == ()
     (told,) = found.skipped
@@ -71,25 +72,25 @@ def test_an_invalid_skill_is_left_out_and_told_of(project, home, text, why):
 
 
 def test_a_folder_without_the_file_is_told_of_and_a_stray_file_is_not(project, home):
-    (project / PROJECT[0] / "empty").mkdir(parents=True)
-    (project / PROJECT[0] / "README.md").write_text("")
+    (project / PROJECT_SKILLS[0] / "empty").mkdir(parents=True)
+    (project / PROJECT_SKILLS[0] / "README.md").write_text("")
     assert ["has no SKILL.md" in told for told in found_skills(project, home).skipped] == [True]
 
 
 def test_a_projects_skill_cannot_lead_out_of_it_and_a_persons_own_may(project, home, tmp_path):
     outside = skill(tmp_path / "elsewhere")
-    (project / PROJECT[0]).mkdir(parents=True)
-    os.symlink(outside, project / PROJECT[0] / "pdf")
+    (project / PROJECT_SKILLS[0]).mkdir(parents=True)
+    os.symlink(outside, project / PROJECT_SKILLS[0] / "pdf")
     found = found_skills(project, home)
     assert found.skills == ()
     assert "leads out of the project" in found.skipped[0]
-    (home / PERSON[0]).mkdir(parents=True)
-    os.symlink(outside, home / PERSON[0] / "pdf")
+    (home / OWN_SKILLS[0]).mkdir(parents=True)
+    os.symlink(outside, home / OWN_SKILLS[0] / "pdf")
     assert [one.name for one in found_skills(project, home).skills] == ["pdf"]
 
 
 def test_the_files_that_a_skill_brings_are_named(project, home):
-    folder = skill(project / PROJECT[0])
+    folder = skill(project / PROJECT_SKILLS[0])
     for name in ("scripts/a.py", "b.md", ".git/config"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("")
@@ -100,14 +101,14 @@ def test_the_files_that_a_skill_brings_are_named(project, home):
 
 def test_what_the_prompt_says_of_many_skills_is_bounded(project, home):
     for number in range(50):
-        skill(project / PROJECT[0], f"s{number:02}", "x" * 1_000)
+        skill(project / PROJECT_SKILLS[0], f"s{number:02}", "x" * 1_000)
     text = listed(found_skills(project, home).skills)
     assert len(text) < 21_000
     assert text.endswith("There are more; use_skill names them.\n")
 
 
 def test_a_very_long_skill_is_cut_and_says_where_the_rest_is(project, home):
-    folder = skill(project / PROJECT[0])
+    folder = skill(project / PROJECT_SKILLS[0])
     (folder / "SKILL.md").write_text((folder / "SKILL.md").read_text() + "x" * 200_000)
     (found,) = found_skills(project, home).skills
     assert len(instructions(found)) < 101_000

@@ -2,7 +2,7 @@ from hypothesis import given, strategies as st
 
 from halocline.context.view import MISSING, View, paired, view
 from halocline.protocol.events import Compacted, CompactionCause
-from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, UserMessage
+from halocline.protocol.messages import AssistantMessage, Image, Note, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state import State
 
 PROMPT = UserMessage((Text("hi"),))
@@ -117,3 +117,24 @@ def test_undoing_a_compaction_gives_the_old_view_back():
     before = growing.of(State(messages=history))
     growing.of(State(messages=history, compactions=(compacted(3, 4),)))
     assert growing.of(State(messages=history)) == before
+
+
+def test_a_model_that_sees_nothing_is_told_where_pictures_were():
+    picture = Image("image/png", "blob")
+    state = State(
+        messages=(
+            UserMessage((Text("look"), picture)),
+            AssistantMessage((ToolCall("c1", "read_file", {"path": "a.png"}),)),
+            ToolResult("c1", (Text("a picture"), picture)),
+        )
+    )
+    blind = view(state, sees=False)
+    assert not [part for message in blind for part in message.content if isinstance(part, Image)]
+    assert [len(message.content) for message in blind] == [2, 1, 2]
+    assert view(state) == state.messages
+
+
+def test_a_view_follows_a_switch_to_a_blind_model_and_back():
+    state, kept = State(messages=(UserMessage((Image("image/png", "blob"),)),)), View()
+    seen = [kept.of(state, sees=sees) for sees in (True, False, False, True)]
+    assert seen == [view(state), view(state, sees=False), view(state, sees=False), view(state)]

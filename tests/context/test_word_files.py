@@ -3,18 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from halocline.context.word_files import (
-    DEEPEST,
-    LONGEST_FILE,
-    MOST,
-    OWN,
-    PERSON,
-    PROJECT,
-    Places,
-    filled,
-    found_words,
-    read_word,
-)
+from halocline.context.word_files import DEEPEST, LONGEST_FILE, MOST, OWN, Places, filled, found_words, read_word
+from halocline.protocol.obeyed import OWN_WORDS, PROJECT_WORDS
 
 
 @pytest.fixture
@@ -33,13 +23,13 @@ def write(path: Path, text: str | bytes = "Do it.\n") -> Path:
 
 def roots(places: Places) -> list[tuple[str, Path]]:
     return [
-        *((kind, places.workspace / name) for kind, name in PROJECT),
+        *((kind, places.workspace / name) for kind, name in PROJECT_WORDS),
         *((kind, places.own / name) for kind, name in OWN),
-        *((kind, places.person / name) for kind, name in PERSON),
+        *((kind, places.person / name) for kind, name in OWN_WORDS),
     ]
 
 
-@pytest.mark.parametrize("at", range(len(PROJECT) + len(OWN) + len(PERSON)))
+@pytest.mark.parametrize("at", range(len(PROJECT_WORDS) + len(OWN) + len(OWN_WORDS)))
 def test_every_place_gives_words_and_what_is_written_first_wins(places, at):
     kind, folder = roots(places)[at]
     mine = write(folder / "deploy.md")

@@ -7,7 +7,7 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import AssistantMessage, Effort
 from halocline.providers.scripted import Fault, Turn
-from halocline.store.settings import PlanSettings, Settings
+from halocline.store.settings import PlanSettings, Price, Settings
 from halocline.testing.model_server import ModelServer
 
 
@@ -113,3 +113,29 @@ def test_an_effort_that_is_chosen_for_the_run_is_for_both_modes():
     settings = Settings(effort=Effort.LOW, plan=PlanSettings(model="openai/a", effort=Effort.HIGH))
     chosen = Choices(effort=Effort.MAX).over(settings)
     assert (chosen.effort, chosen.plan) == (Effort.MAX, PlanSettings(model="openai/a"))
+
+
+async def test_the_window_of_a_model_is_known_before_its_first_reply(journey, script):
+    thinker, doer, third = (script(name, "never") for name in ("thinker", "doer", "third"))
+    windows = {thinker: 50_000, doer: 60_000, third: 70_000}
+    prices = {name: Price(window=window) for name, window in windows.items()}
+    client = client_of(journey, model=doer, plan=PlanSettings(model=thinker), prices=prices)
+    await journey.open(client, TaskOptions(mode=ev.Mode.PLAN))
+    seen = [client.state(journey.task).window]
+    client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.ACT))
+    seen.append(client.state(journey.task).window)
+    await client.change_model(journey.task, third)
+    seen.append(client.state(journey.task).window)
+    await client.close()
+    assert seen == [50_000, 60_000, 70_000]
+
+
+async def test_a_window_that_was_given_is_not_that_of_the_other_mode(journey, script):
+    thinker, doer = script("thinker", "never"), script("doer", "never")
+    client = client_of(journey, model=doer, plan=PlanSettings(model=thinker), context_window=9_000)
+    await journey.open(client, TaskOptions(mode=ev.Mode.PLAN))
+    seen = [client.state(journey.task).window]
+    client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.ACT))
+    seen.append(client.state(journey.task).window)
+    await client.close()
+    assert seen == [None, 9_000]

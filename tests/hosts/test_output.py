@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.hosts.output import Capture, Redraws, Spool, plain
+from halocline.hosts.output import Capture, Progress, Redraws, Spool, plain
 
 
 @pytest.mark.parametrize(
@@ -132,3 +132,21 @@ def test_every_look_is_bounded_and_the_copy_goes_on(tmp_path: Path):
         assert spool.path in text
     capture.close()
     assert Path(spool.path).read_bytes() == b"a" * 1_000 + b"b" * 1_000
+
+
+@pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "OPENSSH "])
+async def test_the_rest_of_a_private_key_whose_beginning_is_lost_is_not_passed_on(kind: str):
+    said: list[str] = []
+    progress = Progress(said.append)
+    progress.feed(f"-----BEGIN {kind}PRIVATE KEY-----\n".encode() + b"A" * 64 + b"\n")
+    progress.feed(b"BBBB\n" * 1_000 + f"-----END {kind}PRIVATE KEY-----\nafter\n".encode())
+    progress.flush()
+    assert said == ["after\n"]
+
+
+async def test_output_that_comes_too_fast_begins_with_a_whole_line():
+    said: list[str] = []
+    progress = Progress(said.append)
+    progress.feed(b"a line of text\n" * 1_000)
+    progress.flush()
+    assert set("".join(said).splitlines()) == {"a line of text"}

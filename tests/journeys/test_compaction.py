@@ -66,7 +66,7 @@ async def test_a_server_that_calls_a_request_too_long_does_not_end_the_task(jour
     await journey.run(client=narrow(steps(40), 12_000, compaction=automatic))
     made = compactions(journey)
     assert {event.cause for event in made} == {ev.CompactionCause.OVERFLOW}
-    assert not any(event.summary for event in made)
+    assert all(event.limit in (None, 12_000) and not event.summary for event in made)
     assert journey.state.last_end.reason is StopReason.END_TURN
     assert_sound(journey.logged)
 
@@ -111,6 +111,36 @@ async def test_a_person_can_shorten_it_between_turns_and_take_that_back(journey,
     assert client.state(journey.task).compaction is None
     assert client.state(journey.task).messages == before.messages
     await client.close()
+
+
+async def test_a_summary_that_is_longer_than_what_it_stands_for_is_done_without(journey, narrow):
+    many = Turn(calls=(Call("execute_command", {"command": "seq 3000"}),))
+    client = narrow([many, Turn(text="done")], None, summary="word " * 8_000)
+    await journey.open(client, YOLO)
+    await journey.prompt(client)
+    client.send(cmd.Compact(task=journey.task))
+    seen = [event async for event in until(client, journey, client.state(journey.task).seq, ev.Compacted)]
+    assert [type(event) for event in seen] == [ev.CompactionStarted, ev.UsageReported, ev.Compacted]
+    assert (seen[-1].summary, seen[-1].after < seen[-1].before * 0.9) == ("", True)
+    await client.close()
+
+
+async def test_taking_back_twice_takes_both_back_and_a_third_time_says_that_there_is_none(journey, narrow):
+    client = narrow([*steps(12), *steps(12)], None)
+    await journey.open(client, YOLO)
+    for _ in range(2):
+        await journey.prompt(client)
+        client.send(cmd.Compact(task=journey.task))
+        [event async for event in until(client, journey, client.state(journey.task).seq, ev.Compacted)]
+    first, second = client.state(journey.task).compactions
+    assert first.kept_from < second.kept_from
+    said = []
+    for wanted in (ev.CompactionUndone, ev.CompactionUndone, ev.ErrorRaised):
+        client.send(cmd.Compact(task=journey.task, undo=True))
+        [event async for event in until(client, journey, client.state(journey.task).seq, wanted)]
+        said.append(client.state(journey.task).compaction)
+    await client.close()
+    assert said == [first, None, None]
 
 
 async def test_too_little_to_shorten_is_said_and_nothing_is_asked(journey, narrow):

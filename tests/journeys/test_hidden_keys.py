@@ -1,5 +1,7 @@
 import re
 
+import pytest
+
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Note
@@ -8,6 +10,7 @@ from halocline.providers.scripted import Call, Turn
 DONE = Turn(text="done")
 TOKEN = "ghp_" + "a1B2" * 9
 """No real one."""
+BEGIN = "-----BEGIN RSA PRIVATE KEY-----"
 URL = "https://someone:hunter2secret@example.com/x.git"
 
 
@@ -42,6 +45,37 @@ async def test_the_copy_of_a_long_output_is_read_without_keys_too(journey):
     )
     await journey.run(DONE, DONE, Turn(calls=calls), DONE, resume=journey.task)
     assert all("[a github-token was left out]" in result and TOKEN not in result for result in journey.results[-2:])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"echo {TOKEN}; sleep 0.3",
+        f"printf {TOKEN[:20]}; sleep 0.3; echo {TOKEN[20:]}; sleep 0.3",
+        f"seq 1000 | sed s/.*/{TOKEN}/; sleep 0.3",
+        f"printf '%s\\n' '{BEGIN}' ghp_; sleep 0.3; printf 'a\\n%s\\n' '{BEGIN.replace('BEGIN', 'END')}'",
+    ],
+    ids=["whole", "in two", "cut", "private"],
+)
+async def test_keys_are_left_out_while_a_command_still_runs(journey, command):
+    shown = []
+    client = journey.client([runs(command), DONE])
+    await journey.open(client)
+    await journey.prompt(client, answer=lambda event: shown.append(event))
+    await client.close()
+    live = "".join(event.text for event in shown if isinstance(event, ev.ToolCallProgressed))
+    assert "was left out]" in live
+    assert "ghp_" not in live
+
+
+async def test_a_line_that_is_not_finished_is_shown_while_a_command_waits(journey):
+    shown = []
+    client = journey.client([runs("printf 'url of https://example.com: '; sleep 0.4; echo x"), DONE])
+    await journey.open(client)
+    await journey.prompt(client, answer=lambda event: shown.append(event))
+    await client.close()
+    live = [event.text for event in shown if isinstance(event, ev.ToolCallProgressed)]
+    assert live == ["url of https://example.com: ", "x\n"]
 
 
 async def test_somebody_who_wants_to_see_keys_does(journey):

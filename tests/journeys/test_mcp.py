@@ -11,7 +11,7 @@ import pytest
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
-from halocline.protocol.messages import Note, Text, UserMessage
+from halocline.protocol.messages import Note, UserMessage
 from halocline.providers.scripted import Call, Turn
 from halocline.store.settings import McpSettings
 
@@ -321,13 +321,25 @@ async def test_a_prompt_of_a_server_is_filled_in_with_what_a_person_typed(journe
     servers(test="")
     client = journey.client([DONE])
     await journey.open(client)
-    await journey.prompt(client)
+    (said,) = await client.mcp_prompt(journey.task, "/mcp:test:greet the world")
     assert [prompt.command for prompt in client.mcp_prompts(journey.task)] == ["mcp:test:greet"]
-    (said,) = await client.mcp_prompt(journey.task, "/mcp:test:greet", ["the", "world"])
     with pytest.raises(UsageError, match="needs who"):
-        await client.mcp_prompt(journey.task, "mcp:test:greet", [])
+        await client.mcp_prompt(journey.task, "/mcp:test:greet")
+    with pytest.raises(UsageError, match="no prompt /mcp:test:greets"):
+        await client.mcp_prompt(journey.task, "/mcp:test:greets the world")
     await client.close()
-    assert said == Text("Greet the world.")
+    assert said.source == "mcp_prompt"
+    assert said.text.endswith("Greet the world.")
+
+
+async def test_how_it_stands_with_each_server_is_told(journey, servers):
+    servers(dead="dies", off=("", {"disabled": True}), test="")
+    client = journey.client([DONE])
+    await journey.open(client)
+    await journey.prompt(client)
+    found = {each.name: (each.state, each.tools) for each in client.mcp_standings(journey.task)}
+    await client.close()
+    assert found == {"dead": ("failed", 0), "off": ("off", 0), "test": ("ready", 2)}
 
 
 async def test_an_interrupt_ends_a_call_that_hangs_and_the_server_is_told(journey, servers):

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, SandboxChecked, SandboxStanding, ToolKind
+from halocline.protocol.obeyed import OBEYED
 from halocline.protocol.rules import Rule, RuleBook, Source, Verdict
 
 ASK, EDITS, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.ACCEPT_EDITS, ApprovalMode.AUTO, ApprovalMode.YOLO
@@ -75,6 +76,35 @@ def test_the_table_of_the_modes(workspace, call, ask, edits, auto, yolo, plan):
     verdicts = [decide(call, posture(workspace, mode)).verdict for mode in (ASK, EDITS, AUTO, YOLO)]
     assert verdicts == [ask, edits, auto, yolo]
     assert decide(call, posture(workspace, mode=Mode.PLAN)).verdict == plan
+
+
+@pytest.mark.parametrize("place", OBEYED)
+@pytest.mark.parametrize("mode", [ASK, EDITS, AUTO])
+def test_what_would_steer_later_tasks_is_never_planted_unasked(workspace, place, mode):
+    ways = (edit(place), edit(f"{place}/x.md"), edit(f"src/{place.upper()}"), execute(f"echo x > {place}"))
+    assert {decide(way, posture(workspace, mode)).verdict for way in ways} == {Verdict.ASK}
+    assert decide(read(place), posture(workspace, mode)).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cp a.txt AGENTS.md",
+        "mv a.txt src/CLAUDE.md",
+        "ls | tee -a .cursorrules",
+        "sed -i s/a/b/ AGENTS.md",
+    ],
+)
+def test_no_command_plants_a_rule_unasked(workspace, command):
+    decision = decide(execute(command), posture(workspace, AUTO))
+    assert (decision.verdict, "obeyed by other programs" in decision.reason) == (Verdict.ASK, True)
+
+
+def test_a_rule_that_is_a_link_to_a_file_of_the_project_is_asked_about(workspace):
+    (workspace / "guide.md").write_text("x")
+    (workspace / "AGENTS.md").symlink_to("guide.md")
+    assert decide(edit("AGENTS.md"), posture(workspace, AUTO)).rule == "runs-later"
+    assert decide(edit("guide.md"), posture(workspace, AUTO)).verdict is Verdict.ALLOW
 
 
 def test_plan_mode_holds_in_yolo_too(workspace):

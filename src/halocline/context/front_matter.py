@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from halocline.context.globs import anywhere
-from halocline.context.instruction_places import Dialect
+from halocline.protocol.obeyed import Dialect
 from halocline.protocol.values import Value
 
 LONGEST = 20_000

@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from halocline.context.budget import RULE
 from halocline.context.front_matter import Rule, When, rule_in
 from halocline.context.instruction_imports import DEEPEST, MOST, holds_secrets, may_bring, named_in, target
-from halocline.context.instruction_places import NESTED, OTHER_THINGS, Dialect, Owner, Roots, Row, present
+from halocline.context.instruction_places import OTHER_THINGS, Roots, present
 from halocline.edits.text import BinaryContent, decode, to_lf
 from halocline.policy.paths import hides
 from halocline.protocol.errors import SettingsError
+from halocline.protocol.obeyed import NESTED, Dialect, Owner, Row
 from halocline.protocol.values import Value
 
 MOST_FILES = 200

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from halocline.context.instruction_places import MARKDOWN, ROWS, Owner, Roots
+from halocline.context.instruction_places import Roots
 from halocline.policy.paths import resolve
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.obeyed import MARKDOWN, RULE_ROWS, Owner
 from halocline.protocol.rules import Place
 
 DEEPEST = 5
@@ -67,7 +68,7 @@ def _place(real: str, roots: Roots, ignored: tuple[str, ...] = ()) -> Place | No
 
 def _is_among_a_persons(path: str, roots: Roots) -> bool:
     """Whether a file lies in a folder of the person's rules, or beside such a file. Their links are the person's."""
-    for row in ROWS:
+    for row in RULE_ROWS:
         place = roots.path(row)
         if row.owner != "person" or not place:
             continue

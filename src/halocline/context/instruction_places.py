@@ -1,85 +1,15 @@
-"""Where rules lie: one list, from which they are read, listed and documented. What must stay true: a folder without
-any rules costs a `stat` for each row and nothing else.
+"""Where rules lie on this machine, by the rows of `protocol/obeyed.py`. What must stay true: a folder without any rules
+costs a `stat` for each row and nothing else.
 """
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
+from halocline.protocol.obeyed import NESTED, RULE_ROWS, Root, Row
 from halocline.protocol.values import Value
 
-Owner = Literal["managed", "person", "project"]
-"""Whose rules they are; the later come later in the prompt."""
-Dialect = Literal["plain", "cline", "claude", "cursor", "copilot", "windsurf"]
-"""What the front matter of a file means; plain: it has none."""
-Root = Literal["/etc/halocline", "~/.halocline", "~", ""]
-"""What a place is below; empty: the project. These are no enumerations, as every start imports this."""
-MARKDOWN = (".md", ".markdown", ".mdc", ".txt")
-
-
-class Row(Value, frozen=True):
-    """One place. With `endings` it may be a folder, which is read with all that is below it."""
-
-    root: Root
-    path: str
-    dialect: Dialect = "plain"
-    endings: tuple[str, ...] = ()
-    imports: bool = False
-    """Whether `@path` in it means another file."""
-
-    @property
-    def owner(self) -> Owner:
-        match self.root:
-            case "/etc/halocline":
-                return "managed"
-            case "":
-                return "project"
-        return "person"
-
-    @property
-    def shown(self) -> str:
-        """The place as people write it."""
-        return f"{self.root}/{self.path}" if self.root else self.path
-
-
-ROWS = (
-    Row("/etc/halocline", "AGENTS.md", imports=True),
-    Row("/etc/halocline", "rules", "cline", MARKDOWN),
-    Row("~/.halocline", "AGENTS.md", imports=True),
-    Row("~/.halocline", "rules", "cline", MARKDOWN),
-    Row("~", ".agents/AGENTS.md", imports=True),
-    Row("~", ".config/AGENTS.md", imports=True),
-    Row("~", ".claude/CLAUDE.md", imports=True),
-    Row("~", ".claude/rules", "claude", (".md",), imports=True),
-    Row("~", ".cline/rules", "cline", MARKDOWN),
-    Row("~", "Documents/Cline/Rules", "cline", MARKDOWN),
-    Row("~", "Cline/Rules", "cline", MARKDOWN),
-    Row("", "AGENTS.md", imports=True),
-    Row("", "CLAUDE.md", imports=True),
-    Row("", ".claude/CLAUDE.md", imports=True),
-    Row("", ".claude/rules", "claude", (".md",), imports=True),
-    Row("", ".halocline/rules", "cline", MARKDOWN),
-    Row("", ".clinerules", "cline", MARKDOWN),
-    Row("", ".cline/rules", "cline", MARKDOWN),
-    Row("", ".cursorrules"),
-    Row("", ".cursor/rules", "cursor", (".mdc", ".md")),
-    Row("", ".windsurfrules"),
-    Row("", ".windsurf/rules", "windsurf", (".md",)),
-    Row("", ".roorules"),
-    Row("", ".roo/rules", "plain", MARKDOWN),
-    Row("", ".goosehints"),
-    Row("", "GEMINI.md", imports=True),
-    Row("", "QWEN.md", imports=True),
-    Row("", ".github/copilot-instructions.md"),
-    Row("", ".github/instructions", "copilot", (".instructions.md",)),
-    Row("", "AGENTS.local.md", imports=True),
-    Row("", "CLAUDE.local.md", imports=True),
-)
-"""In the order in which the model reads them: what is more particular comes later."""
-FIRST_OF_PROJECT = next(row for row in ROWS if not row.root)
-NESTED = ("AGENTS.md", "CLAUDE.md")
-"""Files that hold for the folder that they are in, wherever in the project that is; above it up to the repository's."""
+FIRST_OF_PROJECT = next(row for row in RULE_ROWS if not row.root)
 OTHER_THINGS = frozenset({"workflows", "hooks", "skills"})
 """Folders among rules whose files are no rules."""
 
@@ -144,7 +74,7 @@ def places(roots: Roots) -> tuple[str, ...]:
 
 
 def _all(roots: Roots) -> Iterator[tuple[Row, str]]:
-    for row in ROWS:
+    for row in RULE_ROWS:
         if row is FIRST_OF_PROJECT:
             yield from ((Row("", name, imports=True), f"{folder}/{name}") for folder in roots.above for name in NESTED)
         if folder := roots.of(row.root):

@@ -12,10 +12,10 @@ from halocline.context.budget import RULES
 from halocline.context.front_matter import When
 from halocline.context.globs import fitting_path
 from halocline.context.instruction_files import Reader, RuleFile
-from halocline.context.instruction_places import NESTED
 from halocline.context.touched import Touched, folders_of
 from halocline.protocol.instructions import SOURCE, ActiveInstruction, Beginning, InstructionFile, InstructionsLoaded
 from halocline.protocol.messages import Note
+from halocline.protocol.obeyed import NESTED
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 

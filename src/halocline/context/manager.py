@@ -4,7 +4,7 @@ The system prompt was fixed when the task began and messages are only appended, 
 of the next and the provider's cache holds; `view` says when that is given up.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from halocline.context.room import Room, room, used
 from halocline.context.sizes import Sum, request_tokens
@@ -14,6 +14,7 @@ from halocline.ports.tool import Toolset
 from halocline.protocol.events import Mode
 from halocline.protocol.messages import Effort, Message
 from halocline.protocol.state import State
+from halocline.protocol.usage_report import Shortened
 from halocline.protocol.values import Value
 
 
@@ -27,7 +28,8 @@ class Thinking(Value, frozen=True):
 class Context:
     """Builds requests. `max_tokens` bounds one reply, None leaves it to the model; `thinking` is by mode.
 
-    `at` is the part of the window from which on a conversation is crowded; None: as `context.room` has it.
+    `at` is the part of the window from which on a conversation is crowded; None: as `context.room` has it. `sees` says
+    of a model whether pictures may be sent to it.
     """
 
     def __init__(
@@ -35,10 +37,12 @@ class Context:
         max_tokens: int | None = None,
         thinking: Mapping[Mode, Thinking] | None = None,
         at: float | None = None,
+        sees: Callable[[str], bool] = lambda model: True,
     ) -> None:
         self._max_tokens = max_tokens
         self._thinking = thinking or {}
         self._at = at
+        self._sees = sees
         self._view = View()
         self._sum = Sum()
 
@@ -60,8 +64,16 @@ class Context:
 
     def visible(self, state: State) -> tuple[Message, ...]:
         """What of the conversation the model reads. Where its window is known, no message takes more than a third."""
-        known = state.window or state.limit
-        return self._view.of(state, self.room(state).allowed // 3 if known else None)
+        return self._view.of(state, self._most(state), sees=self._sees(state.model))
+
+    def passes(self, state: State) -> Shortened:
+        """What `visible` leaves out of the conversation, makes up and cuts."""
+        from halocline.context.passes import passes  # for people who ask
+
+        return passes(state, self._most(state), sees=self._sees(state.model))
+
+    def _most(self, state: State) -> int | None:
+        return self.room(state).allowed // 3 if state.window or state.limit else None
 
     def room(self, state: State) -> Room:
         """How much there is room for."""

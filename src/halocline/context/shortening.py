@@ -13,6 +13,7 @@ from halocline.context.sizes import BYTES, IMAGE, message_tokens, tokens
 from halocline.protocol.messages import AssistantMessage, Image, Message, Note, Text, Thinking, ToolCall
 
 NO_PICTURE = "[a picture is left out here: there is no room for it]"
+UNSEEN = "[a picture is left out here: you cannot see pictures]"
 WHERE = "there is no room for all of it: what you need again, read again in parts"
 SHORTEST = 200
 """Characters that a text keeps, however little room there is."""
@@ -31,6 +32,14 @@ def shortened(message: Message, most: int) -> Message:
         parts = [part for part in parts if not isinstance(part, Thinking)]
     share = most / max(1, size)
     return replace(message, content=tuple(_part(part, share, most) for part in parts))
+
+
+def without_pictures(message: Message) -> Message:
+    """The message for a model that sees none; the same object when it has none."""
+    parts: Iterable[Any] = message.content
+    if not any(isinstance(part, Image) for part in parts):
+        return message
+    return replace(message, content=tuple(Text(UNSEEN) if isinstance(part, Image) else part for part in parts))
 
 
 def _part(part: Text | Note | Image | ToolCall, share: float, most: int) -> Text | Note | Image | ToolCall:

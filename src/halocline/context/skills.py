@@ -12,11 +12,9 @@ import msgspec
 
 from halocline.context.budget import Budget, fitting
 from halocline.context.file_head import parts
+from halocline.protocol.obeyed import OWN_SKILLS, PROJECT_SKILLS
 from halocline.protocol.values import Value
 
-PROJECT = (".halocline/skills", ".clinerules/skills", ".cline/skills", ".claude/skills", ".agents/skills")
-PERSON = (".cline/skills", ".claude/skills", ".agents/skills")
-"""Where skills are looked for, in the workspace and in the home folder; of one name the first is taken."""
 FILE = "SKILL.md"
 MOST = 100
 MOST_FILES = 50
@@ -62,7 +60,7 @@ def found_skills(workspace: Path, home: Path | None = None) -> Found:
     skills: dict[str, Skill] = {}
     skipped: list[str] = []
     inside = os.path.realpath(workspace)
-    places = [(home / place, "") for place in PERSON] + [(workspace / place, inside) for place in PROJECT]
+    places = [(home / place, "") for place in OWN_SKILLS] + [(workspace / place, inside) for place in PROJECT_SKILLS]
     for folder, within in dict(places).items():
         for path in _folders(folder):
             try:

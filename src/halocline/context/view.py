@@ -9,7 +9,7 @@ from operator import is_
 
 from msgspec.structs import replace
 
-from halocline.context.shortening import shortened
+from halocline.context.shortening import shortened, without_pictures
 from halocline.context.stale import Stale
 from halocline.protocol.events import Compacted
 from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolCall, ToolResult, UserMessage
@@ -28,21 +28,23 @@ class View:
     def __init__(self) -> None:
         self._compaction: Compacted | None = None
         self._most: int | None = None
+        self._sees = True
         self._known: Sequence[Message] = ()
         self._settled: tuple[Message, ...] = ()
         self._at = 0
         self.stale = Stale()
 
-    def of(self, state: State, most: int | None = None) -> tuple[Message, ...]:
-        """The same as `view(state, most)`."""
+    def of(self, state: State, most: int | None = None, *, sees: bool = True) -> tuple[Message, ...]:
+        """The same as `view(state, most, sees=sees)`."""
         messages, compaction = state.messages, state.compaction
-        same = compaction is self._compaction and most == self._most
+        same = compaction is self._compaction and (most, sees) == (self._most, self._sees)
         if not same or not _begins_with(messages, self._known):
+            self._sees = sees
             self._begin(compaction, most, messages)
         left_out = len(self.stale.left_out)
         self.stale.take(messages)
         if len(self.stale.left_out) != left_out:
-            self._settled, self._at = _head(messages, compaction), _kept_from(compaction)
+            self._settled, self._at = self._headed(messages, compaction), _kept_from(compaction)
         self._known = messages
         # What comes before a reply is settled: no later result is an answer to it.
         if (newest := _newest_reply(messages, self._at)) > self._at:
@@ -53,9 +55,13 @@ class View:
     def _begin(self, compaction: Compacted | None, most: int | None, messages: Sequence[Message]) -> None:
         self._compaction, self._most = compaction, most
         self._known = ()
-        self._settled = _head(messages, compaction)
+        self._settled = self._headed(messages, compaction)
         self._at = _kept_from(compaction)
         self.stale = Stale(self._at)
+
+    def _headed(self, messages: Sequence[Message], compaction: Compacted | None) -> tuple[Message, ...]:
+        head = _head(messages, compaction)
+        return head if self._sees else tuple(map(without_pictures, head))
 
     def _seen(self, messages: Sequence[Message], begin: int, end: int) -> tuple[Message, ...]:
         return paired([self._one(at, messages[at]) for at in range(begin, end)])
@@ -63,15 +69,20 @@ class View:
     def _one(self, at: int, message: Message) -> Message:
         if isinstance(message, ToolResult) and (note := self.stale.left_out.get(at)):
             message = replace(message, content=(Text(note), *message.content[1:]))
+        if not self._sees:
+            message = without_pictures(message)
         most = self._most
         if self._compaction and self._compaction.longest and at < self._compaction.until:
             most = self._compaction.longest
         return shortened(message, most) if most else message
 
 
-def view(state: State, most: int | None = None) -> tuple[Message, ...]:
-    """What the model reads, with every call answered directly after its message; of each at most so many tokens."""
-    return View().of(state, most)
+def view(state: State, most: int | None = None, *, sees: bool = True) -> tuple[Message, ...]:
+    """What the model reads, with every call answered directly after its message; of each at most so many tokens.
+
+    Pictures are for a model that `sees`.
+    """
+    return View().of(state, most, sees=sees)
 
 
 def replies_left_out(state: State) -> int:

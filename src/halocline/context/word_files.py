@@ -11,27 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from halocline.context.file_head import fields, parts
+from halocline.protocol.obeyed import OWN_WORDS, PROJECT_WORDS
 from halocline.protocol.values import Value
 
-PROJECT = (
-    ("workflow", ".halocline/workflows"),
-    ("workflow", ".clinerules/workflows"),
-    ("command", ".halocline/commands"),
-    ("command", ".claude/commands"),
-    ("command", ".cursor/commands"),
-    ("command", ".opencode/commands"),
-    ("command", ".opencode/command"),
-)
 OWN = (("workflow", "workflows"), ("command", "commands"))
-PERSON = (
-    ("workflow", "Documents/Cline/Workflows"),
-    ("workflow", "Cline/Workflows"),
-    ("command", ".claude/commands"),
-    ("command", ".cursor/commands"),
-    ("command", ".config/opencode/commands"),
-    ("command", ".config/opencode/command"),
-)
-"""Where they are looked for: in the workspace, in Halocline's home and in the person's; of a name the first counts."""
+"""In Halocline's home."""
 MOST = 500
 DEEPEST = 4
 LONGEST_NAME = 100
@@ -134,9 +118,9 @@ def _split(arguments: str) -> list[str]:
 
 
 def _folders(places: Places, inside: str) -> Iterator[tuple[str, Path, str]]:
-    yield from ((kind, places.workspace / name, inside) for kind, name in PROJECT)
+    yield from ((kind, places.workspace / name, inside) for kind, name in PROJECT_WORDS)
     yield from ((kind, places.own / name, "") for kind, name in OWN)
-    yield from ((kind, places.person / name, "") for kind, name in PERSON)
+    yield from ((kind, places.person / name, "") for kind, name in OWN_WORDS)
 
 
 def _below(folder: Path) -> Iterator[Path]:

@@ -84,6 +84,7 @@ RECORDED_SETTINGS = (
     "web_search",
     "sandbox",
     "compaction",
+    "image_models",
 )
 """The settings that the course of a task depends on."""
 PATIENCE = 30.0
@@ -199,7 +200,10 @@ class Assembly:
 
     def context(self) -> Context:
         """What builds a task's requests."""
-        return Context(self.settings.max_tokens, thinking(self.settings), self.settings.compaction.at)
+        return Context(self.settings.max_tokens, thinking(self.settings), self.settings.compaction.at, self._sees)
+
+    def _sees(self, model: str) -> bool:
+        return takes_images(model, self.settings, self.catalogue)
 
     def tools(self) -> Toolset:
         """The tools there are; which of them the model is offered is the state's matter."""
@@ -354,7 +358,7 @@ class Assembly:
             code=TreeSitter(),
             documents=ChildDocuments(),
             browser=self._browser(),
-            takes_images=lambda name: takes_images(name, self.settings, self.catalogue),
+            takes_images=self._sees,
             syntax_errors=self.settings.syntax_errors,
             leave=self.leave(workspace),
             partial_edits=self.settings.partial_edits,

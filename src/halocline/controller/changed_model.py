@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from halocline.controller.opening import changed
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import ModelChanged
 
 if TYPE_CHECKING:
     from halocline.controller.assembly import Assembly
@@ -22,7 +22,7 @@ async def change_model(opened: "OpenTask", assembly: "Assembly", named: str) -> 
     old, opened.model.now = opened.model.now, new
     state = opened.task.state
     if opened.model.names[state.mode] != state.model:
-        opened.task.emit(ModelChanged(model=opened.model.names[state.mode]))
+        opened.task.emit(changed(state.mode, opened.model.names, assembly))
     await old.close()
 
 

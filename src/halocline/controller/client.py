@@ -1,6 +1,6 @@
 """What a surface holds: one handle on the controller, under one name."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from halocline.controller.replay import Replay
     from halocline.controller.time_travel import TimeTravel
     from halocline.controller.words import Words
-    from halocline.ports.mcp import McpPrompt
+    from halocline.ports.mcp import McpPrompt, McpStanding
     from halocline.protocol.mentioned import Mentioned
     from halocline.protocol.messages import UserPart
     from halocline.protocol.usage_report import CacheReport, ContextReport
@@ -187,9 +187,17 @@ class Client:
         """The prompts of an open task's MCP servers, for menus; each has its `command`, without the slash."""
         return self._controller.mcp_prompts(task)
 
-    async def mcp_prompt(self, task: str, command: str, values: Sequence[str]) -> tuple[UserPart, ...]:
-        """What `mcp:server:prompt` stands for, with values for its arguments. Raises UsageError."""
-        return await self._controller.mcp_prompt(task, command, values)
+    def mcp_standings(self, task: str) -> "list[McpStanding]":
+        """How it stands with an open task's MCP servers."""
+        return self._controller.mcp_standings(task)
+
+    async def mcp_prompt(self, task: str, typed: str) -> tuple[UserPart, ...]:
+        """What `/mcp:server:prompt values` puts ahead of itself in a prompt, which is then `verbatim`.
+
+        Raises:
+            UsageError
+        """
+        return await self._controller.mcp_prompt(task, typed)
 
     def remarks(self, task: str) -> tuple[str, ...]:
         """What a person should hear of an open task's model, skills and search engine; mostly nothing."""

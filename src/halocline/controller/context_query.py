@@ -47,6 +47,7 @@ def context_of(assembly: "Assembly", state: State) -> ContextReport:
         window_known=bool(state.window or state.limit),
         reserve=room.window - room.allowed,
         rates=rates(info, report.used),
+        shortened=context.passes(state),
     )
 
 

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from halocline.controller.replay import Replay
     from halocline.controller.time_travel import TimeTravel
     from halocline.controller.words import Words
-    from halocline.ports.mcp import McpPrompt
+    from halocline.ports.mcp import McpPrompt, McpStanding
     from halocline.protocol.mentioned import Mentioned
     from halocline.protocol.messages import UserPart
     from halocline.protocol.usage_report import CacheReport, ContextReport
@@ -149,7 +149,7 @@ class Controller:
                 if notes := self._spoken(task, (Text(answer),))[:-1]:
                     task.inbox.steer(notes)
             case cmd.SetMode(mode=mode):
-                switch(task, mode, self._open[command.task].model.names)
+                switch(task, mode, self._open[command.task].model.names, self._assembly)
             case cmd.SetPolicy(approval_mode=approval_mode):
                 task.emit(PolicyChanged(approval_mode=approval_mode))
             case cmd.Compact(focus=focus, undo=undo):
@@ -284,7 +284,7 @@ class Controller:
 
         def switched(name: str) -> None:
             opened = self._open[name]
-            switch(opened.task, opened.task.state.mode, opened.model.names)
+            switch(opened.task, opened.task.state.mode, opened.model.names, self._assembly)
 
         return TimeTravel(
             self.home,
@@ -336,11 +336,16 @@ class Controller:
         mcp = self._task(name).machine.mcp
         return mcp.prompts() if mcp else []
 
-    async def mcp_prompt(self, name: str, command: str, values: Sequence[str]) -> "tuple[UserPart, ...]":
-        """What `/mcp:server:prompt` stands for; the values are in the order of its arguments. Raises UsageError."""
+    def mcp_standings(self, name: str) -> "list[McpStanding]":
+        """How it stands with an open task's MCP servers."""
+        mcp = self._task(name).machine.mcp
+        return mcp.standings() if mcp else []
+
+    async def mcp_prompt(self, name: str, typed: str) -> "tuple[UserPart, ...]":
+        """What `/mcp:server:prompt values` puts ahead of itself. Raises UsageError."""
         from halocline.controller.mcp_prompts import prompted
 
-        return await prompted(self._task(name).machine.mcp, command, values)
+        return await prompted(self._task(name).machine.mcp, typed)
 
     async def let_go(self, name: str) -> None:
         """Close one task, with its jobs, once its turn has ended."""
@@ -415,7 +420,7 @@ class Controller:
         return name
 
     def _adjust(self, task: Task, options: TaskOptions, models: Mapping[Mode, str]) -> None:
-        switch(task, options.mode or task.state.mode, models)
+        switch(task, options.mode or task.state.mode, models, self._assembly)
         if options.approval_mode not in (None, task.state.approval_mode):
             task.emit(PolicyChanged(approval_mode=options.approval_mode))
 

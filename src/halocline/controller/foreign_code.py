@@ -7,15 +7,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from halocline.store.paths import (
-    HOOK_FOLDERS,
-    HOOK_SETTINGS,
-    OWN_HOOK_FOLDERS,
-    OWN_HOOK_SETTINGS,
-    PROJECT_MCP,
-    Home,
-    mcp_files,
-)
+from halocline.protocol.obeyed import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS, PROJECT_MCP
+from halocline.store.paths import Home, mcp_files
 from halocline.store.settings import Settings
 
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halocline.context.instruction_places import NESTED, Roots, places
+from halocline.context.instruction_places import Roots, places
 from halocline.protocol.instructions import Beginning, InstructionsLoaded
 from halocline.protocol.messages import Text, UserMessage
+from halocline.protocol.obeyed import NESTED
 from halocline.protocol.state import State
 from halocline.store.paths import Home
 from halocline.store.settings import Settings

@@ -19,9 +19,9 @@ from halocline.mcp.supervisor import Standing, Supervisor
 from halocline.ports.mcp_servers import Owner, Server
 from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.mcp import McpTool
+from halocline.protocol.obeyed import PROJECT_MCP
 from halocline.protocol.values import JsonObject, Value
 from halocline.store import mcp_files
-from halocline.store.paths import PROJECT_MCP
 from halocline.store.secrets import SecretStore
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ SIGN_IN_LIMIT = 300.0
 
 
 class Listed(Value, frozen=True, omit_defaults=False):
-    """One server as a person sees it. `tools` and `tokens` are from when it last ran; None when it never did."""
+    """One server as a person sees it. `tools` and `tokens` are from when it last ran; None when it never did.
+
+    `decisions` say of each tool whether it would be allowed, asked about or denied, in the mode of the settings.
+    """
 
     name: str
     state: str
@@ -45,6 +48,7 @@ class Listed(Value, frozen=True, omit_defaults=False):
     tools: int | None = None
     tokens: int | None = None
     problem: str = ""
+    decisions: dict[str, str] = {}
 
 
 class Tried(Value, frozen=True, omit_defaults=False):

@@ -11,7 +11,7 @@ from halocline._version import __version__
 from halocline.context.skills import Found, listed
 from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
-from halocline.controller.prompt_choice import is_compact, wishes
+from halocline.controller.prompt_choice import facts, is_compact, wishes
 from halocline.protocol.events import (
     ApprovalMode,
     Mode,
@@ -26,6 +26,7 @@ from halocline.protocol.events import (
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.values import Value
 from halocline.providers.switching import Chosen
+from halocline.store.settings import over
 from halocline.task.log import Log
 from halocline.task.task import Task
 
@@ -88,6 +89,7 @@ def begun(
         ),
         version=__version__,
         compact=compact,
+        window=known_window(mode, names, assembly),
     )
 
 
@@ -121,12 +123,25 @@ async def told_then_run(task: Task, said: Sequence[str]) -> None:
     await task.run()
 
 
-def switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:
+def switch(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> None:
     """Go on in a mode, with its model."""
     if models[mode] != task.state.model:
-        task.emit(ModelChanged(model=models[mode]))
+        task.emit(changed(mode, models, assembly))
     if mode is not task.state.mode:
         task.emit(ModeChanged(mode=mode))
+
+
+def changed(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> ModelChanged:
+    """The model of a mode from now on."""
+    return ModelChanged(model=models[mode], window=known_window(mode, models, assembly))
+
+
+def known_window(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> int | None:
+    """The window of a mode's model, if it is known before that is asked. One that was given is for act mode's."""
+    settings = assembly.settings
+    if models[mode] != models[Mode.ACT]:
+        settings = over(settings, {"context_window": None})
+    return facts(models[mode], settings, assembly.catalogue).window
 
 
 def offer(task: Task, tools: Iterable[str]) -> None:

@@ -5,6 +5,7 @@ Nothing is run here, and nothing is kept.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -19,6 +20,9 @@ from halocline.protocol.values import Value
 from halocline.store import history
 from halocline.store.rule_files import Unreadable, read_rules
 from halocline.task.log import read
+
+if TYPE_CHECKING:
+    from halocline.controller.mcp_review import JudgedTools
 
 
 class Explanation(Value, frozen=True, omit_defaults=False):
@@ -61,6 +65,12 @@ class PolicyDesk:
     def book(self, workspace: Path) -> RuleBook:
         """The rules in force in a workspace."""
         return self._assembly.leave(workspace).book()
+
+    def mcp_tools(self, posture: Posture) -> "JudgedTools":
+        """The tools of MCP servers of the posture's workspace, as they would be decided of."""
+        from halocline.controller.mcp_review import JudgedTools
+
+        return JudgedTools(self._assembly.mcp_of(posture.workspace), posture)
 
     def audit(self, task: str) -> list[Reviewed]:
         """What was decided of each call of a task. Raises TaskNotFound and UsageError."""

@@ -9,10 +9,10 @@ from halocline.context.environment import SKIPPED
 from halocline.context.front_matter import When
 from halocline.context.globs import fits
 from halocline.context.instruction_files import Reader, RuleFile
-from halocline.context.instruction_places import NESTED, ROWS
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.instructions import reader_of, roots_of
 from halocline.protocol.errors import UsageError
+from halocline.protocol.obeyed import NESTED, RULE_ROWS
 from halocline.protocol.values import Value
 from halocline.store.rule_switches import RuleSwitches
 
@@ -71,7 +71,7 @@ class RulesDesk:
     @property
     def places(self) -> list[str]:
         """Where rules are looked for, on this machine."""
-        found = ((row, self._roots.path(row)) for row in ROWS)
+        found = ((row, self._roots.path(row)) for row in RULE_ROWS)
         return [(self._roots.shown(str(path)) if path else row.shown) + "/" * bool(row.endings) for row, path in found]
 
     def found(self) -> list[Listed]:

@@ -167,6 +167,7 @@ ROWS = (
         follows=Follows.JOBS,
     ),
     Slash("context", "what fills the model's window, and what it costs", By.SURFACE, Section.LOOK, during=True),
+    Slash("mcp", "the MCP servers of this task, and how it stands with each", By.SURFACE, Section.LOOK, during=True),
     Slash("rules", "the files of rules here, and when each holds", By.SURFACE, Section.LOOK, during=True),
     Slash("skills", "the skills of this folder, and why one is left out", By.SURFACE, Section.LOOK, during=True),
 )  # fmt: skip

@@ -21,6 +21,8 @@ from halocline.protocol.messages import Note
 from halocline.protocol.values import Value
 
 SKILL = "skill"
+MCP = "mcp:"
+"""How the name of a server's prompt begins; only the server knows what becomes of it."""
 KINDS = ("workflow", "command", SKILL)
 
 
@@ -117,6 +119,7 @@ class Words:
         if (
             row
             or not name
+            or name.startswith(MCP)
             or not is_alone(text)
             or self._file(name)
             or self._skill(name)

@@ -219,28 +219,81 @@ def _decoded(data: bytes | bytearray) -> str:
 
 
 class Progress:
-    """Passes output on as text while it comes, a few times a second; of a burst only the last part."""
+    """Passes output on as text while it comes, a few times a second; of a burst only the last part.
 
-    def __init__(self, on_output: Callable[[str], None]) -> None:
+    Whole lines, so that `blot` finds a key that came in two pieces. A line that stays unfinished is passed on a little
+    later, without a last word that may be the beginning of a key.
+    """
+
+    def __init__(self, on_output: Callable[[str], None], blot: Callable[[str], str] = lambda text: text) -> None:
         self._on_output = on_output
+        self._blot = blot
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._pending = b""
+        self._is_cut = self._is_quiet = False
         self._timer: asyncio.TimerHandle | None = None
 
     def feed(self, chunk: bytes) -> None:
+        self._is_cut |= len(self._pending) + len(chunk) > _PROGRESS
+        self._is_quiet = False
         self._pending = (self._pending + chunk[-_PROGRESS:])[-_PROGRESS:]
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_PROGRESS_EVERY, self.flush)
+        self._wait()
 
     def flush(self) -> None:
         """Pass on now what is waiting."""
         self.close()
-        pending, self._pending = self._pending, b""
-        if text := plain(self._decoder.decode(pending)):
-            self._on_output(text)
+        self._mend_cut()
+        self._pass_on(len(self._pending))
 
     def close(self) -> None:
         """Pass on nothing more."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _wait(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_PROGRESS_EVERY, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        was_quiet, self._is_quiet = self._is_quiet, True
+        self._mend_cut()
+        self._pass_on(_unfinished(self._pending) if was_quiet else _whole(self._pending))
+        if self._pending and not was_quiet:
+            self._wait()
+
+    def _mend_cut(self) -> None:
+        if self._is_cut:
+            self._pending, self._is_cut = _from_whole(self._pending), False
+
+    def _pass_on(self, end: int) -> None:
+        ready, self._pending = self._pending[:end], self._pending[end:]
+        if text := self._blot(plain(self._decoder.decode(ready))):
+            self._on_output(text)
+
+
+def _from_whole(data: bytes) -> bytes:
+    """Without what its lost beginning makes unknown: the rest of a line, or of a word, or of a private key."""
+    data = data[(data.find(b"\n") + 1 or data.find(b" ") + 1 or len(data)) :]
+    end = data.find(b"PRIVATE KEY-----")
+    is_rest = data[: max(0, end)].rpartition(b"\n")[2].startswith(b"-----END ")
+    return data[end:].partition(b"\n")[2] if is_rest else data
+
+
+def _whole(data: bytes) -> int:
+    """Up to where all is whole: lines, and a private key, which has many."""
+    end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+    begin = data.rfind(b"-----BEGIN ")
+    is_open = begin >= 0 and b"PRIVATE KEY" in data[begin:] and b"-----END " not in data[begin:]
+    return min(begin, end) if is_open else end
+
+
+def _unfinished(data: bytes) -> int:
+    """The same with the line that has not ended, without a last word that may be half a key."""
+    from halocline.protocol.redaction import may_hold_keys
+
+    if (end := _whole(data)) < data.rfind(b"\n"):
+        return end
+    last = max(data.rfind(b" "), end - 1) + 1
+    return last if may_hold_keys(data[last:].decode("utf-8", "replace")) else len(data)

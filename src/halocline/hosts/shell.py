@@ -95,7 +95,7 @@ class LocalShell:
 
     async def run(self, command: ShellCommand, on_output: Callable[[str], None]) -> ShellResult:
         """Run to the end, or until it goes on. Raises ToolFailure when the command cannot be started at all."""
-        running = await self._start(command, Progress(on_output))
+        running = await self._start(command, Progress(on_output, self._blot))
         self._leaving = asyncio.get_running_loop().create_future()
         try:
             await self._see_through(running, self._leaving)

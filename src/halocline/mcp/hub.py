@@ -7,6 +7,7 @@ comes as events, so that a replay needs no server. A change of the settings touc
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 
 import msgspec
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from halocline.context.sizes import tokens
 from halocline.mcp.setup import Setup
 from halocline.mcp.supervisor import Standing, Supervisor
-from halocline.ports.mcp import Ask, McpPrompt
+from halocline.ports.mcp import Ask, McpPrompt, McpStanding
 from halocline.ports.mcp_servers import Server, Servers
 from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.events import Event, McpOffered, McpReported, Noticed
@@ -100,6 +101,20 @@ class Hub:
         """The tools that fit a query, the best first."""
         tools = [tool for each in self.supervisors for tool in each.tools]
         return ranked(tools, query)[:MOST_FOUND]
+
+    def standings(self) -> list[McpStanding]:
+        """How it stands with each server."""
+        self.begin()
+        return [
+            McpStanding(each.server.name, each.standing, len(each.tools), each.error or "") for each in self.supervisors
+        ]
+
+    async def known(self, server: str) -> None:
+        """Wait until it is known what a server offers, or that it failed."""
+        each = self._supervisors[server]
+        if each.is_used and each.offer is None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(each.settled.wait(), each.server.entry.start_timeout)
 
     def prompts(self) -> list[McpPrompt]:
         """The prompts of all servers that were asked for them."""

@@ -5,27 +5,17 @@ import stat
 from pathlib import Path
 
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.obeyed import OBEYED, OBEYED_AT_HOME
 from halocline.protocol.rules import Place
 from halocline.protocol.values import Value
 
-RUNS_LATER = (
-    ".git",
-    ".hg",
-    ".husky",
-    ".githooks",
-    ".vscode",
-    ".idea",
-    ".devcontainer",
-    ".github/workflows",
-    ".envrc",
-    ".halocline",
-    ".clinerules",
-    ".cline/hooks",
-    ".claude",
-    ".mcp.json",
-    ".gitmodules",
+OTHERS = (
+    *(".git", ".hg", ".husky", ".githooks", ".vscode", ".idea", ".devcontainer", ".envrc", ".gitmodules"),
+    *(".github/workflows", ".halocline", ".clinerules", ".claude"),
 )
-"""Places in a project whose content is executed, or obeyed, by some program later."""
+RUNS_LATER = tuple(f"/{name.lower()}/" for name in dict.fromkeys((*OTHERS, *OBEYED, *OBEYED_AT_HOME)))
+"""Places in a project whose content is executed, or obeyed, by some program later, Halocline among them; each between
+slashes, and small, as some disks do not tell large letters from small ones."""
 
 IGNORE_FILES = (".haloclineignore", ".clineignore")
 """Files that say, as `.gitignore` does, which files of the workspace are hidden from the model."""
@@ -85,17 +75,16 @@ def resolve(
     if "\0" in text:
         raise ToolFailure("A path cannot hold a NUL character. Nothing was run.")
     real_workspace = os.path.realpath(workspace)
-    path = _real(os.path.join(real_workspace, os.path.expanduser(text)))
+    spelt = os.path.join(real_workspace, os.path.expanduser(text))
+    path = _real(spelt)
     inside = _within(path, real_workspace)
     shown = os.path.relpath(path, real_workspace) if inside else path
     if outputs and _within(path, os.path.realpath(outputs)):
         return Resolved(path=path, shown=shown, place=Place.OUTPUT)
-    return Resolved(
-        path=path,
-        shown=shown,
-        place=_place(path, shown, inside, os.path.realpath(home), ignored),
-        linked=_is_linked(path),
-    )
+    place = _place(path, shown, inside, os.path.realpath(home), ignored)
+    if place is Place.PROJECT and path != spelt and _runs_later(os.path.relpath(spelt, real_workspace)):
+        place = Place.RUNS_LATER  # a link of such a name, to a file of the project with another
+    return Resolved(path=path, shown=shown, place=place, linked=_is_linked(path))
 
 
 def _real(path: str) -> str:
@@ -114,10 +103,12 @@ def _place(path: str, shown: str, inside: bool, home: str, ignored: tuple[str, .
         return Place.SECRET
     if not inside:
         return Place.OUTSIDE
-    folded = shown.lower()
-    if any(_within(folded, name) or f"/{name}/" in f"/{folded}/" for name in RUNS_LATER):
-        return Place.RUNS_LATER
-    return Place.PROJECT
+    return Place.RUNS_LATER if _runs_later(shown) else Place.PROJECT
+
+
+def _runs_later(shown: str) -> bool:
+    folded = f"/{shown.lower()}/"
+    return any(name in folded for name in RUNS_LATER)
 
 
 def _is_linked(path: str) -> bool:

@@ -33,6 +33,15 @@ class McpPrompt(Value, frozen=True):
         return f"mcp:{self.server}:{self.name}"
 
 
+class McpStanding(Value, frozen=True):
+    """How it stands with a server: `state` is off, resting, starting, ready or failed; `error` says why it failed."""
+
+    name: str
+    state: str
+    tools: int = 0
+    error: str = ""
+
+
 class Mcp(Protocol):
     """The servers of one task. They live in the background; nobody but `news` waits for their start, and once."""
 
@@ -52,6 +61,12 @@ class Mcp(Protocol):
 
     def found(self, query: str) -> list[McpTool]:
         """The tools that fit a query, the best first, with their schemas."""
+
+    def standings(self) -> list[McpStanding]:
+        """How it stands with each server."""
+
+    async def known(self, server: str) -> None:
+        """Wait until it is known what a server offers, or that it failed; at most as long as a start may take."""
 
     def prompts(self) -> list[McpPrompt]:
         """The prompts of all servers that were asked for them."""

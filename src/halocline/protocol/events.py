@@ -62,9 +62,9 @@ from halocline.protocol.values import JsonObject
 class TaskStarted(Durable, frozen=True):
     """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte.
 
-    When it is `compact`, so are the tools: for models with a small window. A fork has the events of `forked_from` up to
-    `forked_at` before its own. With an `origin` it happened in another tool; then model and system prompt are empty
-    until it is resumed here.
+    When it is `compact`, so are the tools: for models with a small window. `window` is how many tokens the model can
+    read, where that is known before it was asked. A fork has the events of `forked_from` up to `forked_at` before its
+    own. With an `origin` it happened in another tool; then model and system prompt are empty until it is resumed here.
     """
 
     workspace: str
@@ -78,6 +78,7 @@ class TaskStarted(Durable, frozen=True):
     forked_from: str = ""
     forked_at: int = 0
     origin: Origin | None = None
+    window: int | None = None
 
 
 class LogRepaired(Durable, frozen=True):

@@ -51,6 +51,7 @@ def _task_started(state: State, e: ev.TaskStarted) -> State:
         approval_mode=e.approval_mode,
         system_prompt=e.system_prompt,
         compact=e.compact,
+        window=e.window,
         has_planned=e.mode is ev.Mode.PLAN,
     )
 

@@ -30,7 +30,6 @@ _FORMS = {
     "authorization": r"(?i:(?<=ization: bearer )|(?<=ization: basic )|(?<=x-api-key: ))[A-Za-z0-9._~+/=-]{12,4000}",
 }
 
-
 _MARKS = re.compile(
     r"PRIVATE KEY|A(?:KIA|SIA|BIA|CCA)|gh[oprsu]_|github_pat_|gl\w{2,5}-|sk-|gsk_|xai-|hf_|AIza|ya29\.|xox|xapp-|"
     r"k_(?:live|test)_|npm_|pypi-|SG\.|_v1_|AccountKey|eyJ|://|(?i:ization: b|x-api-key)"
@@ -56,9 +55,14 @@ def redacted(text: str) -> str:
 
 def without_keys(text: str) -> str:
     """What a program printed, for a model to read: a note in the place of every key that is known by its form."""
-    if not _MARKS.search(text):
+    if not may_hold_keys(text):
         return text
     return _forms().sub(lambda match: f"[a {match.lastgroup} was left out]".replace("_", "-"), text)
+
+
+def may_hold_keys(text: str) -> bool:
+    """Whether it is worth looking for keys: fast, and true of every text that holds one."""
+    return _MARKS.search(text) is not None
 
 
 def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:

@@ -23,6 +23,28 @@ class ContextPart(Value, frozen=True, omit_defaults=False):
     stale: int = 0
 
 
+class Shortened(Value, frozen=True, omit_defaults=False):
+    """What was done to a conversation before the model reads it. Sizes are tokens, estimated.
+
+    `outdated` copies of files are left out, of `outdated_tokens`; `answered_for` calls without a result have a made-up
+    one; `cut` messages were longer than `longest`, and lost `cut_tokens`; so many pictures are `unseen` as the model
+    sees none. The compaction in force, if any: its `cause`, how much was there `before` and `after`, and how many
+    messages it stands for (`replaced`).
+    """
+
+    outdated: int = 0
+    outdated_tokens: int = 0
+    answered_for: int = 0
+    cut: int = 0
+    cut_tokens: int = 0
+    longest: int = 0
+    unseen: int = 0
+    cause: str = ""
+    before: int = 0
+    after: int = 0
+    replaced: int = 0
+
+
 class ContextReport(Value, frozen=True, omit_defaults=False):
     """What the next request of a task would hold.
 
@@ -42,6 +64,7 @@ class ContextReport(Value, frozen=True, omit_defaults=False):
     window_known: bool = False
     reserve: int = 0
     rates: Rates | None = None
+    shortened: Shortened = Shortened()
 
     @property
     def free(self) -> int:

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from halocline.ports.hooks import Hook
 from halocline.protocol.hook_kinds import HookMoment, HookSource
+from halocline.protocol.obeyed import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS
 from halocline.protocol.values import Value
-from halocline.store.paths import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS
 
 RUNNERS = {
     ".sh": "bash",

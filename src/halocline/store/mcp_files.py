@@ -13,9 +13,10 @@ import msgspec
 
 from halocline.ports.mcp_servers import HTTP, SSE, STDIO, TYPES, Entry, Owner, Server, Servers
 from halocline.protocol.errors import SettingsError, UsageError
+from halocline.protocol.obeyed import PROJECT_MCP
 from halocline.protocol.secret import Secret
 from halocline.protocol.values import JsonObject, Value
-from halocline.store.paths import OTHERS_MCP, PROJECT_MCP
+from halocline.store.paths import OTHERS_MCP
 
 LARGEST = 1_000_000
 LONGEST_NAME = 100

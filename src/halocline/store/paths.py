@@ -6,18 +6,11 @@ from pathlib import Path
 
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import UsageError
+from halocline.protocol.obeyed import PROJECT_MCP
 from halocline.protocol.values import Value
 
 PROJECT_RULES = ".halocline/policy.toml"
 """Where a project has rules."""
-HOOK_FOLDERS = (".clinerules/hooks", ".cline/hooks", ".halocline/hooks")
-HOOK_SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
-"""Where a project has hooks."""
-OWN_HOOK_FOLDERS = ("Documents/Cline/Hooks", ".cline/hooks")
-OWN_HOOK_SETTINGS = (".claude/settings.json",)
-"""Where a person has hooks, below their home folder."""
-PROJECT_MCP = (".halocline/mcp.json", ".mcp.json")
-"""Where a project names MCP servers; the first that names one holds."""
 OTHERS_MCP = (
     ".cline/data/settings/cline_mcp_settings.json",
     ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",

@@ -19,9 +19,10 @@ from msgspec.structs import replace
 from halocline.ports.hooks import Hook
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.hook_kinds import HookSource
+from halocline.protocol.obeyed import PROJECT_MCP
 from halocline.protocol.values import Value
 from halocline.store.hook_files import PROJECT_VARIABLE, Places, hooks_in
-from halocline.store.paths import PROJECT_MCP, PROJECT_RULES
+from halocline.store.paths import PROJECT_RULES
 
 MOST_FILES = 1_000
 """Files of a folder that are looked at; one with more of them is not trusted at all."""

@@ -143,7 +143,7 @@ def _steered(t: Transcript, e: ev.SteeringReceived) -> Transcript:
 def _words(content: tuple[UserPart, ...]) -> Iterable[NoticeRow]:
     """What words with a slash became: the first line says which file the person gave to the model."""
     for part in content:
-        if isinstance(part, Note) and part.source in ("workflow", "command", "skill"):
+        if isinstance(part, Note) and part.source in ("workflow", "command", "skill", "mcp_prompt"):
             yield NoticeRow(part.text.split("\n", 1)[0])
 
 

@@ -99,7 +99,9 @@ class Compactor:
             async for event in self._compact(CompactionCause.CROWDED):
                 yield event
         # A request that is known to be too long is not made.
-        if (window := self._state().window) and self._uses_more_than(window) and (made := self._shortest()):
+        state = self._state()
+        is_known = state.window or state.limit
+        if is_known and self._uses_more_than(self._context.room(state).window) and (made := self._shortest()):
             yield made
 
     def _uses_more_than(self, tokens: int) -> bool:
@@ -142,7 +144,9 @@ class Compactor:
             why = error.text
         if why:
             yield Noticed(WITHOUT.format(why=why))
-        made = tried(state, request, before, room, replace(tight, summary=summary))
+        with_summary = tried(state, request, before, room, replace(tight, summary=summary))
+        # A long summary of little may save nothing: then none, or it would be asked for and paid again with every step.
+        made = with_summary or tried(state, request, before, room, tight)
         yield made or ErrorRaised(code=FAILED, text=NOT_WORTH, hint=WHY_NOT)
 
     async def _blocked(self, made: Compacted, request: Request, tokens: int) -> str:

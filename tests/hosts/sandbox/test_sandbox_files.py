@@ -154,7 +154,13 @@ async def test_git_can_be_let_write_all_but_what_it_obeys(make: Make, run: Runne
     assert "evil" not in (wishes.workspace / ".git" / "config").read_text()
 
 
-@pytest.mark.parametrize("name", [".mcp.json", ".envrc", ".husky/pre-commit", "sub/.git/config", ".github/workflows"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(".mcp.json", ".envrc", ".husky/pre-commit", "sub/.git/config", ".github/workflows"),
+        *("AGENTS.md", "sub/CLAUDE.md", ".cursorrules", ".github/copilot-instructions.md"),
+    ],
+)
 async def test_what_others_would_obey_is_put_aside_when_it_is_new(run: Runner, wishes: Wishes, name: str):
     result = await run(f"mkdir -p $(dirname {name}); echo evil > {name}")
     (told,) = result.set_aside
@@ -194,6 +200,16 @@ async def test_workflows_stay_as_they_are_and_what_is_beside_them_does_not(run: 
     result = await run("echo x > .github/notes; echo x > .github/workflows/evil.yml; mv .github old")
     assert (workflows.parent / "notes").exists()
     assert (result.exit_code, list(workflows.iterdir()), result.set_aside) == (1, [], ())
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", "sub/AGENTS.md", ".windsurfrules"])
+async def test_a_command_writes_no_rules(run: Runner, wishes: Wishes, name: str):
+    rules = wishes.workspace / name
+    rules.parent.mkdir(exist_ok=True)
+    rules.write_text("ours")
+    assert (await run(f"echo x > {name}")).exit_code != 0
+    assert (await run(f"mv {name} old")).exit_code != 0
+    assert rules.read_text() == "ours"
 
 
 async def test_what_cannot_go_to_another_file_system_is_given_another_name(make: Make, run: Runner, wishes: Wishes):

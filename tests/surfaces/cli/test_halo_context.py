@@ -90,3 +90,11 @@ async def test_what_a_prompt_is_made_of_cannot_be_changed_later(halo: Halo) -> N
 async def test_a_new_task_has_no_cache_to_speak_of(halo: Halo) -> None:
     refused = await halo.run("context", "--cache")
     assert (refused.code, "halo context TASK --cache" in refused.err) == (2, True)
+
+
+async def test_what_was_cut_for_a_small_window_is_told(halo: Halo) -> None:
+    await halo.run("run", "-m", halo.script({"text": "Long."}), "word " * 20_000)
+    said = await halo.run("context", halo.tasks[0], "--context-window", "9000")
+    assert "Cut in the middle: 1 message, about" in said.out
+    report = json.loads((await halo.run("context", halo.tasks[0], "--context-window", "9000", "--json")).out)
+    assert (report["shortened"]["cut"], report["shortened"]["longest"] > 0) == (1, True)

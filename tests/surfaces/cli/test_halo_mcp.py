@@ -10,6 +10,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from tests.surfaces.cli.halo_process import HALO
 
+from halocline.protocol.events import TurnStarted
+
 SERVER = str(Path(__file__).parents[2] / "mcp" / "server.py")
 
 
@@ -25,11 +27,47 @@ async def test_a_server_is_added_tried_listed_switched_and_removed(halo):
     assert "look (reads only, it says)  Looks." in tried.out
     listed = await halo.run("mcp", "list")
     assert "test  stdio  on  2 tools, about 42 tokens  (yours)" in listed.out
+    assert "    ask    echo, look\n" in listed.out
     assert (await halo.run("mcp", "disable", "test")).out == "test is off.\n"
     assert "test  stdio  off" in (await halo.run("mcp", "list")).out
     assert (await halo.run("mcp", "enable", "test")).out == "test is on.\n"
     assert "is gone from" in (await halo.run("mcp", "remove", "test")).out
     assert "No MCP server is set up." in (await halo.run("mcp", "list")).out
+
+
+async def test_a_prompt_of_a_server_is_a_word_of_a_run(halo):
+    await add(halo)
+    done = await halo.run("run", "-m", halo.script({"text": "Hello."}), "/mcp:test:greet the world")
+    assert (done.code, "The prompt /mcp:test:greet, from an MCP server." in done.out + done.err) == (0, True)
+    (started,) = [event for event in halo.log() if isinstance(event, TurnStarted)]
+    assert [part.text.splitlines()[-1] for part in started.content[:2]] == [
+        "Greet the world.",
+        "/mcp:test:greet the world",
+    ]
+    wrong = await halo.run("run", "-m", halo.script({"text": "Hello."}), "/mcp:test:great")
+    assert (wrong.code, "The prompts are: /mcp:test:greet." in wrong.err) == (2, True)
+    assert len(halo.tasks) == 1
+
+
+async def test_what_would_be_decided_of_a_tool_is_told_and_why(halo):
+    await add(halo)
+    ask = ("policy", "explain", "--json", "--mcp")
+    unseen = json.loads((await halo.run(*ask, "test/echo")).out)
+    assert (unseen["decision"], "halo mcp test test" in unseen["reason"]) == ("ask", True)
+    await halo.run("mcp", "test", "test")
+    file = halo.home / "mcp.json"
+    settings = json.loads(file.read_text())
+    settings["mcpServers"]["test"]["autoApprove"] = ["echo"]
+    file.write_text(json.dumps(settings))
+    allowed, looks = [json.loads((await halo.run(*ask, f"test/{tool}")).out) for tool in ("echo", "look")]
+    assert (allowed["decision"], allowed["rule"]) == ("allow", "mcp.autoApprove")
+    assert looks["decision"] == "ask"
+    planned = [json.loads((await halo.run(*ask, f"test/{tool}", "--mode", "plan")).out) for tool in ("echo", "look")]
+    assert [each["decision"] for each in planned] == ["deny", "ask"]
+    listed = json.loads((await halo.run("mcp", "list", "--json")).out)
+    assert listed["decisions"] == {"echo": "allow", "look": "ask"}
+    nobody = await halo.run(*ask, "nobody/echo")
+    assert (nobody.code, "The servers are: test." in nobody.err) == (2, True)
 
 
 async def test_a_file_keeps_what_is_not_ours_when_a_server_is_added(halo):

@@ -1,6 +1,9 @@
 """Words with a slash, jobs and hand-overs at a terminal."""
 
 import asyncio
+import json
+import sys
+from pathlib import Path
 
 import pytest
 from tests.surfaces.cli.halo_process import Halo, asks, call
@@ -109,6 +112,21 @@ def test_words_that_look_are_answered_at_once(halo: Halo) -> None:
     person.types("/quit\r")
     assert person.is_gone_with() == 0
     assert halo.state().steps == 1
+
+
+def test_servers_and_their_prompts_are_listed_and_a_prompt_is_taken(halo: Halo) -> None:
+    server = {"command": sys.executable, "args": [str(Path(__file__).parents[2] / "mcp" / "server.py")]}
+    halo.home.mkdir()
+    (halo.home / "mcp.json").write_text(json.dumps({"mcpServers": {"test": server}}))
+    person = Person(halo, "-m", halo.script(HI, {"text": "Greeted."}), "hi").sees(COMPOSER)
+    person.types("/mcp\r").sees("test  ready  2 tools", "Their prompts: /mcp:test:greet", COMPOSER)
+    person.types("/help\r").sees("Prompt", "/mcp:test:greet <who>", "(test)", COMPOSER)
+    person.types("/mcp:test:greet\r").sees("/mcp:test:greet needs who.", COMPOSER)
+    person.types("/mcp:test:greet you all\r").sees(
+        "The prompt /mcp:test:greet, from an MCP server.", "Greeted.", COMPOSER
+    )
+    person.types("/quit\r")
+    assert person.is_gone_with() == 0
 
 
 def test_words_that_change_the_task_change_it(halo: Halo) -> None:

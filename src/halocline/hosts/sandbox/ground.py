@@ -11,12 +11,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from halocline.protocol.obeyed import NESTED, OBEYED
+
 PROTECTED = (
-    *(".git", ".hg", ".husky", ".githooks", ".vscode", ".idea", ".devcontainer", ".envrc", ".halocline"),
-    *(".mcp.json", ".gitmodules", ".cursor", ".claude", ".clinerules", ".github"),
+    *(".git", ".hg", ".husky", ".githooks", ".vscode", ".idea", ".devcontainer", ".envrc", ".gitmodules", ".github"),
+    *dict.fromkeys(place.partition("/")[0] for place in OBEYED),
 )
 """Names whose content other programs run or obey; in the workspace's root and a little below."""
-ROOT_ONLY = frozenset(PROTECTED) - {".git"}
+ANYWHERE = frozenset({".git", *NESTED})
+"""Those that are obeyed below the root as well."""
 GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "info", "modules", "worktrees")
 """What stays as it is in `.git` where a command may write the rest."""
 CREDENTIALS = (
@@ -37,7 +40,7 @@ CREDENTIALS = (
 """Below a person's home. `.env` files are masked in the workspace, where they are looked for."""
 SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d")
 _REPOSITORIES = ({"HEAD", "objects", "refs"}, {"HEAD", "commondir"})
-_OBEYED_WITHIN = {".github": "workflows"}
+_OBEYED_WITHIN = {".github": ("workflows", *(place[8:] for place in OBEYED if place.startswith(".github/")))}
 """Where only a part of a folder is obeyed."""
 _EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 _SKIPPED = frozenset({"node_modules", ".venv", "venv", "target", "build", "dist", "__pycache__", ".tox", "vendor"})
@@ -111,8 +114,8 @@ def _obeyed(folder: str, *, is_root: bool) -> Iterator[Path]:
     """What other programs obey there. Git takes any folder with these names for a repository, and obeys it."""
     entries = _entries(folder)
     for entry in entries:
-        if entry.name == ".git" or (is_root and entry.name in ROOT_ONLY):
-            yield Path(entry.path, _OBEYED_WITHIN.get(entry.name, ""))
+        if entry.name in ANYWHERE or (is_root and entry.name in PROTECTED):
+            yield from (Path(entry.path, part) for part in _OBEYED_WITHIN.get(entry.name, ("",)))
     names = {entry.name for entry in entries}
     if any(names >= needed for needed in _REPOSITORIES):
         yield from (Path(folder, name) for name in GIT_OBEYS)

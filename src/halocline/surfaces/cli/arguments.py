@@ -203,6 +203,7 @@ def _policy() -> Parser:
     explain = actions.add_parser("explain", help="what would be decided about a command, and why")
     add = explain.add_argument
     add("words", nargs="*", metavar="COMMAND", help='the command, in quotes; - reads one {"command": …} a line')
+    add("--mcp", metavar="SERVER/TOOL", default="", help="of a tool of an MCP server, in the place of a command")
     add("--json", action="store_true", help="say it as a JSON object")
     add("--mode", choices=("plan", "act"), default="act", help="plan only reads; act also changes things")
     add("--approval-mode", choices=APPROVAL_MODES, help="how much is done without asking; as in the settings")

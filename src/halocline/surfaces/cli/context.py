@@ -13,7 +13,7 @@ from halocline.controller.controller import TaskOptions
 from halocline.protocol.errors import UsageError
 from halocline.protocol.fold import fold
 from halocline.protocol.state import State
-from halocline.protocol.usage_report import CacheMiss, CacheReport, ContextPart, ContextReport, Rates
+from halocline.protocol.usage_report import CacheMiss, CacheReport, ContextPart, ContextReport, Rates, Shortened
 from halocline.surfaces.cli.run import choices_of, workspace_of
 from halocline.surfaces.cli.safe_text import clean, reveal
 from halocline.surfaces.figures import count, model_name, money, plural
@@ -23,6 +23,11 @@ MOST = 15
 WIDEST, WIDE = 100, 64
 """Columns that are used at most, and from which on there is room for bars."""
 _SIZE, _SHARE, _PRICE, _BAR = 8, 7, 10, 16
+_CAUSES = {
+    "asked": "because you asked for it",
+    "crowded": "because it nearly filled the window",
+    "overflow": "because it was too long for the model",
+}
 FULL, KEPT, FREE = "█", "▒", "░"
 
 
@@ -67,6 +72,8 @@ def lines(report: ContextReport, width: int) -> Iterator[str]:
     yield _row(("Together", *_figures(report.used, report)), "", width)
     yield ""
     yield from _wrapped(_explained(report), width)
+    for done in _done(report.shortened):
+        yield from _wrapped(done, width)
 
 
 def _window(report: ContextReport) -> str:
@@ -154,6 +161,23 @@ def _explained(report: ContextReport) -> str:
     stale = " Stale: the file was edited or read again since." if any(part.stale for part in report.parts) else ""
     price = "Dollars: what a part costs in one request, new to the cache and read from it."
     return f"{about}{stale} {price if report.rates else 'The price of the model is not known.'}"
+
+
+def _done(what: Shortened) -> Iterator[str]:
+    """What the model does not read, and why."""
+    if what.cause:
+        sizes = f"from {count(what.before)} to {count(what.after)} tokens"
+        yield f"Shortened {_CAUSES[what.cause]}, {sizes}: notes stand for {plural(what.replaced, 'message')}."
+    if what.outdated:
+        copies = "an outdated copy of a file" if what.outdated == 1 else f"{what.outdated} outdated copies of files"
+        yield f"Left out: {copies}, about {count(what.outdated_tokens)} tokens; newer copies stand below them."
+    if what.cut:
+        messages = plural(what.cut, "message")
+        yield f"Cut in the middle: {messages}, about {count(what.cut_tokens)} tokens less, to leave room for others."
+    if what.answered_for:
+        yield f"Answered for: {plural(what.answered_for, 'call')} of which no result was recorded."
+    if what.unseen:
+        yield f"Not shown: {plural(what.unseen, 'picture')}, as the model sees none."
 
 
 def _cut(text: str, width: int) -> str:

@@ -127,17 +127,25 @@ class Conversation:
             if typed and self._view.asks and prompt.lstrip().startswith("/") and await self._was_ours(prompt):
                 if self.leaves_for:
                     return False
-            elif self._sent(prompt, typed=typed):
+            elif await self._sent(prompt, typed=typed):
                 return True
             prompt, typed = await self._composed(), True
         return False
 
-    def _sent(self, prompt: str, *, typed: bool) -> bool:
+    async def _sent(self, prompt: str, *, typed: bool) -> bool:
         """Begin a turn. False when the prompt is a word that nobody knows, and the person was told."""
-        content = (Text(prompt), *self._along)
-        command = cmd.SubmitPrompt(task=self._task, content=content, output_schema=self._schema, verbatim=not typed)
         try:
-            self._client.send(command)
+            ahead = await self._ahead(prompt) if typed and prompt.lstrip().startswith("/mcp:") else ()
+            if ahead is None:
+                return False
+            self._client.send(
+                cmd.SubmitPrompt(
+                    task=self._task,
+                    content=(*ahead, Text(prompt), *self._along),
+                    output_schema=self._schema,
+                    verbatim=bool(ahead) or not typed,
+                )
+            )
         except UsageError as error:
             if not self._stays:
                 raise
@@ -145,6 +153,14 @@ class Conversation:
             return False
         self._running, self._along = True, ()
         return True
+
+    async def _ahead(self, prompt: str) -> tuple[UserPart, ...] | None:
+        """What an MCP server's prompt says; None when Ctrl-C ended the wait for it. Raises UsageError."""
+        self._answering = self._stays
+        try:
+            return await self._wait_for(self._client.mcp_prompt(self._task, prompt))
+        finally:
+            self._answering = False
 
     async def _was_ours(self, prompt: str) -> bool:
         """Answer a word with a slash, and show what it changed; Ctrl-C ends the answer, and nothing else."""

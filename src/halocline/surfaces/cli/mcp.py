@@ -7,18 +7,21 @@ import sys
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from halocline.controller.assembly import Choices
 from halocline.controller.client import open_client
 from halocline.controller.controller import TaskOptions
 from halocline.controller.mcp_desk import Listed, McpDesk, Tried
+from halocline.controller.policy_desk import PolicyDesk
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalMode, Mode
+from halocline.protocol.rules import Verdict
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean, reveal
-from halocline.surfaces.cli.telling import tell
+from halocline.surfaces.cli.telling import folded, tell
 from halocline.surfaces.figures import plural
 
 
@@ -42,7 +45,9 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _list(desk: McpDesk, arguments: argparse.Namespace) -> int:
-    servers = desk.listed()
+    policy = PolicyDesk.open()
+    judged = policy.mcp_tools(policy.posture(workspace_of(arguments.cwd), Mode.ACT, None)).all()
+    servers = [replace(server, decisions=judged.get(server.name, {})) for server in desk.listed()]
     if arguments.json:
         _as_json(servers)
         return 0
@@ -54,6 +59,9 @@ def _list(desk: McpDesk, arguments: argparse.Namespace) -> int:
         print(f"    {clean(server.runs) or '?'}")
         if server.problem:
             print(f"    {clean(server.problem)}")
+        for verdict in Verdict:
+            if names := [reveal(tool) for tool, decided in server.decisions.items() if decided == verdict]:
+                print(folded(", ".join(names), f"    {verdict:<6} ", sys.stdout))
     return 0
 
 

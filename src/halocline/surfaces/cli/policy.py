@@ -33,6 +33,14 @@ def _explain(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
     approval = ApprovalMode(chosen) if chosen not in (None, "plan") else None
     posture = desk.posture(workspace_of(arguments.cwd), mode, approval)
 
+    if arguments.mcp:
+        if arguments.words:
+            raise UsageError("A command and --mcp are two questions.", "Ask one: halo policy explain --mcp SERVER/TOOL")
+        judged = desk.mcp_tools(posture).one(arguments.mcp)
+        explanation = Explanation(judged.verdict.value, judged.rule, judged.reason)
+        print(_encode(explanation) if arguments.json else _said(explanation))
+        return 0
+
     def explain(text: str) -> Explanation:
         return explained(text, posture)
 

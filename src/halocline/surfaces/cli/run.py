@@ -147,7 +147,11 @@ async def _run(
             task, after = await _open(client, arguments, workspace, options, view)
             along = (*piped, *await _pictures(client, arguments, task, view))
             conversation = Conversation(client, task, view, schema, along, stays=stays)
-            code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
+            try:
+                code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
+            except UsageError:
+                await _forget_empty(client, task)
+                raise
             while conversation.goes_on:
                 from halocline.surfaces.cli.succession import next_task
 
@@ -167,7 +171,7 @@ async def _run(
 
 
 async def _pictures(client: Client, arguments: argparse.Namespace, task: str, view: View) -> tuple[UserPart, ...]:
-    """What `--image` named, for the first prompt. A task that was made for a prompt that cannot be goes again."""
+    """What `--image` named, for the first prompt."""
     if not arguments.images:
         return ()
     from halocline.surfaces.cli.pictures import attach
@@ -175,10 +179,15 @@ async def _pictures(client: Client, arguments: argparse.Namespace, task: str, vi
     try:
         return await attach(client, task, arguments.images, view)
     except HaloclineError:
-        if not client.state(task).messages:
-            await client.let_go(task)
-            client.delete(task)
+        await _forget_empty(client, task)
         raise
+
+
+async def _forget_empty(client: Client, task: str) -> None:
+    """A task that was made for a prompt that cannot be goes again."""
+    if not client.state(task).messages:
+        await client.let_go(task)
+        client.delete(task)
 
 
 async def _open(

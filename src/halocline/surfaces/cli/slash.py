@@ -16,13 +16,14 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.output import View
-from halocline.surfaces.figures import model_name
+from halocline.surfaces.figures import model_name, plural
 
 ANEW = "anew"
 LISTED_TASKS = 15
 INDENT = 2
 """Columns before what is said here."""
 NO_SKILLS = "No skills here. They are folders such as .agents/skills/NAME with a SKILL.md."
+NO_SERVERS = "No MCP servers are set up here. To add one: halo mcp add"
 LATER = "{word} is for when the turn has ended: answer first, or end it with Ctrl-C."
 
 
@@ -68,14 +69,18 @@ async def answer(prompt: str, desk: Desk) -> Said:
 
 
 async def _help(desk: Desk, rest: str) -> Said:
+    from halocline.controller.mcp_prompts import listed
+    from halocline.surfaces.cli.safe_text import clean
+
     words = desk.client.words(desk.workspace)
     lines, kind = [], ""
-    for word in words.listed(Where.TERMINAL):
+    prompts = listed(desk.client.mcp_prompts(desk.task))
+    for word in [*words.listed(Where.TERMINAL), *prompts]:
         if word.kind != kind:
             lines += ["", f"{word.kind[:1].upper()}{word.kind[1:]}"]
             kind = word.kind
         about = " ".join(f"{word.about} {f'({word.source})' if word.source else ''}".split())
-        lines.append(f"  /{word.name} {word.rest}".rstrip() + f": {about}")
+        lines.append(clean(f"  /{word.name} {word.rest}".rstrip() + f": {about}"))
     return "\n".join([*lines, *([""] if words.skipped else []), *words.skipped]).strip()
 
 
@@ -205,6 +210,16 @@ async def _context(desk: Desk, rest: str) -> Said:
     return "\n".join(lines(desk.client.context(desk.task), get_terminal_size().columns - INDENT))
 
 
+async def _mcp(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.safe_text import clean
+
+    servers = desk.client.mcp_standings(desk.task)
+    lines = [f"{clean(each.name)}  {each.state}  {plural(each.tools, 'tool')}" for each in servers]
+    lines = [f"{line}: {clean(each.error)}" if each.error else line for line, each in zip(lines, servers, strict=True)]
+    prompts = [f"/{clean(prompt.command)}" for prompt in desk.client.mcp_prompts(desk.task)]
+    return "\n".join([*(lines or [NO_SERVERS]), *([f"Their prompts: {', '.join(prompts)}"] if prompts else [])])
+
+
 async def _rules(desk: Desk, rest: str) -> Said:
     from halocline.controller.rules_desk import RulesDesk
     from halocline.surfaces.cli.rules import told
@@ -238,6 +253,7 @@ ANSWERS: dict[str, Callable[[Desk, str], Awaitable[Said]]] = {
     "todos": _todos,
     "jobs": _jobs,
     "context": _context,
+    "mcp": _mcp,
     "rules": _rules,
     "skills": _skills,
 }

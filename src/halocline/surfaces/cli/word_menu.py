@@ -10,9 +10,10 @@ from pathlib import Path
 from shutil import get_terminal_size
 
 from halocline.controller.client import Client
+from halocline.controller.mcp_prompts import listed
 from halocline.controller.slash import SLASH, Follows, Where
 from halocline.controller.undoing import newest_first
-from halocline.controller.words import Word
+from halocline.controller.words import MCP, Word
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.completion import Choice
@@ -72,12 +73,13 @@ class Menu:
     async def _all(self) -> Sequence[Word]:
         if self._words is None:
             words = self._client.words(Path(self._client.state(self._task).workspace))
-            self._words = await asyncio.to_thread(words.listed, Where.TERMINAL)
+            prompts = listed(self._client.mcp_prompts(self._task))
+            self._words = [*await asyncio.to_thread(words.listed, Where.TERMINAL), *prompts]
         return self._words
 
     def _named(self, typed: str, words: Iterable[Word], *, in_text: bool) -> list[Choice]:
         """In the middle of a text only what the model answers, and only by its beginning: it may become a path."""
-        found = [word for word in words if not in_text or word.name not in SLASH or SLASH[word.name].is_for_the_model]
+        found = [word for word in words if not in_text or _is_for_the_model(word)]
         names = ranked(typed, [word.name for word in found])
         if in_text:
             names = [name for name in names if typed and name.startswith(typed)]
@@ -128,6 +130,11 @@ class Menu:
             models = [model for model in await self._client.models() if model.usable and not model.leaving]
             self._models = [_value(model.name, model.title) for model in models]
         return self._models
+
+
+def _is_for_the_model(word: Word) -> bool:
+    """Wherever it stands in a text: a server's prompt is one only where a text begins."""
+    return SLASH[word.name].is_for_the_model if word.name in SLASH else not word.name.startswith(MCP)
 
 
 def ranked(typed: str, names: Sequence[str]) -> list[str]:

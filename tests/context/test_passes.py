@@ -1,0 +1,54 @@
+from halocline.context.passes import passes
+from halocline.context.sizes import message_tokens
+from halocline.context.stale import GAIN
+from halocline.context.view import view
+from halocline.protocol.events import Compacted, CompactionCause
+from halocline.protocol.messages import AssistantMessage, Image, Text, ToolCall, ToolResult, UserMessage
+from halocline.protocol.state import State
+from halocline.protocol.usage_report import Shortened
+
+GO = UserMessage((Text("go"),))
+
+
+def reading(number, text):
+    call = ToolCall(f"c{number}", "read_file", {"path": "a.py"})
+    return AssistantMessage((call,)), ToolResult(call.id, (Text(text),))
+
+
+def size(messages):
+    return sum(map(message_tokens, messages))
+
+
+def test_of_a_conversation_that_is_read_whole_there_is_nothing_to_say():
+    state = State(messages=(GO, *reading(1, "x" * 5_000)))
+    assert passes(state, None, sees=True) == Shortened()
+
+
+def test_outdated_copies_and_what_they_saved_are_told():
+    state = State(messages=(GO, *(message for number in range(3) for message in reading(number, "x" * GAIN))))
+    found = passes(state, None, sees=True)
+    assert found.outdated == 2
+    assert found.outdated_tokens == size(state.messages) - size(view(state))
+
+
+def test_messages_that_are_too_long_and_what_they_lost_are_told():
+    state = State(messages=(GO, *reading(1, "x" * 50_000)))
+    found = passes(state, 1_000, sees=True)
+    assert (found.cut, found.longest) == (1, 1_000)
+    assert found.cut_tokens == size(state.messages) - size(view(state, 1_000))
+
+
+def test_calls_without_a_result_and_pictures_that_are_not_seen_are_told():
+    asked, _ = reading(1, "")
+    state = State(messages=(UserMessage((Image("image/png", "b"), Image("image/png", "c"))), asked, GO))
+    found = passes(state, None, sees=False)
+    assert (found.answered_for, found.unseen) == (1, 2)
+
+
+def test_the_compaction_in_force_is_told_and_what_it_replaced_is_not_told_again():
+    messages = (GO, *(message for number in range(4) for message in reading(number, "x" * GAIN)))
+    made = Compacted(
+        cause=CompactionCause.ASKED, content=(Text("short"),), kept_from=7, until=9, before=90_000, after=9_000
+    )
+    found = passes(State(messages=messages, compactions=(made,)), None, sees=True)
+    assert found == Shortened(cause="asked", before=90_000, after=9_000, replaced=6)
