@@ -358,10 +358,15 @@ class Assembly:
 
         return Off()
 
+    @cached_property
+    def files(self) -> LocalFiles:
+        """The files of this machine."""
+        return LocalFiles(self.home.edits)
+
     def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> Machine:
         folder = log.path.parent
         return Machine(
-            files=LocalFiles(self.home.edits),
+            files=self.files,
             shell=LocalShell(
                 folder / OUTPUTS,
                 self._key_variables(),

@@ -52,6 +52,22 @@ class Client:
     async def resume(self, task: str, options: TaskOptions) -> str:
         return await self._controller.resume(task, options)
 
+    async def attach(self, task: str, options: TaskOptions) -> str:
+        """Join a task that another process writes; when that one ends, an attended task goes on here.
+
+        Raises:
+            TaskNotFound, TaskBusy, UsageError
+        """
+        return await self._controller.attach(task, options, self.name)
+
+    def is_attached(self, task: str) -> bool:
+        """Whether a task is joined that another process writes now; that changes when this one takes over."""
+        return self._controller.is_attached(task)
+
+    def writer(self, task: str) -> str:
+        """The pid of another process that has a task open; empty when none has."""
+        return self._controller.writer(task)
+
     def send(self, command: cmd.AnyCommand) -> bool:
         """Pass a command on. False when it came too late: somebody else decided, or nothing asks any more."""
         return self._controller.send(replace(command, client=self.name))

@@ -5,7 +5,7 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -49,6 +49,7 @@ from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.switching import name_in
 from halocline.store import history
+from halocline.task import lock
 from halocline.task.inbox import Prompt, Wish
 from halocline.task.judging import posture
 from halocline.task.log import Log, follow, read
@@ -56,6 +57,7 @@ from halocline.task.task import Task
 
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
+    from halocline.controller.attached import Attached
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
 
 GONE = "its process was killed"
 """Why a job ended that a task had when it was opened again."""
+DOOR_AFTER = 0.1
+"""Seconds after which others can join a task that was opened."""
 BY_HAND = "by-hand"
 """Whose a checkpoint is when no task took it."""
 
@@ -89,7 +93,22 @@ class OpenTask:
     task: Task
     serving: asyncio.Task[None]
     models: Mapping[Mode, str]
+    door: asyncio.Task[None]
     remarks: tuple[str, ...] = ()
+
+    async def close(self) -> None:
+        """Let go of what is no longer served: the door first, so that the next writer's is not closed."""
+        self.door.cancel()
+        await asyncio.wait([self.door])
+        await self.task.close()
+
+
+@dataclass(slots=True)
+class AttachedTask:
+    """A task that another process writes, and the coroutine that keeps up with it."""
+
+    task: "Attached"
+    following: asyncio.Task[None]
 
 
 class Controller:
@@ -99,6 +118,7 @@ class Controller:
         self.home = assembly.home
         self._assembly = assembly
         self._open: dict[str, OpenTask] = {}
+        self._attached: dict[str, AttachedTask] = {}
         self._program_log = ProgramLog(assembly.home.logs)
         self._errands: set[asyncio.Task[None]] = set()
 
@@ -158,8 +178,45 @@ class Controller:
             _offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
         return self._serve(name, task, names)
 
+    async def attach(self, name: str, options: TaskOptions, client: str) -> str:
+        """Join a task that another process writes. When there is none, or it ends, an attended one is resumed here.
+
+        Raises:
+            TaskNotFound, LogDamaged
+            TaskBusy: its writer lets nobody join.
+            UsageError: nobody writes it, and nobody is here to go on with it.
+        """
+        from halocline.controller.attached import Attached
+        from halocline.protocol.joining import Joining
+
+        name = self.find(name)
+
+        async def open_here() -> Log:
+            await self.resume(name, options)
+            return self._open[name].task.log
+
+        me = Joining(client, options.attended)
+        task = Attached(self.home.task(name), name, me, open_here if options.attended else None, self.send)
+        if await task.join():
+            following = asyncio.create_task(task.follow(), name=f"attached to {name}")
+            self._attached[name] = AttachedTask(task, following)
+        elif not options.attended:
+            raise UsageError(f"Nobody has task {name} open.", f"Read it: halo tasks show {name}. Go on: halo -r {name}")
+        return name
+
+    def is_attached(self, name: str) -> bool:
+        """Whether a task is joined that another process writes now."""
+        return self._elsewhere(name) is not None
+
+    def writer(self, name: str) -> str:
+        """The pid of another process that has a task open; empty when none has."""
+        owner = lock.owner(self.home.task(name)) if name not in self._open else None
+        return (owner or "").partition(" ")[0]
+
     def send(self, command: cmd.AnyCommand) -> bool:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
+        if attached := self._elsewhere(command.task):
+            return attached.send(command)
         task = self._task(command.task)
         match command:
             case cmd.SubmitPrompt(content=content, output_schema=schema, tool=tool):
@@ -190,6 +247,8 @@ class Controller:
 
     def events(self, name: str, after: int = 0) -> AsyncIterator[Event]:
         """The past of a task, then its live tail; of a task that another process writes, too."""
+        if attached := self._elsewhere(name):
+            return attached.stream.events(after)
         if name in self._open:
             return self._open[name].task.log.events(after)
         return follow(self.home.log(name), after)
@@ -198,10 +257,9 @@ class Controller:
         """The same of an open task, with how its edits look while they are written."""
         from halocline.controller.previews import readable_text, with_previews
 
-        task = self._task(name)
         return with_previews(
-            task.log.events(after),
-            lambda path: readable_text(path, posture(task.state, self.home.root), task.machine.files),
+            self.events(name, after),
+            lambda path: readable_text(path, posture(self.state(name), self.home.root), self._assembly.files),
         )
 
     def past(self, name: str) -> list[DurableEvent]:
@@ -210,14 +268,19 @@ class Controller:
 
     def state(self, name: str) -> State:
         """What an open task knows now."""
-        return self._task(name).state
+        attached = self._elsewhere(name)
+        return attached.state if attached else self._task(name).state
 
     def jobs(self, name: str) -> tuple[JobInfo, ...]:
         """The commands that an open task let go on."""
+        if attached := self._elsewhere(name):
+            return attached.jobs
         return self._task(name).machine.shell.jobs.list()
 
     def job_tail(self, name: str, job: str) -> str:
         """The end of what a job printed. Raises ToolFailure when there is no such job."""
+        if attached := self._elsewhere(name):
+            return f"[what it prints is seen in process {attached.pid}]"
         return self._task(name).machine.shell.jobs.tail(job)
 
     def history(self) -> list[history.TaskInfo]:
@@ -276,6 +339,8 @@ class Controller:
 
     def remarks(self, name: str) -> tuple[str, ...]:
         """What a person should hear of an open task's model, skills and search engine; mostly nothing."""
+        if self._elsewhere(name):
+            return ()
         said = (self._assembly.remark(self._task(name).model.name), self._assembly.search_remark)
         return (*filter(None, said), *self._open[name].remarks)
 
@@ -289,11 +354,14 @@ class Controller:
         return self._assembly.accounts
 
     async def let_go(self, name: str) -> None:
-        """Close one task, with its jobs, once its turn has ended."""
-        opened = self._open.pop(name)
-        opened.task.inbox.close()
-        await opened.serving
-        await opened.task.close()
+        """Close one task, with its jobs, once its turn has ended; of one that another process writes only this end."""
+        if attached := self._attached.pop(name, None):
+            attached.following.cancel()
+            await asyncio.wait([attached.following])
+        if opened := self._open.pop(name, None):
+            opened.task.inbox.close()
+            await opened.serving
+            await opened.close()
 
     def may_run_code(self, workspace: Path) -> bool:
         """Whether a folder might have hooks of its own; quickly told."""
@@ -305,16 +373,20 @@ class Controller:
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""
+        following = [attached.following for attached in self._attached.values()]
+        for ended in following:
+            ended.cancel()
+        lost = await asyncio.gather(*following, return_exceptions=True)
         for opened in self._open.values():
             opened.task.inbox.abandon()
         await asyncio.gather(*self._errands)
-        outcomes = await asyncio.gather(*(opened.serving for opened in self._open.values()), return_exceptions=True)
+        served = await asyncio.gather(*(opened.serving for opened in self._open.values()), return_exceptions=True)
         for opened in self._open.values():
-            await opened.task.close()
+            await opened.close()
         self._open.clear()
         self._program_log.close()
-        for outcome in outcomes:
-            if isinstance(outcome, BaseException):
+        for outcome in (*served, *lost):
+            if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
                 raise outcome
 
     def _stop_job(self, task: Task, job: str) -> bool:
@@ -340,13 +412,18 @@ class Controller:
         self._program_log.attach()
         serving = asyncio.create_task(_mended_then_run(task), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
-        self._open[name] = OpenTask(task, serving, models, remarks)
+        door = asyncio.create_task(_door(task, self.send), name=f"door of {name}")
+        self._open[name] = OpenTask(task, serving, models, door, remarks)
         return name
 
     def _adjust(self, task: Task, options: TaskOptions, models: Mapping[Mode, str]) -> None:
         _switch(task, options.mode or task.state.mode, models)
         if options.approval_mode not in (None, task.state.approval_mode):
             task.emit(PolicyChanged(approval_mode=options.approval_mode))
+
+    def _elsewhere(self, name: str) -> "Attached | None":
+        """The task as another process writes it; None when it is open here, or not at all."""
+        return self._attached[name].task if name in self._attached and name not in self._open else None
 
     def _task(self, name: str) -> Task:
         if name not in self._open:
@@ -359,6 +436,16 @@ async def _mended_then_run(task: Task) -> None:
     for said in await task.machine.files.mend():
         task.emit(Noticed(said))
     await task.run()
+
+
+async def _door(task: Task, send: Callable[[cmd.AnyCommand], bool]) -> None:
+    """Let others join, once the first request is off. Where no socket can be made, nobody can; the log is there."""
+    await asyncio.sleep(DOOR_AFTER)
+    from halocline.controller.door import Door
+
+    with suppress(OSError):
+        async with Door(task, send):
+            await asyncio.Event().wait()
 
 
 def _switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:

@@ -27,7 +27,7 @@ def take(folder: Path, task: str) -> int:
             os.close(file)
             raise TaskBusy(
                 f"Task {task} is open in another process (pid {pid}).",
-                f"Close it there, or watch it from here with: halo tasks show {task} --follow",
+                f"Close it there, or join it from here with: halo attach {task}",
             )
         time.sleep(PAUSE)
     os.ftruncate(file, 0)

@@ -15,6 +15,7 @@ EFFORTS = ", ".join(Effort)
 COMMANDS = {
     "run": "do one prompt and exit",
     "demo": "watch a scripted model repair a small project: no key, no network",
+    "attach": "join a task that is open in another terminal, and drive it from here, too",
     "tasks": "list, show or delete tasks",
     "replay": "run a recorded task again, without a model",
     "export": "write a task as Markdown or JSON lines",
@@ -148,6 +149,16 @@ def _network_options(parser: Parser) -> None:
 def _demo() -> Parser:
     parser = Parser(prog="halo demo", description="Watch a scripted model repair a small project with real tools.")
     parser.add_argument("-y", "--yolo", action="store_true", help="ask nothing")
+    return parser
+
+
+def _attach() -> Parser:
+    about = "Join a task that another process runs. When that one ends, this one goes on with it."
+    parser = Parser(prog="halo attach", description=about)
+    parser.add_argument("id", help="the task, or the beginning or end of its name")
+    parser.add_argument(
+        "--watch", action="store_true", help="only look on: ask nothing, and end when the task is closed"
+    )
     return parser
 
 
@@ -316,6 +327,7 @@ PARSERS = {
     "": _main,
     "run": _run,
     "demo": _demo,
+    "attach": _attach,
     "tasks": _tasks,
     "replay": _replay,
     "export": _export,

@@ -4,13 +4,15 @@ import asyncio
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TypeVar
 
 from halocline.controller.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Text
+from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
 from halocline.surfaces.cli.keys import LEFT_BY_KEY, LeaveKey
@@ -69,10 +71,10 @@ class Conversation:
         async for event in events:
             self._view.show(event)
             match event:
-                case ev.ApprovalRequested() if self._view.asks:
-                    await self._wait_for(self._decide(event))
-                case ev.QuestionAsked() if self._view.asks:
-                    await self._wait_for(self._answer(event))
+                case ev.ApprovalRequested(request=request) if self._view.asks:
+                    await self._wait_for(self._decide(event), partial(_decided, request))
+                case ev.QuestionAsked(request=request) if self._view.asks:
+                    await self._wait_for(self._answer(event), partial(_replied, request))
                 case ev.ToolCallStarted(name=name) if name == LEFT_BY_KEY:
                     self._let_leave()
                 case ev.ToolCallEnded(name=name) if name == LEFT_BY_KEY:
@@ -85,13 +87,17 @@ class Conversation:
                         return
 
     async def _submit(self, prompt: str) -> bool:
-        """Hand a prompt to the task, asking for one when there is none. False when the person leaves."""
+        """Hand a prompt to the task, asking for one when there is none. False when the person leaves.
+
+        Who else drives the task may have begun a turn: then this is that turn's prompt.
+        """
         prompt = prompt or await self._composed()
         while prompt and not self._leaving and self._view.asks and is_for_us(prompt):
             self._view.say(answer(prompt, self._client, self._task))
             prompt = await self._composed()
         if not prompt or self._leaving:
-            return False
+            self._running = not self._leaving and _runs(self._client.state(self._task))
+            return self._running
         self._running = True
         tool = tool_of(prompt) if self._view.asks else ""
         command = cmd.SubmitPrompt(task=self._task, content=(Text(prompt),), output_schema=self._schema, tool=tool)
@@ -104,22 +110,35 @@ class Conversation:
     async def _compose(self) -> str:
         """What the person types next; the mode that they chose for it holds from now on."""
         mode = self._client.state(self._task).mode
-        typed = await self._wait_for(self._view.compose(self._client.home.prompt_history, mode))
+        typed = await self._wait_for(self._view.compose(self._client.home.prompt_history, mode), _runs)
         if typed is None:
             return ""
         if typed.mode is not mode:
             self._client.send(cmd.SetMode(task=self._task, mode=typed.mode))
         return typed.text
 
-    async def _wait_for(self, asking: Coroutine[None, None, T]) -> T | None:
-        """What the person says; None when a signal came first."""
+    async def _wait_for(self, asking: Coroutine[None, None, T], settled: Callable[[State], bool]) -> T | None:
+        """What the person says; None when a signal came first, or when somebody else settled it."""
+        watching = asyncio.create_task(self._until(settled))
         waiting = self._waiting = asyncio.create_task(asking)
         try:
+            await asyncio.wait([waiting, watching], return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
             await asyncio.wait([waiting])
             return None if waiting.cancelled() else waiting.result()
         finally:
             waiting.cancel()
+            watching.cancel()
             self._waiting = None
+
+    async def _until(self, settled: Callable[[State], bool]) -> None:
+        """Wait until something is so, or nothing more will happen."""
+        now = self._client.state(self._task)
+        if settled(now):
+            return
+        async for _ in self._client.events(self._task, now.seq):
+            if settled(self._client.state(self._task)):
+                return
 
     async def _decide(self, event: ev.ApprovalRequested) -> None:
         decision = await self._view.ask_approval(event)
@@ -183,8 +202,11 @@ class Conversation:
             self._waiting.cancel()
 
     def _leave(self) -> None:
-        """End the turn and the task; what it still writes is shown."""
+        """End the turn and the task; what it still writes is shown. What another process runs goes on there."""
         self._leaving = True
+        if self._client.is_attached(self._task):
+            self._give_up()
+            return
         self._client.send(cmd.Interrupt(task=self._task))
         self._client.send(cmd.CloseTask(task=self._task))
         self._deadline = asyncio.get_running_loop().call_later(CLOSING_TIME, self._give_up)
@@ -193,6 +215,18 @@ class Conversation:
         if self._main is not None:
             self._gave_up = True
             self._main.cancel()
+
+
+def _runs(state: State) -> bool:
+    return state.turn is not None
+
+
+def _decided(request: str, state: State) -> bool:
+    return all(asked.request != request for asked in state.approvals)
+
+
+def _replied(request: str, state: State) -> bool:
+    return all(asked.request != request for asked in state.questions)
 
 
 async def close(client: Client) -> None:

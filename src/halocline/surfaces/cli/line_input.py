@@ -3,6 +3,7 @@
 The event loop's own handler of Ctrl-C is left alone: while typing, Ctrl-C is a key.
 """
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +34,14 @@ class Prompt(Value, frozen=True):
     mode: Mode
 
 
-async def composer(history: Path, mode: Mode) -> Prompt | None:
+@dataclass(slots=True)
+class Typed:
+    """What stood in the line when somebody else was faster; it is there again the next time."""
+
+    text: str = ""
+
+
+async def composer(history: Path, mode: Mode, typed: Typed) -> Prompt | None:
     """The next prompt, or None when the person quits.
 
     Enter sends, Alt+Enter or Ctrl+J begins a new line, Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the
@@ -55,9 +63,13 @@ async def composer(history: Path, mode: Mode) -> Prompt | None:
     )
     while True:
         try:
-            text = await session.prompt_async(lambda: FormattedText(chosen.prompt), handle_sigint=False)
+            before, typed.text = typed.text, ""
+            text = await session.prompt_async(lambda: FormattedText(chosen.prompt), default=before, handle_sigint=False)
         except (EOFError, KeyboardInterrupt):
             return None
+        except asyncio.CancelledError:
+            typed.text = session.default_buffer.text
+            raise
         if text.strip():
             return Prompt(text, chosen.mode)
 

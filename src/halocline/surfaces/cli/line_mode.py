@@ -13,7 +13,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state import State, fold
 from halocline.surfaces.cli.asking import Asker
 from halocline.surfaces.cli.decision import Decision
-from halocline.surfaces.cli.line_input import Prompt, composer
+from halocline.surfaces.cli.line_input import Prompt, Typed, composer
 from halocline.surfaces.cli.output import APPROVE, UNANSWERED
 from halocline.surfaces.cli.screen import Screen
 from halocline.surfaces.cli.telling import tell
@@ -27,6 +27,7 @@ class LineMode:
 
     def __init__(self, *, attended: bool) -> None:
         self.asks = attended
+        self._typed = Typed()
         width = None if sys.stdout.isatty() else PLAIN_WIDTH
         self._screen = Screen(Console(highlight=False, width=width), can_leave=attended)
         self.draws = self._screen.is_live
@@ -77,4 +78,4 @@ class LineMode:
         return await self._asker.ask_question(event)
 
     async def compose(self, history: Path, mode: ev.Mode) -> Prompt | None:
-        return await composer(history, mode)
+        return await composer(history, mode, self._typed)

@@ -41,6 +41,10 @@ def command(arguments: argparse.Namespace) -> int:
         client = open_client(choices_of(arguments))
         if not arguments.trust:
             _settle_trust(client, arguments.resume, workspace, attended=view.asks)
+        if stays and resumes and (busy := _to_join(client, arguments, workspace)):
+            from halocline.surfaces.cli.attach import join
+
+            return asyncio.run(join(client, busy, view, prompt))
         return asyncio.run(_run(client, arguments, workspace, prompt, schema, view, stays=stays))
     except (HaloclineError, ExceptionGroup) as error:
         view.fail(explained(error))
@@ -104,6 +108,17 @@ def _settle_trust(client: Client, resume: str | None, workspace: Path, *, attend
         from halocline.surfaces.cli.trust import settled
 
         settled(client, workspace, attended=attended)
+
+
+def _to_join(client: Client, arguments: argparse.Namespace, workspace: Path) -> str:
+    """The task to resume, when another process has it open and the person would rather join it than give up."""
+    name = client.find(arguments.resume) if arguments.resume else _newest(client, workspace)
+    pid = client.writer(name)
+    if not pid:
+        return ""
+    from halocline.surfaces.cli.tasks import confirmed
+
+    return name if confirmed(f"Task {name} is open in another process (pid {pid}). Join it?") else ""
 
 
 async def _run(
