@@ -12,7 +12,6 @@ from typing import TypeVar
 from halocline.controller.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Text
-from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
 from halocline.surfaces.cli.keys import LEFT_BY_KEY, LeaveKey
@@ -39,6 +38,8 @@ class Conversation:
         self._interrupted = False
         self._leaving = False
         self._waiting: asyncio.Task[object] | None = None
+        self._shown = 0
+        self._outrun = False
         self._main = asyncio.current_task()
         self._deadline: asyncio.TimerHandle | None = None
         self._gave_up = False
@@ -48,6 +49,7 @@ class Conversation:
     async def run(self, prompt: str, after: int) -> int:
         """Serve prompts and show every event after the given one. Gives the exit code."""
         started, opened = time.monotonic(), self._client.state(self._task).seq
+        self._shown = after
         with self._signals():
             try:
                 events = self._client.previewed if self._view.draws else self._client.events
@@ -66,15 +68,17 @@ class Conversation:
 
     async def _serve(self, prompt: str, events: AsyncIterator[ev.Event], opened: int) -> None:
         """Events up to `opened` were written before the first prompt; a turn that ends there is not ours."""
-        if not await self._submit(prompt):
+        self._running = not prompt and self._client.state(self._task).turn is not None
+        if not self._running and not await self._submit(prompt):
             return
         async for event in events:
             self._view.show(event)
+            self._shown = event.seq if isinstance(event, ev.Durable) else self._shown
             match event:
                 case ev.ApprovalRequested(request=request) if self._view.asks:
-                    await self._wait_for(self._decide(event), partial(_decided, request))
+                    await self._wait_for(self._decide(event), event.seq, partial(_decides, request))
                 case ev.QuestionAsked(request=request) if self._view.asks:
-                    await self._wait_for(self._answer(event), partial(_replied, request))
+                    await self._wait_for(self._answer(event), event.seq, partial(_answers, request))
                 case ev.ToolCallStarted(name=name) if name == LEFT_BY_KEY:
                     self._let_leave()
                 case ev.ToolCallEnded(name=name) if name == LEFT_BY_KEY:
@@ -96,7 +100,7 @@ class Conversation:
             self._view.say(answer(prompt, self._client, self._task))
             prompt = await self._composed()
         if not prompt or self._leaving:
-            self._running = not self._leaving and _runs(self._client.state(self._task))
+            self._running = self._outrun and not self._leaving
             return self._running
         self._running = True
         tool = tool_of(prompt) if self._view.asks else ""
@@ -110,19 +114,23 @@ class Conversation:
     async def _compose(self) -> str:
         """What the person types next; the mode that they chose for it holds from now on."""
         mode = self._client.state(self._task).mode
-        typed = await self._wait_for(self._view.compose(self._client.home.prompt_history, mode), _runs)
+        asking = self._view.compose(self._client.home.prompt_history, mode)
+        typed = await self._wait_for(asking, self._shown, _begins)
         if typed is None:
             return ""
         if typed.mode is not mode:
             self._client.send(cmd.SetMode(task=self._task, mode=typed.mode))
         return typed.text
 
-    async def _wait_for(self, asking: Coroutine[None, None, T], settled: Callable[[State], bool]) -> T | None:
-        """What the person says; None when a signal came first, or when somebody else settled it."""
-        watching = asyncio.create_task(self._until(settled))
+    async def _wait_for(
+        self, asking: Coroutine[None, None, T], after: int, settles: Callable[[ev.Event], bool]
+    ) -> T | None:
+        """What the person says; None when a signal came first, or an event after `after`: somebody else was faster."""
+        watching = asyncio.create_task(self._until(after, settles))
         waiting = self._waiting = asyncio.create_task(asking)
         try:
             await asyncio.wait([waiting, watching], return_when=asyncio.FIRST_COMPLETED)
+            self._outrun = not waiting.done()
             waiting.cancel()
             await asyncio.wait([waiting])
             return None if waiting.cancelled() else waiting.result()
@@ -131,13 +139,10 @@ class Conversation:
             watching.cancel()
             self._waiting = None
 
-    async def _until(self, settled: Callable[[State], bool]) -> None:
-        """Wait until something is so, or nothing more will happen."""
-        now = self._client.state(self._task)
-        if settled(now):
-            return
-        async for _ in self._client.events(self._task, now.seq):
-            if settled(self._client.state(self._task)):
+    async def _until(self, after: int, settles: Callable[[ev.Event], bool]) -> None:
+        """Wait for such an event, or until nothing more will happen."""
+        async for event in self._client.events(self._task, after):
+            if settles(event):
                 return
 
     async def _decide(self, event: ev.ApprovalRequested) -> None:
@@ -217,16 +222,16 @@ class Conversation:
             self._main.cancel()
 
 
-def _runs(state: State) -> bool:
-    return state.turn is not None
+def _begins(event: ev.Event) -> bool:
+    return isinstance(event, ev.TurnStarted)
 
 
-def _decided(request: str, state: State) -> bool:
-    return all(asked.request != request for asked in state.approvals)
+def _decides(request: str, event: ev.Event) -> bool:
+    return isinstance(event, ev.ApprovalResolved) and event.request == request
 
 
-def _replied(request: str, state: State) -> bool:
-    return all(asked.request != request for asked in state.questions)
+def _answers(request: str, event: ev.Event) -> bool:
+    return isinstance(event, ev.QuestionAnswered) and event.request == request
 
 
 async def close(client: Client) -> None:
