@@ -358,15 +358,10 @@ class Assembly:
 
         return Off()
 
-    @cached_property
-    def files(self) -> LocalFiles:
-        """The files of this machine."""
-        return LocalFiles(self.home.edits)
-
     def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> Machine:
         folder = log.path.parent
         return Machine(
-            files=self.files,
+            files=LocalFiles(self.home.edits),
             shell=LocalShell(
                 folder / OUTPUTS,
                 self._key_variables(),

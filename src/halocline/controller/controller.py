@@ -19,6 +19,7 @@ from halocline.context.environment import environment
 from halocline.context.skills import found_skills, listed
 from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
+from halocline.controller.attachments import Attachments
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.program_log import ProgramLog
 from halocline.ports.model import Model
@@ -103,14 +104,6 @@ class OpenTask:
         await self.task.close()
 
 
-@dataclass(slots=True)
-class AttachedTask:
-    """A task that another process writes, and the coroutine that keeps up with it."""
-
-    task: "Attached"
-    following: asyncio.Task[None]
-
-
 class Controller:
     """Open tasks by id."""
 
@@ -118,7 +111,7 @@ class Controller:
         self.home = assembly.home
         self._assembly = assembly
         self._open: dict[str, OpenTask] = {}
-        self._attached: dict[str, AttachedTask] = {}
+        self._attached = Attachments(assembly.home, self.send)
         self._program_log = ProgramLog(assembly.home.logs)
         self._errands: set[asyncio.Task[None]] = set()
 
@@ -186,22 +179,13 @@ class Controller:
             TaskBusy: its writer lets nobody join.
             UsageError: nobody writes it, and nobody is here to go on with it.
         """
-        from halocline.controller.attached import Attached
-        from halocline.protocol.joining import Joining
-
         name = self.find(name)
 
         async def open_here() -> Log:
             await self.resume(name, options)
             return self._open[name].task.log
 
-        me = Joining(client, options.attended)
-        task = Attached(self.home.task(name), name, me, open_here if options.attended else None, self.send)
-        if await task.join():
-            following = asyncio.create_task(task.follow(), name=f"attached to {name}")
-            self._attached[name] = AttachedTask(task, following)
-        elif not options.attended:
-            raise UsageError(f"Nobody has task {name} open.", f"Read it: halo tasks show {name}. Go on: halo -r {name}")
+        await self._attached.join(name, client, open_here if options.attended else None)
         return name
 
     def is_attached(self, name: str) -> bool:
@@ -255,11 +239,13 @@ class Controller:
 
     def previewed(self, name: str, after: int = 0) -> AsyncIterator[Event]:
         """The same of an open task, with how its edits look while they are written."""
+        from halocline.controller.grounds import looking
         from halocline.controller.previews import readable_text, with_previews
 
+        files = looking()
         return with_previews(
             self.events(name, after),
-            lambda path: readable_text(path, posture(self.state(name), self.home.root), self._assembly.files),
+            lambda path: readable_text(path, posture(self.state(name), self.home.root), files),
         )
 
     def past(self, name: str) -> list[DurableEvent]:
@@ -355,9 +341,7 @@ class Controller:
 
     async def let_go(self, name: str) -> None:
         """Close one task, with its jobs, once its turn has ended; of one that another process writes only this end."""
-        if attached := self._attached.pop(name, None):
-            attached.following.cancel()
-            await asyncio.wait([attached.following])
+        await self._attached.let_go(name)
         if opened := self._open.pop(name, None):
             opened.task.inbox.close()
             await opened.serving
@@ -373,10 +357,7 @@ class Controller:
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""
-        following = [attached.following for attached in self._attached.values()]
-        for ended in following:
-            ended.cancel()
-        lost = await asyncio.gather(*following, return_exceptions=True)
+        lost = await self._attached.close()
         for opened in self._open.values():
             opened.task.inbox.abandon()
         await asyncio.gather(*self._errands)
@@ -386,7 +367,7 @@ class Controller:
         self._open.clear()
         self._program_log.close()
         for outcome in (*served, *lost):
-            if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
+            if isinstance(outcome, BaseException):
                 raise outcome
 
     def _stop_job(self, task: Task, job: str) -> bool:
@@ -423,7 +404,7 @@ class Controller:
 
     def _elsewhere(self, name: str) -> "Attached | None":
         """The task as another process writes it; None when it is open here, or not at all."""
-        return self._attached[name].task if name in self._attached and name not in self._open else None
+        return None if name in self._open else self._attached.get(name)
 
     def _task(self, name: str) -> Task:
         if name not in self._open:

@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halocline.hosts.files import LocalFiles
 from halocline.hosts.language_servers.servers import LanguageServers
 from halocline.net.network import Network
 from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
+from halocline.ports.host import Files
 from halocline.store.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,6 +24,11 @@ def diagnostics(settings: Settings, workspace: Path, hidden: frozenset[str], env
     return LanguageServers(
         workspace, chosen.wait, project_programs=chosen.project_binaries, hidden=hidden, environment=env
     )
+
+
+def looking() -> Files:
+    """The files of this machine, for who only looks."""
+    return LocalFiles()
 
 
 def browser(program: str, settings: Settings, env: Mapping[str, str], way: Callable[[str], Network]) -> "Browser":
