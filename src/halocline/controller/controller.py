@@ -5,9 +5,8 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
 from halocline.controller.attachments import Attachments
 from halocline.controller.model_list import OfferedModel
+from halocline.controller.open_task import OpenTask, given_back_on_failure, kept_open, mended_then_run
 from halocline.controller.program_log import ProgramLog
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
@@ -35,7 +35,6 @@ from halocline.protocol.events import (
     Mode,
     ModeChanged,
     ModelChanged,
-    Noticed,
     PageShown,
     PolicyChanged,
     ShellMoved,
@@ -67,8 +66,6 @@ if TYPE_CHECKING:
 
 GONE = "its process was killed"
 """Why a job ended that a task had when it was opened again."""
-DOOR_AFTER = 0.1
-"""Seconds after which others can join a task that was opened."""
 BY_HAND = "by-hand"
 """Whose a checkpoint is when no task took it."""
 
@@ -85,23 +82,6 @@ class TaskOptions(Value, frozen=True):
     attended: bool = False
     trusted: bool = False
     record: Path | None = None
-
-
-@dataclass(slots=True)
-class OpenTask:
-    """A task, the coroutine that serves it, the model's name in each mode, and what was odd when it began."""
-
-    task: Task
-    serving: asyncio.Task[None]
-    models: Mapping[Mode, str]
-    door: asyncio.Task[None]
-    remarks: tuple[str, ...] = ()
-
-    async def close(self) -> None:
-        """Let go of what is no longer served: the door first, so that the next writer's is not closed."""
-        self.door.cancel()
-        await asyncio.wait([self.door])
-        await self.task.close()
 
 
 class Controller:
@@ -126,7 +106,7 @@ class Controller:
         name = name or history.new_task_id()
         skills = found_skills(workspace)
         mode = options.mode or Mode.ACT
-        with _given_back_on_failure(Log(self.home.task(name), name)) as log:
+        with given_back_on_failure(Log(self.home.task(name), name)) as log:
             if recorder:
                 model = self._assembly.recorded(model, recorder, log, ())
             task = self._assembly.task(
@@ -152,7 +132,7 @@ class Controller:
             TaskBusy, TaskNotFound, LogDamaged
         """
         name = history.find(self.home.tasks, name)
-        with _given_back_on_failure(Log(self.home.task(name), name)) as log:
+        with given_back_on_failure(Log(self.home.task(name), name)) as log:
             past = log.load()
             state = fold(past)
             if not state.workspace:
@@ -391,9 +371,9 @@ class Controller:
 
     def _serve(self, name: str, task: Task, models: Mapping[Mode, str], remarks: tuple[str, ...] = ()) -> str:
         self._program_log.attach()
-        serving = asyncio.create_task(_mended_then_run(task), name=f"task {name}")
+        serving = asyncio.create_task(mended_then_run(task), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
-        door = asyncio.create_task(_door(task, self.send), name=f"door of {name}")
+        door = asyncio.create_task(kept_open(task, self.send), name=f"door of {name}")
         self._open[name] = OpenTask(task, serving, models, door, remarks)
         return name
 
@@ -410,23 +390,6 @@ class Controller:
         if name not in self._open:
             raise TaskNotFound(f"Task {name} is not open here.", "Resume it first.")
         return self._open[name].task
-
-
-async def _mended_then_run(task: Task) -> None:
-    """Nothing of the task runs before what a killed process left half done was put back."""
-    for said in await task.machine.files.mend():
-        task.emit(Noticed(said))
-    await task.run()
-
-
-async def _door(task: Task, send: Callable[[cmd.AnyCommand], bool]) -> None:
-    """Let others join, once the first request is off. Where no socket can be made, nobody can; the log is there."""
-    await asyncio.sleep(DOOR_AFTER)
-    from halocline.controller.door import Door
-
-    with suppress(OSError):
-        async with Door(task, send):
-            await asyncio.Event().wait()
 
 
 def _switch(task: Task, mode: Mode, models: Mapping[Mode, str]) -> None:
@@ -472,13 +435,3 @@ def _form(schema: JsonObject | None) -> tuple[Note, ...]:
     from halocline.context.answer_form import answer_form
 
     return (answer_form(schema),)
-
-
-@contextmanager
-def _given_back_on_failure(log: Log) -> Iterator[Log]:
-    """A log that nobody serves yet: its lock does not outlive a failure."""
-    try:
-        yield log
-    except BaseException:
-        log.close()
-        raise

@@ -51,6 +51,10 @@ async def writing(halo: Halo, *words: str, begun: bool = True) -> AsyncIterator[
         await process.communicate()
 
 
+async def shows(terminal: pexpect.spawn, text: str) -> None:
+    await asyncio.to_thread(terminal.expect, text)
+
+
 class Guest:
     def __init__(self, client: Client, task: str) -> None:
         self.client = client
@@ -201,20 +205,20 @@ async def test_the_door_is_for_its_owner_alone_and_is_gone_with_the_writer(halo:
 async def test_a_second_terminal_joins_and_both_show_what_either_asks_for(halo: Halo) -> None:
     model = halo.script({"text": "The first answer."}, {"text": "The second answer."}, {"text": "The third answer."})
     first = halo.terminal("-m", model, "one")
-    await first.expect("The first answer", async_=True)
+    await shows(first, "The first answer")
     second = halo.terminal("-r", halo.tasks[0])
-    await second.expect("Join it", async_=True)
+    await shows(second, "Join it")
     second.sendline("y")
-    await second.expect("Ask for something", async_=True)
+    await shows(second, "Ask for something")
     second.send("two\r")
-    await second.expect("The second answer", async_=True)
-    await first.expect("The second answer", async_=True)
+    await shows(second, "The second answer")
+    await shows(first, "The second answer")
     first.send("three\r")
-    await second.expect("The third answer", async_=True)
+    await shows(second, "The third answer")
     second.send("\x04")
-    await second.expect("goes on with it", async_=True)
+    await shows(second, "goes on with it")
     first.send("\x04")
-    await first.expect(pexpect.EOF, async_=True)
+    await shows(first, pexpect.EOF)
 
 
 async def test_an_approval_on_two_terminals_is_gone_from_both_when_one_decides(halo: Halo) -> None:
@@ -222,30 +226,30 @@ async def test_an_approval_on_two_terminals_is_gone_from_both_when_one_decides(h
     first = halo.terminal("--approval-mode", "auto", "-m", model, "one")
     await until_written(halo.folder / "began")
     second = halo.terminal("attach", halo.tasks[0])
-    await second.expect("running", async_=True)
+    await shows(second, "running")
     (halo.folder / "go").touch()
-    await first.expect("yes, once", async_=True)
-    await second.expect("yes, once", async_=True)
+    await shows(first, "yes, once")
+    await shows(second, "yes, once")
     await asyncio.sleep(0.5)
     second.send("y")
-    await first.expect("Hello", async_=True)
-    await second.expect("Hello", async_=True)
+    await shows(first, "Hello")
+    await shows(second, "Hello")
     assert (halo.folder / "made").exists()
     for terminal in (second, first):
-        await terminal.expect("Ask for something", async_=True)
+        await shows(terminal, "Ask for something")
         terminal.send("\x04")
-        await terminal.expect(pexpect.EOF, async_=True)
+        await shows(terminal, pexpect.EOF)
 
 
 async def test_a_terminal_that_joined_takes_over_when_the_other_is_killed(halo: Halo) -> None:
     model = halo.script(FOR_EVER, {"text": "The second answer."})
     async with writing(halo, "-y", "-m", model) as writer:
         second = halo.terminal("attach", halo.tasks[0])
-        await second.expect("running", async_=True)
+        await shows(second, "running")
         writer.kill()
-        await second.expect("Ask for something", async_=True)
+        await shows(second, "Ask for something")
         second.send("two\r")
-        await second.expect("The second answer", async_=True)
+        await shows(second, "The second answer")
         second.send("\x04")
-        await second.expect(pexpect.EOF, async_=True)
+        await shows(second, pexpect.EOF)
         assert halo.state().turn is None
