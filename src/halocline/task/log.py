@@ -85,7 +85,7 @@ class Log(Stream):
         """Let the readers end and give the lock back."""
         self.finish()
         os.close(self._file)
-        os.close(self._lock)
+        lock.give_back(self._lock)
 
     def _write(self, line: bytes) -> None:
         size = os.fstat(self._file).st_size
