@@ -15,7 +15,7 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.jobs import JobInfo
 from halocline.protocol.state import State
-from halocline.store.history import TaskInfo
+from halocline.protocol.tasks import TaskInfo, TaskQuery
 
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
@@ -31,6 +31,9 @@ def open_client(choices: Choices, name: str = "cli") -> "Client":
 
 if TYPE_CHECKING:
     from halocline.providers.catalogue_refresh import Refreshed
+
+
+ALL_TASKS = TaskQuery()
 
 
 class Client:
@@ -91,8 +94,17 @@ class Client:
         """The commands that an open task let go on, and those of them that ended lately."""
         return self._controller.jobs(task)
 
-    def history(self) -> list[TaskInfo]:
-        return self._controller.history()
+    def history(self, query: TaskQuery = ALL_TASKS) -> list[TaskInfo]:
+        """The tasks of this home that are asked for; the newest first, or the best when words are."""
+        return self._controller.history(query)
+
+    def newest(self, workspace: Path) -> TaskInfo | None:
+        """The task of a workspace that did something last; quickly told."""
+        return self._controller.newest(workspace)
+
+    def info(self, task: str) -> TaskInfo | None:
+        """What its log says of one task, by its whole id; quickly told."""
+        return self._controller.info(task)
 
     def find(self, name: str) -> str:
         """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""

@@ -38,6 +38,7 @@ from halocline.protocol.events import (
     PageShown,
     PolicyChanged,
     ShellMoved,
+    TaskLabelled,
     TaskStarted,
     ToolsOffered,
     TurnEnded,
@@ -46,6 +47,7 @@ from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
+from halocline.protocol.tasks import TaskInfo, TaskQuery
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.switching import name_in
 from halocline.store import history
@@ -205,6 +207,8 @@ class Controller:
                 return task.machine.shell.leave()
             case cmd.StopJob(job=job):
                 return self._stop_job(task, job)
+            case cmd.Label(name=name, tags=tags, favourite=favourite):
+                task.emit(TaskLabelled(name=name, tags=tags, favourite=favourite))
             case cmd.CloseTask():
                 task.inbox.close()
         return True
@@ -249,9 +253,19 @@ class Controller:
             return f"[what it prints is seen in process {attached.pid}]"
         return self._task(name).machine.shell.jobs.tail(job)
 
-    def history(self) -> list[history.TaskInfo]:
-        """All tasks of this home, the newest first."""
-        return history.tasks(self.home.tasks)
+    def history(self, query: TaskQuery) -> list[TaskInfo]:
+        """The tasks of this home that were asked for."""
+        from halocline.store.task_index import TaskIndex
+
+        return TaskIndex(self.home.history, self.home.tasks).find(query)
+
+    def newest(self, workspace: Path) -> TaskInfo | None:
+        """The task of a workspace that did something last."""
+        return next((info for info in history.newest_first(self.home.tasks) if info.workspace == str(workspace)), None)
+
+    def info(self, name: str) -> TaskInfo | None:
+        """What its log says of a task."""
+        return history.info(self.home.tasks, name)
 
     def find(self, name: str) -> str:
         """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""

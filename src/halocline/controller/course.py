@@ -23,6 +23,7 @@ FROM_ELSEWHERE = (
     ev.PolicyChanged,
     ev.RulesChanged,
     ev.ToolsOffered,
+    ev.TaskLabelled,
     ev.CheckpointTaken,
     ev.CheckpointRestored,
     ev.SandboxChecked,

@@ -77,6 +77,14 @@ class StopJob(Command, frozen=True):
     job: str
 
 
+class Label(Command, frozen=True):
+    """Name or mark the task. None leaves it as it was; an empty name takes the name away."""
+
+    name: str | None = None
+    tags: tuple[str, ...] | None = None
+    favourite: bool | None = None
+
+
 class CloseTask(Command, frozen=True):
     """Let go of the task; it can be resumed."""
 
@@ -92,5 +100,6 @@ AnyCommand = (
     | Compact
     | LeaveRunning
     | StopJob
+    | Label
     | CloseTask
 )

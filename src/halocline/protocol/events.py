@@ -262,6 +262,14 @@ class ToolsOffered(Durable, frozen=True):
     tools: tuple[str, ...]
 
 
+class TaskLabelled(Durable, frozen=True):
+    """What a person calls the task, and how they marked it. None: as it was; an empty name is none."""
+
+    name: str | None = None
+    tags: tuple[str, ...] | None = None
+    favourite: bool | None = None
+
+
 class HandedOver(Durable, frozen=True):
     """The person let a new task, `to`, go on from here; `context` is all that it is told."""
 
@@ -417,6 +425,7 @@ DurableEvent = (
     | PolicyChanged
     | RulesChanged
     | ToolsOffered
+    | TaskLabelled
     | HandedOver
     | FileChanged
     | CheckpointTaken

@@ -1,9 +1,13 @@
-"""The tasks on disk: listing, finding and deleting them. The logs are the truth; nothing is cached here."""
+"""The tasks on disk: finding and deleting them, and what the two ends of a log say. The logs are the truth.
+
+Nothing is cached here: the index of `task_index` is for lists and searches, and no run of a prompt pays for it.
+"""
 
 import os
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -12,7 +16,7 @@ from halocline.protocol import codec
 from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.events import TaskStarted, TurnEnded, TurnStarted
 from halocline.protocol.messages import Text
-from halocline.protocol.values import Value
+from halocline.protocol.tasks import TaskInfo
 
 HEAD = 64 * 1024
 TAIL = 16 * 1024
@@ -20,28 +24,25 @@ TAIL = 16 * 1024
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
-class TaskInfo(Value, frozen=True):
-    """One line of a list of tasks. `status` is the last stop reason, or `unfinished`."""
-
-    task: str
-    title: str
-    workspace: str
-    model: str
-    started_at: float
-    changed_at: float
-    status: str
-    size: int
-
-
 def new_task_id() -> str:
     """A new name, sortable by time and short enough to type."""
     return time.strftime("%y%m%d-%H%M%S-") + "".join(ALPHABET[byte % len(ALPHABET)] for byte in os.urandom(4))
 
 
-def tasks(folder: Path) -> list[TaskInfo]:
-    """All tasks, the newest change first. What cannot be read is left out."""
-    found = [info for entry in _folders(folder) if (info := _info(entry))]
-    return sorted(found, key=lambda info: info.changed_at, reverse=True)
+def newest_first(folder: Path) -> Iterator[TaskInfo]:
+    """All tasks, the newest change first; each is read when it is asked for. What cannot be read is left out."""
+    logs = []
+    for entry in _folders(folder):
+        with suppress(FileNotFoundError):
+            logs.append((os.stat(entry / codec.LOG_NAME).st_mtime_ns, entry))
+    for _, entry in sorted(logs, reverse=True):
+        if info := _info(entry):
+            yield info
+
+
+def info(folder: Path, task: str) -> TaskInfo | None:
+    """One task, by its whole id."""
+    return _info(folder / task)
 
 
 def find(folder: Path, name: str) -> str:

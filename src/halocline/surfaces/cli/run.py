@@ -103,7 +103,7 @@ def _settle_trust(client: Client, resume: str | None, workspace: Path, *, attend
     """Nobody asks a person while an event loop runs: it would keep Ctrl-C to itself."""
     if resume:
         name = client.find(resume)
-        workspace = next((Path(info.workspace) for info in client.history() if info.task == name), workspace)
+        workspace = Path(info.workspace) if (info := client.info(name)) else workspace
     if client.may_run_code(workspace):
         from halocline.surfaces.cli.trust import settled
 
@@ -203,9 +203,8 @@ async def _open(
 
 
 def _newest(client: Client, workspace: Path) -> str:
-    for info in client.history():
-        if info.workspace == str(workspace):
-            return info.task
+    if info := client.newest(workspace):
+        return info.task
     raise UsageError(f"There is no task of {workspace} to go on with.", 'Begin one: halo "what to do"')
 
 
