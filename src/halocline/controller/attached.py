@@ -182,3 +182,21 @@ class Attached:
             f"Task {self._task} is open in another process (pid {self.pid}), which lets nobody join.",
             f"Close it there, or watch it from here with: halo tasks show {self._task} --follow",
         )
+
+
+async def passed_on(folder: Path, command: cmd.AnyCommand, client: str) -> None:
+    """Have a task's writer do one thing, and wait until it has. Raises TaskBusy when it does not."""
+    why = "lets nobody in"
+    with suppress(OSError, msgspec.DecodeError):
+        with address(folder) as name:
+            reader, writer = await asyncio.open_unix_connection(name, limit=LONGEST_LINE)
+        writer.write(_encode(joining.Joining(client)) + b"\n" + _encode(command) + b"\n")
+        while line := await reader.readline():
+            if isinstance(answer := _frame.decode(line), joining.Answered):
+                writer.close()
+                if not answer.refused:
+                    return
+                why = f"says: {answer.refused}"
+                break
+    pid = (lock.owner(folder) or "unknown").split()[0]
+    raise TaskBusy(f"Task {folder.name} is open in another process (pid {pid}), which {why}", "Close it there.")

@@ -110,9 +110,30 @@ class Client:
         """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""
         return self._controller.find(name)
 
+    async def label(self, command: cmd.Label) -> None:
+        """Name or mark a task, also one that another process writes. Raises TaskBusy when that lets nobody in."""
+        await self._controller.label(command, self.name)
+
     def delete(self, task: str) -> None:
-        """Remove a task's log. Raises TaskBusy when a process has it open."""
-        self._controller.delete(task)
+        """Put a task into the trash. Raises TaskBusy when a process has it open."""
+        self._controller.desk.delete(task)
+
+    def undelete(self, name: str) -> str:
+        """Take a task out of the trash; gives its whole id. Raises TaskNotFound and UsageError."""
+        return self._controller.desk.undelete(name)
+
+    def deleted(self) -> list[tuple[TaskInfo, float]]:
+        """What is in the trash, and since when (Unix seconds)."""
+        return self._controller.desk.deleted()
+
+    @property
+    def kept_days(self) -> int:
+        """For how long the trash keeps a task."""
+        return self._controller.desk.days
+
+    def forget(self, task: str) -> None:
+        """Remove a task for good. Raises TaskBusy when a process has it open."""
+        self._controller.desk.forget(task)
 
     def checkpoints(self, workspace: Path) -> ShadowGit:
         """The saved states of a workspace."""

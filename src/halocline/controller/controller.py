@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
+    from halocline.controller.task_desk import TaskDesk
     from halocline.providers.catalogue_refresh import Refreshed
     from halocline.store.recording import Recording
 
@@ -271,10 +272,19 @@ class Controller:
         """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""
         return history.find(self.home.tasks, name)
 
-    def delete(self, name: str) -> None:
-        """Remove a task's log. Raises TaskBusy when a process has it open."""
-        Log(self.home.task(name), name).close()
-        history.delete(self.home.tasks, name)
+    async def label(self, command: cmd.Label, client: str) -> None:
+        """Name or mark a task, whoever writes it. Raises HaloclineError when its writer cannot be reached."""
+        if command.task in self._open:
+            self.send(command)
+        else:
+            await self.desk.label(command, client)
+
+    @property
+    def desk(self) -> "TaskDesk":
+        """Labels and the trash: what is done with tasks that nobody has open here."""
+        from halocline.controller.task_desk import TaskDesk
+
+        return TaskDesk(self.home, self._assembly.settings.keep_deleted)
 
     def checkpoints(self, workspace: Path) -> ShadowGit:
         """The saved states of a workspace."""

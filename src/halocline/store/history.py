@@ -45,27 +45,54 @@ def info(folder: Path, task: str) -> TaskInfo | None:
     return _info(folder / task)
 
 
-def find(folder: Path, name: str) -> str:
+def find(folder: Path, name: str, where: str = "See them with: halo tasks list") -> str:
     """The whole id for an id or an unambiguous beginning or end of one.
 
     Raises:
         TaskNotFound: nothing fits.
         UsageError: more than one fits.
     """
-    ids = [entry.name for entry in _folders(folder)]
+    ids = [entry.name for entry in _folders(folder)] if folder.exists() else []
     if name in ids:
         return name
     fitting = [task for task in ids if name and (task.startswith(name) or task.endswith(name))]
     if not fitting:
-        raise TaskNotFound(f"There is no task {name!r}.", "See them with: halo tasks list")
+        raise TaskNotFound(f"There is no task {name!r}.", where)
     if len(fitting) > 1:
         raise UsageError(f"{name!r} fits {len(fitting)} tasks: {', '.join(sorted(fitting)[:5])}.", "Give more of it.")
     return fitting[0]
 
 
-def delete(folder: Path, task: str) -> None:
-    """Remove a task's log and lock. Its checkpoints and blobs may be shared and stay."""
+def forget(folder: Path, task: str) -> None:
+    """Remove a task for good. Its checkpoints and blobs may be shared and stay."""
     shutil.rmtree(folder / task)
+
+
+def put_away(folder: Path, task: str, trash: Path) -> None:
+    """Move a task into the trash; the time of its folder says when."""
+    trash.mkdir(exist_ok=True, mode=0o700)
+    (folder / task).rename(trash / task)
+    os.utime(trash / task)
+
+
+def take_back(trash: Path, task: str, folder: Path) -> None:
+    """Move a task out of the trash again."""
+    (trash / task).rename(folder / task)
+
+
+def put_away_at(trash: Path) -> list[tuple[TaskInfo, float]]:
+    """What is in the trash, and since when; the newest first."""
+    if not trash.exists():
+        return []
+    found = [(info, entry.stat().st_mtime) for entry in _folders(trash) if (info := _info(entry))]
+    return sorted(found, key=lambda pair: pair[1], reverse=True)
+
+
+def empty(trash: Path, before: float) -> None:
+    """Remove for good what was put into the trash before a moment."""
+    for entry in list(_folders(trash)) if trash.exists() else ():
+        if entry.stat().st_mtime < before:
+            shutil.rmtree(entry, ignore_errors=True)
 
 
 def _folders(folder: Path) -> Iterator[Path]:

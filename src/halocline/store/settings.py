@@ -149,6 +149,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Tokens | None, Says(description="Tokens that a model may think for one reply; 0 for none. Wins over `effort`.")
     ] = None
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
+    keep_deleted: Annotated[Count, Says(description="Days for which a deleted task can be taken back.")] = 30
     sandbox: Annotated[
         Literal["off", "auto", "require"],
         Says(

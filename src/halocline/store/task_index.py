@@ -28,7 +28,7 @@ BATCH = 200
 TRIGRAMS = (3, 34)
 """The SQLite that has them."""
 LIKE = 0.5
-"""The share of a name's three-letter pieces that a misspelt one must have."""
+"""The share of a word's three-letter pieces that a name must have."""
 FEW = MOST_LIKE = 20
 """With fewer exact finds than this, names that are nearly the words are found, too: so many."""
 MOST_SNIPPETS = 50
@@ -188,7 +188,7 @@ def _read_on(database: sqlite3.Connection, folder: Path, stat: os.stat_result) -
 def _write_words(database: sqlite3.Connection, number: int, facts: Facts) -> None:
     words = (getattr(facts.words, name) for name in Words.__struct_fields__)
     database.execute(f"INSERT INTO words (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", (number, *words))
-    name = f"{facts.info.name} {facts.info.title}"
+    name = _plain(f"{facts.info.name} {facts.info.title}")
     database.execute("INSERT INTO names (rowid, name) VALUES (?, ?)", (number, name))
 
 
@@ -232,7 +232,7 @@ def _chosen(database: sqlite3.Connection, query: TaskQuery) -> list[TaskInfo]:
     if not (words := _WORD.findall(query.words)):
         return ordered(list(infos.values()), query)
     exact = _matches(database, words)
-    best = dict.fromkeys([*exact, *(_alike(database, query.words) if len(exact) < FEW else ())])
+    best = dict.fromkeys([*exact, *(_alike(database, words) if len(exact) < FEW else ())])
     numbers = {infos[number].task: number for number in best if number in infos}
     found = ordered([infos[number] for number in numbers.values()], query)
     snippets = _snippets(database, words, [numbers[info.task] for info in found[:MOST_SNIPPETS]])
@@ -273,16 +273,22 @@ def _is_fast(database: sqlite3.Connection) -> bool:
     return str(made).startswith("CREATE VIRTUAL")
 
 
-def _alike(database: sqlite3.Connection, text: str) -> list[int]:
-    """Tasks whose name or title is nearly this: it has most of its three-letter pieces."""
-    wanted = _pieces(text)
-    if not wanted or not _is_fast(database):
+def _alike(database: sqlite3.Connection, words: list[str]) -> list[int]:
+    """Tasks whose name or title has nearly all these words; the likest first."""
+    if not _is_fast(database):
         return []
-    any_of = " OR ".join(f'"{piece}"' for piece in wanted)
+    wanted = [_pieces(word) for word in words]
+    any_of = " OR ".join(f'"{piece}"' for piece in set().union(*wanted))
     rows = database.execute("SELECT rowid, name FROM names WHERE names MATCH ? ORDER BY rank LIMIT 100", (any_of,))
-    shares = [(len(wanted & _pieces(name)) / len(wanted), number) for number, name in rows]
+    shares = [(min(len(word & _pieces(name)) / len(word) for word in wanted), number) for number, name in rows]
     return [number for share, number in sorted(shares, reverse=True) if share >= LIKE][:MOST_LIKE]
 
 
 def _pieces(text: str) -> set[str]:
-    return {word[at : at + 3] for word in _WORD.findall(text.lower()) for at in range(len(word) - 2)}
+    """Every three letters that follow each other, with the blanks around words."""
+    plain = _plain(text)
+    return {plain[at : at + 3] for at in range(len(plain) - 2)}
+
+
+def _plain(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.lower()))} "

@@ -4,13 +4,14 @@ import argparse
 import asyncio
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
-from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject
@@ -153,7 +154,8 @@ async def _run(
         if stopped:
             tell(_stopped(stopped))
     if is_empty:
-        client.delete(task)
+        with suppress(TaskBusy):  # somebody who joined goes on with it
+            client.forget(task)
     return code
 
 
