@@ -96,15 +96,15 @@ class Client:
 
     def history(self, query: TaskQuery = ALL_TASKS) -> list[TaskInfo]:
         """The tasks of this home that are asked for; the newest first, or the best when words are."""
-        return self._controller.history(query)
+        return self._controller.desk.chosen(query)
 
     def newest(self, workspace: Path) -> TaskInfo | None:
         """The task of a workspace that did something last; quickly told."""
-        return self._controller.newest(workspace)
+        return self._controller.desk.newest(workspace)
 
     def info(self, task: str) -> TaskInfo | None:
         """What its log says of one task, by its whole id; quickly told."""
-        return self._controller.info(task)
+        return self._controller.desk.info(task)
 
     def find(self, name: str) -> str:
         """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""

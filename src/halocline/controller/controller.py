@@ -47,7 +47,6 @@ from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import PROCESS_ENDED, State, fold, loose_ends
-from halocline.protocol.tasks import TaskInfo, TaskQuery
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.switching import name_in
 from halocline.store import history
@@ -253,20 +252,6 @@ class Controller:
         if attached := self._elsewhere(name):
             return f"[what it prints is seen in process {attached.pid}]"
         return self._task(name).machine.shell.jobs.tail(job)
-
-    def history(self, query: TaskQuery) -> list[TaskInfo]:
-        """The tasks of this home that were asked for."""
-        from halocline.store.task_index import TaskIndex
-
-        return TaskIndex(self.home.history, self.home.tasks).find(query)
-
-    def newest(self, workspace: Path) -> TaskInfo | None:
-        """The task of a workspace that did something last."""
-        return next((info for info in history.newest_first(self.home.tasks) if info.workspace == str(workspace)), None)
-
-    def info(self, name: str) -> TaskInfo | None:
-        """What its log says of a task."""
-        return history.info(self.home.tasks, name)
 
     def find(self, name: str) -> str:
         """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""

@@ -3,11 +3,12 @@
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import TaskBusy, UsageError
 from halocline.protocol.events import TaskLabelled
-from halocline.protocol.tasks import TaskInfo
+from halocline.protocol.tasks import TaskInfo, TaskQuery
 from halocline.store import history
 from halocline.store.paths import Home
 from halocline.task import lock
@@ -22,6 +23,20 @@ class TaskDesk:
     def __init__(self, home: Home, days: int) -> None:
         self._home = home
         self.days = days
+
+    def chosen(self, query: TaskQuery) -> list[TaskInfo]:
+        """The tasks that were asked for."""
+        from halocline.store.task_index import TaskIndex
+
+        return TaskIndex(self._home.history, self._home.tasks).find(query)
+
+    def newest(self, workspace: Path) -> TaskInfo | None:
+        """The task of a workspace that did something last."""
+        return next((info for info in history.newest_first(self._home.tasks) if info.workspace == str(workspace)), None)
+
+    def info(self, name: str) -> TaskInfo | None:
+        """What its log says of a task."""
+        return history.info(self._home.tasks, name)
 
     async def label(self, command: Label, client: str) -> None:
         """Write a label into a task's log, or have its writer do it.

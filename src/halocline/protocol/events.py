@@ -29,6 +29,7 @@ from halocline.protocol.kinds import (
     TodoStatus as TodoStatus,
     ToolKind as ToolKind,
 )
+from halocline.protocol.labels import TaskLabelled as TaskLabelled
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
 from halocline.protocol.questions import (
     AnswerAccepted as AnswerAccepted,
@@ -260,14 +261,6 @@ class ToolsOffered(Durable, frozen=True):
     """From now on the model is offered these tools beside those that every task has."""
 
     tools: tuple[str, ...]
-
-
-class TaskLabelled(Durable, frozen=True):
-    """What a person calls the task, and how they marked it. None: as it was; an empty name is none."""
-
-    name: str | None = None
-    tags: tuple[str, ...] | None = None
-    favourite: bool | None = None
 
 
 class HandedOver(Durable, frozen=True):

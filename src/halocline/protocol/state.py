@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from halocline.protocol import events as ev
 from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.instructions import ActiveInstruction, in_force
+from halocline.protocol.labels import Labels
 from halocline.protocol.messages import (
     AssistantMessage,
     AssistantPart,
@@ -111,9 +112,7 @@ class State(Value, frozen=True):
     offered: frozenset[str] = frozenset()
     has_planned: bool = False
     instructions: tuple[ActiveInstruction, ...] = ()
-    name: str = ""
-    tags: tuple[str, ...] = ()
-    favourite: bool = False
+    labels: Labels = Labels()
 
     @property
     def turn_is_over(self) -> bool:
@@ -140,8 +139,8 @@ class State(Value, frozen=True):
     @property
     def title(self) -> str:
         """Its name, or the first line of the first prompt."""
-        if self.name:
-            return self.name
+        if self.labels.name:
+            return self.labels.name
         for message in self.messages:
             if isinstance(message, UserMessage):
                 words = "".join(part.text for part in message.content if isinstance(part, Text)).strip()
@@ -366,15 +365,6 @@ def _limit_extended(state: State, e: ev.LimitExtended) -> State:
     )
 
 
-def _labelled(state: State, e: ev.TaskLabelled) -> State:
-    return replace(
-        state,
-        name=state.name if e.name is None else e.name,
-        tags=state.tags if e.tags is None else e.tags,
-        favourite=state.favourite if e.favourite is None else e.favourite,
-    )
-
-
 def _job_started(state: State, e: ev.JobStarted) -> State:
     return replace(state, jobs=(*state.jobs, e), jobs_started=state.jobs_started + 1)
 
@@ -442,7 +432,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ShellMoved: lambda state, e: replace(state, shell=e),
     ev.PageShown: lambda state, e: replace(state, page=e.url),
     ev.SandboxChecked: lambda state, e: replace(state, sandbox=replace(e, seq=0, at=0.0, task="")),
-    ev.TaskLabelled: _labelled,
+    ev.TaskLabelled: lambda state, e: replace(state, labels=state.labels.after(e)),
     ev.JobStarted: _job_started,
     ev.JobEnded: _job_ended,
     ev.JobsReported: _jobs_reported,

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.protocol import codec, events as ev
+from halocline.protocol.labels import Labels
 from halocline.protocol.messages import Text
 from halocline.protocol.tasks import TaskInfo
 from halocline.protocol.values import Value
@@ -102,12 +103,8 @@ def _changed(facts: Facts, e: ev.FileChanged) -> Facts:
 def _labelled(facts: Facts, e: ev.TaskLabelled) -> Facts:
     """A label is no work: the task has not changed by it."""
     info = facts.info
-    info = replace(
-        info,
-        name=info.name if e.name is None else e.name,
-        tags=info.tags if e.tags is None else e.tags,
-        favourite=info.favourite if e.favourite is None else e.favourite,
-    )
+    labels = Labels(info.name, info.tags, info.favourite).after(e)
+    info = replace(info, name=labels.name, tags=labels.tags, favourite=labels.favourite)
     return Facts(info, replace(facts.words, name=" ".join([info.name, *info.tags])))
 
 

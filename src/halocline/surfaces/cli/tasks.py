@@ -133,7 +133,7 @@ def _favourite(client: Client, arguments: argparse.Namespace) -> None:
 def _tag(client: Client, arguments: argparse.Namespace) -> None:
     task = client.find(arguments.id)
     named = [tag_name(tag) for tag in arguments.tags]
-    has = fold(client.past(task)).tags
+    has = fold(client.past(task)).labels.tags
     tags = [tag for tag in has if tag not in named] if arguments.off else [*dict.fromkeys([*has, *named])]
     _label(client, Label(task=task, tags=tuple(tags)))
     print(f"{task} has the tags {', '.join(tags)}." if tags else f"{task} has no tags.")
@@ -193,7 +193,7 @@ def _delete(client: Client, arguments: argparse.Namespace) -> None:
     for info in chosen:
         client.delete(info.task)
     undo = f"halo tasks undelete {chosen[0].task if len(chosen) == 1 else 'ID'}"
-    print(f"Deleted {what.removeprefix('task ')}. For {client.kept_days} days: {undo}")
+    print(f"Deleted {what.removeprefix('task ')}. To take back, for {client.kept_days} days: {undo}")
 
 
 def _to_delete(client: Client, arguments: argparse.Namespace) -> list[TaskInfo]:
