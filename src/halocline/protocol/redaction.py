@@ -8,6 +8,11 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+import msgspec
+
+from halocline.protocol import codec
+from halocline.protocol.events import DurableEvent
+
 _FORMS = {
     "private-key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY[A-Z ]{0,9}-----.{1,20000}?-----END [A-Z ]{0,50}-----",
     "aws-key": r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b",
@@ -45,6 +50,23 @@ _NAMED_LIKE_ONE = (
 def redacted(text: str) -> str:
     """The text with `[redacted NAME]` in the place of every secret that is known by its form."""
     return _forms().sub(lambda match: f"[redacted {match.lastgroup}]".replace("_", "-"), text)
+
+
+def redacted_event(event: DurableEvent) -> DurableEvent:
+    """The event without them, text by text, so that what has a form keeps it."""
+    return codec.decode(msgspec.json.encode(_each(msgspec.to_builtins(event))))
+
+
+def _each(value: object) -> object:
+    match value:
+        case str():
+            return redacted(value)
+        case list() | tuple():
+            return [_each(item) for item in value]
+        case dict():
+            return {key: _each(item) for key, item in value.items()}
+        case _:
+            return value
 
 
 def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:

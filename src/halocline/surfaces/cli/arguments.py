@@ -19,7 +19,7 @@ COMMANDS = {
     "attach": "join a task that is open in another terminal, and drive it from here, too",
     "tasks": "list, search, show, name, mark or delete tasks",
     "replay": "run a recorded task again, without a model",
-    "export": "write a task as Markdown or JSON lines",
+    "export": "write a task as Markdown, an HTML page or JSON lines",
     "checkpoints": "list, compare or restore saved states of a workspace",
     "models": "which models can be named, and what they cost",
     "rules": "which files of rules are followed, and why; new ones, on, off",
@@ -210,7 +210,9 @@ def _task_list(parser: argparse.ArgumentParser) -> None:
 def _export() -> Parser:
     parser = Parser(prog="halo export", description="Write a task to standard output or a file.")
     parser.add_argument("id", help="the task, or the beginning or end of its name")
-    parser.add_argument("-f", "--format", choices=("markdown", "jsonl"), default="markdown", help="what to write")
+    parser.add_argument(
+        "-f", "--format", choices=("markdown", "html", "jsonl"), default="markdown", help="what to write"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write it")
     return parser
 

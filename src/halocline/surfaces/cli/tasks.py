@@ -13,7 +13,7 @@ from halocline.controller.client import Client, open_client
 from halocline.protocol import codec
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
-from halocline.protocol.state import fold
+from halocline.protocol.state import State, fold
 from halocline.protocol.tasks import MARKS, Order, TaskInfo, TaskQuery
 from halocline.surfaces import figures
 from halocline.surfaces.cli.line_mode import LineMode
@@ -231,9 +231,7 @@ def confirmed(question: str) -> bool:
 
 
 def _export(client: Client, arguments: argparse.Namespace) -> None:
-    from halocline.protocol.redaction import redacted
-
-    text = redacted(_exported(client, arguments))
+    text = _exported(client, arguments)
     if not arguments.output:
         sys.stdout.write(text)
         return
@@ -244,12 +242,34 @@ def _export(client: Client, arguments: argparse.Namespace) -> None:
 
 
 def _exported(client: Client, arguments: argparse.Namespace) -> str:
-    past = client.past(arguments.id)
-    if arguments.format == "jsonl":
-        return "".join(f"{codec.encode(event).decode()}\n" for event in past)
-    from halocline.surfaces.export import to_markdown
+    from halocline.protocol.redaction import redacted_event
 
-    return to_markdown(rows_of(past), fold(past).title or "Task")
+    past = [redacted_event(event) for event in client.past(arguments.id)]
+    state = fold(past)
+    match arguments.format:
+        case "jsonl":
+            return "".join(f"{codec.encode(event).decode()}\n" for event in past)
+        case "html":
+            from halocline.surfaces.export_html import to_html
+
+            return to_html(rows_of(past), state.title or "Task", _about(state))
+        case _:
+            from halocline.surfaces.export import to_markdown
+
+            return to_markdown(rows_of(past), state.title or "Task")
+
+
+def _about(state: State) -> list[str]:
+    """Facts for the head of a page."""
+    steps, took = figures.plural(state.steps, "step"), figures.tokens(state.usage, state.cost)
+    return [
+        state.task,
+        moment(state.started_at),
+        figures.model_name(state.model),
+        steps,
+        took,
+        figures.money(state.cost),
+    ]
 
 
 _ACTIONS = {
