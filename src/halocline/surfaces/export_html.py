@@ -11,6 +11,8 @@ from halocline.protocol.events import CallStatus, Diff, TodoStatus
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import duration, ending, hook_ending, job_ending, model_name, retrying, rules_said
 
+SHORT = 12
+"""Characters of a checkpoint's name that are shown."""
 _STATUS = {
     CallStatus.COMPLETED: "✓",
     CallStatus.FAILED: "✗",
@@ -69,10 +71,10 @@ code, pre { font: .86rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, mono
 pre { margin: .4rem 0; overflow-x: auto; overflow-wrap: normal; background: var(--card); border: 1px solid var(--line);
   border-radius: 4px; padding: .6rem .8rem; max-height: 36rem; }
 .add { color: var(--add); background: var(--add-back); } .cut { color: var(--cut); background: var(--cut-back); }
-.add, .cut, .same { display: block; min-height: 1.5em; }
+.diff { display: inline-block; min-width: 100%; } .diff span { display: block; min-height: 1.5em; }
 .bad { color: var(--cut); } .good { color: var(--add); }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; }
+th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; overflow-wrap: normal; }
 blockquote { border-left: 3px solid var(--line); margin: .5rem 0; padding-left: 1rem; color: var(--quiet); }
 a { color: var(--accent); } ul.todos { list-style: none; padding-left: .3rem; }
 .end { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: .5rem; }
@@ -115,9 +117,9 @@ def _section(row: r.Row) -> str:
 def _said(row: r.Row) -> str:
     match row:
         case r.CheckpointRow():
-            return _remark(f"Checkpoint {row.checkpoint}: {row.label}")
+            return _remark(f"Checkpoint {row.checkpoint[:SHORT]}: {row.label}")
         case r.RestoredRow():
-            return _remark(f"Restored {row.checkpoint}; undo: {row.undo}")
+            return _remark(f"Restored {row.checkpoint[:SHORT]}; undo: {row.undo[:SHORT]}")
         case r.RetryRow():
             return _remark(retrying(row))
         case r.JobEndRow():
@@ -147,7 +149,7 @@ def _call(row: r.CallRow) -> str:
     style = "good" if row.status is CallStatus.COMPLETED else "bad"
     title = escape(" ".join(row.title.split()))
     head = f'<span class="{style}">{_STATUS[row.status]}</span> {escape(row.name)} <code>{title}</code>'
-    shown = [f"<pre>{_diff(diff)}</pre>" for diff in row.diffs]
+    shown = [f'<pre><code class="diff">{_diff(diff)}</code></pre>' for diff in row.diffs]
     if not row.diffs and row.output.strip():
         shown = [f"<pre>{escape(row.output.rstrip())}</pre>"]
     inside = f'<div class="facts">{escape(" · ".join(_facts(row)))}</div>{"".join(shown)}'
@@ -169,7 +171,7 @@ def _folded(head: str, inside: str, *, is_open: bool = False) -> str:
 
 
 def _diff(diff: Diff) -> str:
-    """Each line in its colour; the sign says the same to who sees none. The two names above the first place are none."""
+    """Each line in its colour, but for the names on top; the sign says the same to who sees no colours."""
     names, at, places = diff.text.partition("@@")
     lines = [("same", line) for line in names.splitlines()]
     lines += [(_SIGNS.get(line[:1], "same"), line) for line in (at + places).splitlines()]

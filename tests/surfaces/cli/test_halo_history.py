@@ -140,3 +140,19 @@ async def test_tasks_of_all_folders_are_listed_on_request(halo: Halo, two: list[
     for words in (["--all"], ["--workspace", "all"], ["-C", str(halo.folder)]):
         done = await halo.run("tasks", "list", "--json", *words, cwd=elsewhere)
         assert [json.loads(line)["task"] for line in done.out.splitlines()] == two[::-1]
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "jsonl"])
+async def test_no_export_has_a_key_and_each_keeps_its_form(halo: Halo, form: str) -> None:
+    key = "ghp_" + "a1" * 18
+    begin, end = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
+    turns = [{"text": f"It is {key}.", "call": [shell(f"printf '{begin}\\nabc\\n{end}\\n'")]}, HI]
+    await halo.run("-p", "-y", "-m", halo.script(*turns), f"use {key}")
+    done = await halo.run("export", halo.tasks[0], "-f", form)
+    assert (done.code, done.err) == (0, "")
+    assert key not in done.out
+    assert "abc" not in done.out
+    assert done.out.count("[redacted github-token]") >= 2
+    assert "[redacted private-key]" in done.out
+    if form == "jsonl":
+        assert [line["seq"] for line in done.lines] == [event.seq for event in halo.log()]
