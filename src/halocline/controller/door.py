@@ -74,6 +74,7 @@ class Door:
             self._server = await asyncio.start_unix_server(self._receive, sock=listening, limit=LONGEST_LINE)
         except BaseException:
             listening.close()
+            self._path.unlink(missing_ok=True)
             raise
         return self
 
