@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from halocline.protocol.commands import AnyCommand
@@ -14,24 +13,19 @@ if TYPE_CHECKING:
     from halocline.controller.attached import Attached
 
 
-@dataclass(slots=True)
-class Joined:
-    """A task, and the coroutine that keeps up with it."""
-
-    task: "Attached"
-    following: asyncio.Task[None]
-
-
 class Attachments:
-    """By the tasks' names. `send` passes on what was sent to a writer that is gone, once this process is the writer."""
+    """By the tasks' names, each with the coroutine that keeps up with it.
+
+    `send` passes on what was sent to a writer that is gone, once this process is the writer.
+    """
 
     def __init__(self, home: Home, send: Callable[[AnyCommand], bool]) -> None:
         self._home = home
         self._send = send
-        self._joined: dict[str, Joined] = {}
+        self._joined: dict[str, tuple[Attached, asyncio.Task[None]]] = {}
 
     def get(self, name: str) -> "Attached | None":
-        return self._joined[name].task if name in self._joined else None
+        return self._joined[name][0] if name in self._joined else None
 
     async def join(self, name: str, client: str, open_here: Callable[[], Awaitable[Log]] | None) -> None:
         """Join the writer of a task, or become it. Raises UsageError when there is none and it may not be this one."""
@@ -42,19 +36,19 @@ class Attachments:
         task = Attached(self._home.task(name), name, me, open_here, self._send)
         if await task.join():
             following = asyncio.create_task(task.follow(), name=f"attached to {name}")
-            self._joined[name] = Joined(task, following)
+            self._joined[name] = (task, following)
         elif open_here is None:
             raise UsageError(f"Nobody has task {name} open.", f"Read it: halo tasks show {name}. Go on: halo -r {name}")
 
     async def let_go(self, name: str) -> None:
         """Leave a task, which goes on; nothing happens when it was not joined."""
         if joined := self._joined.pop(name, None):
-            joined.following.cancel()
-            await asyncio.wait([joined.following])
+            joined[1].cancel()
+            await asyncio.wait([joined[1]])
 
     async def close(self) -> list[BaseException]:
         """Leave all; gives what broke any."""
-        following = [joined.following for joined in self._joined.values()]
+        following = [task for _, task in self._joined.values()]
         for task in following:
             task.cancel()
         ends = await asyncio.gather(*following, return_exceptions=True)
