@@ -218,14 +218,14 @@ PROGRAM = """
 import asyncio, signal
 from pathlib import Path
 from halocline.protocol.events import Mode
-from halocline.surfaces.cli.line_input import composer, read_line
+from halocline.surfaces.cli.line_input import Typed, composer, read_line
 
 async def main():
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
     print("LINE", repr(await read_line("edit: ", "make test")), flush=True)
     for mode in (Mode.ACT, Mode.ACT, Mode.PLAN):
-        typed = await composer(Path("history/prompts"), mode)
+        typed = await composer(Path("history/prompts"), mode, Typed())
         print("PROMPT", typed and (typed.text, typed.mode.value), flush=True)
     print("WAITING", flush=True)
     await stopped.wait()
