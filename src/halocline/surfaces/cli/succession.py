@@ -88,5 +88,5 @@ async def _let_go(client: Client, task: str) -> bool:
     empty = not state.messages and state.last_end is None
     await client.let_go(task)
     if empty:
-        client.delete(task)
+        client.forget(task)
     return not empty

@@ -1,0 +1,58 @@
+"""`halo attach`: a task that another process runs, seen and driven from here."""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+
+from halocline.controller.assembly import Choices
+from halocline.controller.client import Client, open_client
+from halocline.controller.controller import TaskOptions
+from halocline.protocol import events as ev
+from halocline.protocol.messages import UserPart
+from halocline.surfaces.cli.conversation import Conversation, close
+from halocline.surfaces.cli.exit_codes import ExitCode
+from halocline.surfaces.cli.line_mode import LineMode
+from halocline.surfaces.cli.output import View
+from halocline.surfaces.cli.run import on_terminal
+from halocline.surfaces.cli.telling import tell
+
+
+def command(arguments: argparse.Namespace) -> int:
+    client = open_client(Choices())
+    view = LineMode(attended=on_terminal() and not arguments.watch)
+    return asyncio.run(join(client, client.find(arguments.id), view))
+
+
+async def join(client: Client, task: str, view: View, prompt: str = "", along: tuple[UserPart, ...] = ()) -> int:
+    """Show what is done in the task, and let a person take part; gives the exit code."""
+    writer = ""
+    try:
+        async with view:
+            await client.join(task, TaskOptions(attended=view.asks))
+            past = client.past(task)
+            before = _before_the_turn(past)
+            view.recall(past[:before])
+            code = await _take_part(client, task, view, prompt, along, before)
+            writer = client.writer(task) if client.is_attached(task) else ""
+    finally:
+        await close(client)
+    if writer:
+        tell(f"Left task {task}; process {writer} goes on with it.")
+    return code
+
+
+async def _take_part(
+    client: Client, task: str, view: View, prompt: str, along: tuple[UserPart, ...], after: int
+) -> int:
+    if view.asks:
+        return await Conversation(client, task, view, None, along, stays=True).run(prompt, after)
+    async for event in client.events(task, after):
+        view.show(event)
+    return ExitCode.FINISHED
+
+
+def _before_the_turn(past: Sequence[ev.DurableEvent]) -> int:
+    """How many events there are before the turn that runs; all when none does."""
+    began = max((at for at, event in enumerate(past) if isinstance(event, ev.TurnStarted)), default=len(past))
+    over = any(isinstance(event, ev.TurnEnded) for event in past[began:])
+    return len(past) if over else began
