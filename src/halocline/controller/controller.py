@@ -30,17 +30,12 @@ from halocline.controller.opening import (
 )
 from halocline.controller.program_log import ProgramLog
 from halocline.controller.prompting import prompt
-from halocline.controller.spoken import spoken, words_of
+from halocline.controller.spoken import check, spoken, words_of
 from halocline.controller.taking_up import edits_cut_short, take_up
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
-from halocline.protocol.events import (
-    DurableEvent,
-    Event,
-    PolicyChanged,
-    TaskLabelled,
-)
+from halocline.protocol.events import DurableEvent, Event, PolicyChanged, TaskLabelled
 from halocline.protocol.fold import fold
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
@@ -156,6 +151,7 @@ class Controller:
     def send(self, command: cmd.AnyCommand) -> bool:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
         if attached := self._elsewhere(command.task):
+            check(command, lambda: self.words(Path(attached.state.workspace)))
             return attached.send(command)
         task = self._task(command.task)
         match command:
@@ -200,8 +196,9 @@ class Controller:
 
     def only_model(self, name: str) -> str:
         """The name of an open task's model; empty when each mode has its own."""
-        opened = self._open.get(name)
-        names = {*opened.model.names.values()} if opened else set()
+        if attached := self._elsewhere(name):
+            return attached.state.model
+        names = {*self._open[name].model.names.values()}
         return names.pop() if len(names) == 1 else ""
 
     async def change_model(self, name: str, model: str) -> None:

@@ -213,6 +213,7 @@ async def test_a_second_terminal_joins_and_both_show_what_either_asks_for(halo: 
     second.send("two\r")
     await shows(second, "The second answer")
     await shows(first, "The second answer")
+    await shows(first, "Ask for something")
     first.send("three\r")
     await shows(second, "The third answer")
     second.send("\x04")

@@ -32,7 +32,7 @@ async def join(client: Client, task: str, view: View, prompt: str = "", along: t
             past = client.past(task)
             before = _before_the_turn(past)
             view.recall(past[:before])
-            code = await _take_part(client, task, view, prompt, along, before)
+            code, task = await _take_part(client, task, view, prompt, along, before)
             writer = client.writer(task) if client.is_attached(task) else ""
     finally:
         await close(client)
@@ -43,12 +43,30 @@ async def join(client: Client, task: str, view: View, prompt: str = "", along: t
 
 async def _take_part(
     client: Client, task: str, view: View, prompt: str, along: tuple[UserPart, ...], after: int
-) -> int:
+) -> tuple[int, str]:
+    """The exit code, and the task in which the person was last: they may have gone on to another one from here."""
     if view.asks:
-        return await Conversation(client, task, view, None, along, stays=True).run(prompt, after)
+        return await _converse(client, task, view, prompt, along, after)
     async for event in client.events(task, after):
         view.show(event)
-    return ExitCode.FINISHED
+    return ExitCode.FINISHED, task
+
+
+async def _converse(
+    client: Client, task: str, view: View, prompt: str, along: tuple[UserPart, ...], after: int
+) -> tuple[int, str]:
+    conversation = Conversation(client, task, view, None, along, stays=True)
+    code = await conversation.run(prompt, after)
+    while conversation.goes_on:
+        if (handed := conversation.handed_over) and client.is_attached(task):
+            view.say(f"It goes on as another task. Join that: halo attach {handed.to}")
+            break
+        from halocline.surfaces.cli.succession import next_task
+
+        then = await next_task(client, conversation, task, TaskOptions(attended=True), view)
+        task, conversation = then.task, Conversation(client, then.task, view, stays=True)
+        code = await conversation.run(then.prompt, then.after, typed=False)
+    return code, task
 
 
 def _before_the_turn(past: Sequence[ev.DurableEvent]) -> int:
