@@ -254,3 +254,40 @@ async def test_a_terminal_that_joined_takes_over_when_the_other_is_killed(halo: 
         second.send("\x04")
         await shows(second, pexpect.EOF)
         assert halo.state().turn is None
+
+
+async def test_from_a_joined_task_one_goes_on_to_a_new_one_and_what_stayed_empty_leaves_no_trace(halo: Halo) -> None:
+    model = halo.script({"text": "The first answer."})
+    first = halo.terminal("-m", model, "one")
+    await shows(first, "Ask for something")
+    second = halo.terminal("attach", halo.tasks[0])
+    await shows(second, "Ask for something")
+    second.send("/nosuchword\r")
+    await shows(second, "There is no word")
+    await shows(second, "Ask for something")
+    second.send("/clear\r")
+    await shows(second, "A new task")
+    await shows(second, "Ask for something")
+    second.send("\x04")
+    await shows(second, pexpect.EOF)
+    assert len(halo.tasks) == 1
+    first.send("\x04")
+    await shows(first, pexpect.EOF)
+
+
+async def test_what_was_typed_when_another_terminal_began_a_turn_is_there_again(halo: Halo) -> None:
+    model = halo.script({"text": "The first answer."}, {"text": "The second answer."})
+    first = halo.terminal("-m", model, "one")
+    await shows(first, "Ask for something")
+    second = halo.terminal("attach", halo.tasks[0])
+    await shows(second, "Ask for something")
+    second.send("half typed")
+    await shows(second, "half typed")
+    first.send("two\r")
+    await shows(second, "The second answer")
+    await shows(second, "half typed")
+    second.send("\x03\x04")
+    await shows(second, pexpect.EOF)
+    await shows(first, "Ask for something")
+    first.send("\x04")
+    await shows(first, pexpect.EOF)

@@ -3,11 +3,13 @@
 import argparse
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
+from halocline.protocol.errors import TaskBusy
 from halocline.protocol.messages import UserPart
 from halocline.surfaces.cli.conversation import Conversation, close
 from halocline.surfaces.cli.exit_codes import ExitCode
@@ -25,7 +27,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 async def join(client: Client, task: str, view: View, prompt: str = "", along: tuple[UserPart, ...] = ()) -> int:
     """Show what is done in the task, and let a person take part; gives the exit code."""
-    writer = ""
+    writer, is_empty = "", False
     try:
         async with view:
             await client.join(task, TaskOptions(attended=view.asks))
@@ -33,9 +35,14 @@ async def join(client: Client, task: str, view: View, prompt: str = "", along: t
             before = _before_the_turn(past)
             view.recall(past[:before])
             code, task = await _take_part(client, task, view, prompt, along, before)
-            writer = client.writer(task) if client.is_attached(task) else ""
+            state, is_elsewhere = client.state(task), client.is_attached(task)
+            writer = client.writer(task) if is_elsewhere else ""
+            is_empty = not is_elsewhere and not state.messages and state.last_end is None
     finally:
         await close(client)
+    if is_empty:
+        with suppress(TaskBusy):  # somebody who joined goes on with it
+            client.forget(task)
     if writer:
         tell(f"Left task {task}; process {writer} goes on with it.")
     return code
