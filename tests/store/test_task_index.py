@@ -296,3 +296,14 @@ def test_a_label_is_no_work_and_can_be_taken_away(tasks):
     newest, labelled = tasks.find()
     assert (newest.task, labelled.name, labelled.tags, labelled.favourite) == ("b", "", ("t",), False)
     assert tasks.names("one") == []
+
+
+def test_an_imported_task_has_the_model_with_which_it_goes_on_here(tasks):
+    tasks.write("imported", prompt("one"), end())
+    tasks.write(
+        "imported",
+        ev.TaskAdopted(
+            model="scripted/b", mode=ev.Mode.ACT, approval_mode=ev.ApprovalMode.ASK, system_prompt="", version="0"
+        ),
+    )
+    assert tasks.names(model="scripted/b") == ["imported"]

@@ -116,6 +116,7 @@ def _said(facts: Facts, **texts: str) -> Facts:
 
 _LEARN: dict[bytes, Callable[[Facts, Any], Facts]] = {
     b"task_started": _started,
+    b"task_adopted": lambda facts, e: _now(facts, e, model=e.model),
     b"turn_started": _asked,
     b"steering_received": _asked,
     b"step_started": _stepped,
