@@ -170,7 +170,7 @@ def _read_on(database: sqlite3.Connection, folder: Path, stat: os.stat_result) -
     whole = data.rfind(b"\n") + 1
     before = _facts(database, known.id) if known else nothing_known(folder.name)
     facts = learned(before, data[:whole].split(b"\n"))
-    if not facts.info.started_at:
+    if not (facts.info.started_at or facts.info.workspace):
         return
     info = replace(facts.info, size=_size(folder))
     state = (stat.st_size, stat.st_mtime_ns, offset + whole, _encode(info))
