@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.checkpoints.stores import stores
 from halocline.controller import storage
+from halocline.controller.task_desk import TaskDesk
 from halocline.protocol.events import ApprovalMode, Mode, TaskStarted
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
@@ -96,6 +98,31 @@ async def test_checkpoints_of_a_task_that_is_gone_are_freed_and_those_in_the_tra
     assert (done.freed > 0, done.problems) == (True, ())
     (store,) = storage.storage(env).stores
     assert {one.task for one in store.tasks} == {"kept", "thrown"}
+
+
+async def test_a_deleted_task_keeps_its_checkpoints_until_the_trash_is_emptied(home: Home, tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        await checkpoint(home, tmp_path / "work", name)
+        task(home, name)
+    desk = TaskDesk(home, days=30)
+    desk.delete("first")
+    assert kept(home) == {"first", "second"}
+    aged(home.trash / "first")
+    desk.delete("second")
+    assert kept(home) == {"second"}
+    assert [info.task for info, _ in desk.deleted()] == ["second"]
+
+
+async def test_a_task_that_is_forgotten_takes_its_checkpoints_along(home: Home, tmp_path: Path) -> None:
+    await checkpoint(home, tmp_path / "work", "one")
+    task(home, "one")
+    TaskDesk(home, days=30).forget("one")
+    assert kept(home) == set()
+
+
+def kept(home: Home) -> set[str]:
+    """The tasks that have checkpoints."""
+    return {one.task for store in stores(home.checkpoints) for one in store.tasks}
 
 
 async def test_old_checkpoints_go_when_asked_for_and_tasks_never(home: Home, env, tmp_path: Path) -> None:

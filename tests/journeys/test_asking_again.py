@@ -10,6 +10,7 @@ import pytest
 from tests.journeys.deaths import dead_after
 
 from halocline.controller.controller import TaskOptions
+from halocline.controller.door import SOCKET
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state import NOT_RUN
@@ -31,7 +32,9 @@ def dies(journey, tmp_path):
     async def dies(kind, *turns, call=""):
         def answer(event):
             if isinstance(event, kind) and call in ("", event.call) and not (tmp_path / "then").exists():
-                shutil.copytree(journey.home.root, tmp_path / "then", symlinks=True)
+                shutil.copytree(
+                    journey.home.root, tmp_path / "then", symlinks=True, ignore=shutil.ignore_patterns(SOCKET)
+                )
                 return cmd.Interrupt(task=event.task)
             return yes(event)
 
@@ -154,7 +157,7 @@ async def test_who_dies_twice_is_asked_a_third_time(journey, dies, tmp_path):
         async for event in client.events(journey.task):
             if (asked := asked + isinstance(event, ev.ApprovalRequested)) == 2:
                 break
-    shutil.copytree(journey.home.root, tmp_path / "later", symlinks=True)
+    shutil.copytree(journey.home.root, tmp_path / "later", symlinks=True, ignore=shutil.ignore_patterns(SOCKET))
     await client.close()
     journey.home = Home.of({"HALOCLINE_HOME": str(tmp_path / "later")})
     await goes_on(journey, *turns)

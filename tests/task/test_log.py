@@ -9,7 +9,8 @@ from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import LogDamaged, LogTooNew, TaskBusy
 from halocline.protocol.events import LogRepaired, Mode, ModeChanged, ModelChanged, Noticed, TextDelta
 from halocline.task.lock import owner
-from halocline.task.log import QUEUE_LIMIT, Log, LogUnwritable, follow, read
+from halocline.task.log import Log, LogUnwritable, follow, read
+from halocline.task.stream import QUEUE_LIMIT
 
 
 @pytest.fixture

@@ -1,13 +1,16 @@
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from halocline.protocol.errors import TaskBusy
+from halocline.protocol.codec import LOG_NAME
+from halocline.protocol.errors import TaskBusy, TaskNotFound
 from halocline.task.lock import owner
-from halocline.task.log import Log
+from halocline.task.log import Log, read
 
 HOLDER = """
 import os, sys, time
@@ -59,3 +62,54 @@ def test_a_killed_process_s_lock_is_waited_for_when_a_child_of_it_holds_it_a_mom
     assert owner(tmp_path).split()[0] == str(os.getpid())
     log.close()
     assert owner(tmp_path) is None
+
+
+RACER = """
+import os, sys
+from pathlib import Path
+from halocline.protocol.errors import TaskBusy, TaskNotFound
+from halocline.protocol.events import ModelChanged
+from halocline.task.log import Log
+folder, rounds = Path(sys.argv[1]), 100
+while rounds:
+    try:
+        log = Log(folder, "t")
+    except TaskBusy:
+        continue
+    log.load()
+    os.close(os.open(folder / "held", os.O_CREAT | os.O_EXCL))
+    log.append(ModelChanged(model=str(os.getpid())))
+    os.unlink(folder / "held")
+    log.close()
+    rounds -= 1
+"""
+
+
+def test_of_two_that_race_for_the_lock_a_hundred_times_only_one_ever_has_it(tmp_path):
+    racers = [subprocess.Popen([sys.executable, "-c", RACER, str(tmp_path)], stderr=subprocess.PIPE) for _ in range(2)]
+    assert [racer.communicate()[1] for racer in racers] == [b"", b""]
+    events = list(read(tmp_path / LOG_NAME))
+    assert [event.seq for event in events] == list(range(1, 201))
+    assert len({event.model for event in events}) == 2
+
+
+def test_a_task_that_is_put_away_while_its_lock_is_waited_for_is_not_there_any_more(tmp_path):
+    Log(tmp_path, "t").close()
+    held = os.open(tmp_path / "lock", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_SH)
+
+    def put_away():
+        (tmp_path / "lock").unlink()
+        os.close(held)
+
+    threading.Timer(0.1, put_away).start()
+    with pytest.raises(TaskNotFound, match="deleted"):
+        Log(tmp_path, "t")
+
+
+def test_who_only_looks_is_never_taken_for_the_writer(tmp_path):
+    Log(tmp_path, "t").close()
+    looking = os.open(tmp_path / "lock", os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    threading.Timer(0.1, os.close, [looking]).start()
+    Log(tmp_path, "t").close()

@@ -11,11 +11,12 @@ from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.controller import Controller, TaskOptions
 from halocline.controller.model_list import OfferedModel
 from halocline.protocol import commands as cmd
+from halocline.protocol.errors import TaskNotFound
 from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.jobs import JobInfo
 from halocline.protocol.messages import UserPart
 from halocline.protocol.state import State
-from halocline.store.history import TaskInfo
+from halocline.protocol.tasks import TaskInfo, TaskQuery
 
 if TYPE_CHECKING:
     from halocline.checkpoints.restore import Restored
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
     from halocline.providers.catalogue_refresh import Refreshed
 
 
+ALL_TASKS = TaskQuery()
+
+
 class Client:
     """A named way into the controller; `name` is written down with every decision it sends."""
 
@@ -62,6 +66,22 @@ class Client:
 
     async def resume(self, task: str, options: TaskOptions) -> str:
         return await self._controller.resume(task, options)
+
+    async def join(self, task: str, options: TaskOptions) -> str:
+        """Join a task that another process writes; when that one ends, an attended task goes on here.
+
+        Raises:
+            TaskNotFound, TaskBusy, UsageError
+        """
+        return await self._controller.join(task, options, self.name)
+
+    def is_attached(self, task: str) -> bool:
+        """Whether a task is joined that another process writes now; that changes when this one takes over."""
+        return self._controller.is_attached(task)
+
+    def writer(self, task: str) -> str:
+        """The pid of the process that has a task open; empty when none has."""
+        return self._controller.desk.writer(task)
 
     def send(self, command: cmd.AnyCommand) -> bool:
         """Pass a command on. False when it came too late: somebody else decided, or nothing asks any more."""
@@ -124,16 +144,49 @@ class Client:
 
         return Importer(self.home)
 
-    def history(self) -> list[TaskInfo]:
-        return self._controller.history()
+    def history(self, query: TaskQuery = ALL_TASKS) -> list[TaskInfo]:
+        """The tasks of this home that are asked for; the newest first, or the best when words are."""
+        return self._controller.desk.chosen(query)
+
+    def newest(self, workspace: Path) -> TaskInfo | None:
+        """The task of a workspace that did something last; quickly told."""
+        return self._controller.desk.newest(workspace)
+
+    def info(self, task: str) -> TaskInfo | None:
+        """What its log says of one task, by its whole id; quickly told."""
+        return self._controller.desk.info(task)
 
     def find(self, name: str) -> str:
         """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""
         return self._controller.find(name)
 
+    async def label(self, command: cmd.Label) -> None:
+        """Name or mark a task, also one that another process writes. Raises TaskBusy when that lets nobody in."""
+        try:
+            self.send(command)
+        except TaskNotFound:  # it is not open here
+            await self._controller.desk.label(command, self.name)
+
     def delete(self, task: str) -> None:
-        """Remove a task's log. Raises TaskBusy when a process has it open."""
-        self._controller.delete(task)
+        """Put a task into the trash. Raises TaskBusy when a process has it open."""
+        self._controller.desk.delete(task)
+
+    def undelete(self, name: str) -> str:
+        """Take a task out of the trash; gives its whole id. Raises TaskNotFound and UsageError."""
+        return self._controller.desk.undelete(name)
+
+    def deleted(self) -> list[tuple[TaskInfo, float]]:
+        """What is in the trash, and since when (Unix seconds)."""
+        return self._controller.desk.deleted()
+
+    @property
+    def kept_days(self) -> int:
+        """For how long the trash keeps a task."""
+        return self._controller.desk.days
+
+    def forget(self, task: str) -> None:
+        """Remove a task for good. Raises TaskBusy when a process has it open."""
+        self._controller.desk.forget(task)
 
     def checkpoints(self, workspace: Path) -> ShadowGit:
         """The saved states of a workspace."""
@@ -173,7 +226,7 @@ class Client:
 
     def running(self, task: str) -> tuple[str, ...]:
         """The commands of an open task that still go on; they end with it."""
-        return tuple(job.command for job in self.jobs(task) if job.state != "ended")
+        return () if self.is_attached(task) else tuple(job.command for job in self.jobs(task) if job.state != "ended")
 
     def only_model(self, task: str) -> str:
         """The name of an open task's model; empty when each mode has its own."""

@@ -42,7 +42,7 @@ async def mentionable(task: Task, home: Home) -> Mentionable:
     files, commits, tasks = await asyncio.gather(
         _files(task, workspace),
         task.machine.revisions.commits(MOST_COMMITS),
-        asyncio.to_thread(history.tasks, home.tasks),
+        asyncio.to_thread(lambda: list(history.newest_first(home.tasks))),
     )
     others = [info for info in tasks if info.workspace == str(workspace) and info.task != task.state.task]
     ordered, recent = await asyncio.to_thread(_ordered, files, used(task), lines)

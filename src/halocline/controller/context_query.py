@@ -9,11 +9,14 @@ from msgspec.structs import replace
 
 from halocline.context.cache_report import cache_report
 from halocline.context.environment import environment
+from halocline.context.skills import found_skills
 from halocline.context.usage_report import usage_report
+from halocline.controller.opening import TaskOptions, begun
 from halocline.controller.prompt_choice import facts
 from halocline.ports.model import Request
 from halocline.protocol.events import DurableEvent, TaskStarted, ToolsOffered
 from halocline.protocol.fold import reduce
+from halocline.protocol.instructions import Beginning
 from halocline.protocol.messages import UserMessage
 from halocline.protocol.state import State
 from halocline.protocol.usage_report import CacheReport, ContextReport, Rates
@@ -30,6 +33,16 @@ def at_start(assembly: "Assembly", started: TaskStarted, attended: bool, tools: 
     state = reduce(state, ToolsOffered(tools=tuple(sorted(offered))))
     note = environment(state, Path(state.workspace), datetime.now().astimezone())
     return replace(state, messages=(UserMessage((note,)),)) if note else state
+
+
+async def fresh(assembly: "Assembly", workspace: Path, options: TaskOptions) -> State:
+    """What a task would know that began here now, just before its first prompt. Raises as a start does."""
+    skills = found_skills(workspace)
+    names = await assembly.names(options.model or "")
+    followed = assembly.instructions(workspace)
+    rules = followed.begins() if followed else Beginning()
+    started = begun(assembly, workspace, options, names, skills, rules)
+    return at_start(assembly, started, options.attended, {"use_skill"} if skills.skills else ())
 
 
 def context_of(assembly: "Assembly", state: State) -> ContextReport:

@@ -5,58 +5,57 @@ whichever window they look through.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halocline.checkpoints.shadow_git import BY_HAND, ShadowGit
 from halocline.context.skills import found_skills
 from halocline.controller.assembly import Assembly
+from halocline.controller.attachments import Attachments
 from halocline.controller.foreign_code import may_run_code
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.opening import (
     OpenTask,
     TaskOptions as TaskOptions,
-    adopted,
+    adjust,
+    adopt,
     begun,
     given_back_on_failure,
+    kept_open,
+    model_of,
     offer,
     switch,
     told_then_run,
 )
 from halocline.controller.program_log import ProgramLog
 from halocline.controller.prompting import prompt
-from halocline.controller.spoken import spoken, words_of
+from halocline.controller.spoken import check, spoken, words_of
 from halocline.controller.taking_up import edits_cut_short, take_up
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
-from halocline.protocol.events import (
-    DurableEvent,
-    Event,
-    Mode,
-    PolicyChanged,
-)
+from halocline.protocol.events import DurableEvent, Event, PolicyChanged, TaskLabelled
 from halocline.protocol.fold import fold
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
 from halocline.protocol.messages import Text
 from halocline.protocol.state import State
-from halocline.providers.switching import Chosen, name_in
+from halocline.providers.switching import Chosen
 from halocline.store import history
 from halocline.task.inbox import Content, Wish
-from halocline.task.judging import posture
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
 
 if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
+    from halocline.controller.attached import Attached
     from halocline.controller.composing import Mentionable
     from halocline.controller.connection_test import Connection
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.memory import Memory
     from halocline.controller.replay import Replay
+    from halocline.controller.task_desk import TaskDesk
     from halocline.controller.time_travel import TimeTravel
     from halocline.controller.words import Words
     from halocline.ports.mcp import McpPrompt, McpStanding
@@ -74,6 +73,7 @@ class Controller:
         self.home = assembly.home
         self._assembly = assembly
         self._open: dict[str, OpenTask] = {}
+        self._attached = Attachments(assembly.home, self.send)
         self._program_log = ProgramLog(assembly.home.logs)
         self._errands: set[asyncio.Task[None]] = set()
 
@@ -111,7 +111,7 @@ class Controller:
             state = fold(past)
             if not state.workspace:
                 raise TaskNotFound(f"The log of task {name} has no beginning.", "It cannot be resumed.")
-            wanted = self._assembly.model(options.model) if options.model else self._model_of(state)
+            wanted = self._assembly.model(options.model) if options.model else model_of(self._assembly, state)
             model: Model = (chosen := Chosen(await wanted))
             if options.record:
                 model = self._assembly.recorded(model, self._assembly.recorder(options.record), log, past)
@@ -120,18 +120,39 @@ class Controller:
             said = await task.machine.files.mend(edits_cut_short(past, place))
             take_up(task, past, asks_again=options.asks_again)
             if not state.model:  # imported, and opened for the first time
-                skills = found_skills(place)
-                rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
-                begins = begun(self._assembly, place, options, chosen.names, skills, rules)
-                task.emit(adopted(begins), *([rules.event] if rules.event else []))
-            self._adjust(task, options, chosen.names)
+                adopt(task, self._assembly, options, chosen.names)
+            adjust(task, options, chosen.names, self._assembly)
             offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
         served = self._serve(name, task, chosen, said=said)
         self._open[name].left_at = state.last_at
         return served
 
+    async def join(self, name: str, options: TaskOptions, client: str) -> str:
+        """Join a task that another process writes. When there is none, or it ends, an attended one is resumed here.
+
+        Raises:
+            TaskNotFound, LogDamaged
+            TaskBusy: its writer lets nobody join.
+            UsageError: nobody writes it, and nobody is here to go on with it.
+        """
+        name = self.find(name)
+
+        async def open_here() -> Log:
+            await self.resume(name, options)
+            return self._open[name].task.log
+
+        await self._attached.join(name, client, open_here if options.attended else None)
+        return name
+
+    def is_attached(self, name: str) -> bool:
+        """Whether a task is joined that another process writes now."""
+        return self._elsewhere(name) is not None
+
     def send(self, command: cmd.AnyCommand) -> bool:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
+        if attached := self._elsewhere(command.task):
+            check(command, lambda: self.words(Path(attached.state.workspace)))
+            return attached.send(command)
         task = self._task(command.task)
         match command:
             case cmd.SubmitPrompt(content=content, verbatim=verbatim):
@@ -160,6 +181,8 @@ class Controller:
                 return task.machine.shell.leave()
             case cmd.StopJob(job=job):
                 return self._stop_job(task, job)
+            case cmd.Label(name=name, tags=tags, favourite=favourite):
+                task.emit(TaskLabelled(name=name, tags=tags, favourite=favourite))
             case cmd.CloseTask():
                 task.inbox.close()
         return True
@@ -173,6 +196,8 @@ class Controller:
 
     def only_model(self, name: str) -> str:
         """The name of an open task's model; empty when each mode has its own."""
+        if attached := self._elsewhere(name):
+            return attached.state.model
         names = {*self._open[name].model.names.values()}
         return names.pop() if len(names) == 1 else ""
 
@@ -185,19 +210,17 @@ class Controller:
 
     def events(self, name: str, after: int = 0) -> AsyncIterator[Event]:
         """The past of a task, then its live tail; of a task that another process writes, too."""
+        if attached := self._elsewhere(name):
+            return attached.stream.events(after)
         if name in self._open:
             return self._open[name].task.log.events(after)
         return follow(self.home.log(name), after)
 
     def previewed(self, name: str, after: int = 0) -> AsyncIterator[Event]:
         """The same of an open task, with how its edits look while they are written."""
-        from halocline.controller.previews import readable_text, with_previews
+        from halocline.controller.previews import previewed
 
-        task = self._task(name)
-        return with_previews(
-            task.log.events(after),
-            lambda path: readable_text(path, posture(task.state, self.home.root), task.machine.files),
-        )
+        return previewed(self.events(name, after), lambda: self.state(name), self.home)
 
     def past(self, name: str) -> list[DurableEvent]:
         """All that was written of a task."""
@@ -205,33 +228,34 @@ class Controller:
 
     def state(self, name: str) -> State:
         """What an open task knows now."""
-        return self._task(name).state
+        attached = self._elsewhere(name)
+        return attached.state if attached else self._task(name).state
 
     def jobs(self, name: str) -> tuple[JobInfo, ...]:
         """The commands that an open task let go on."""
+        if attached := self._elsewhere(name):
+            return attached.jobs
         return self._task(name).machine.shell.jobs.list()
 
     def job_tail(self, name: str, job: str) -> str:
         """The end of what a job printed. Raises ToolFailure when there is no such job."""
+        if attached := self._elsewhere(name):
+            return f"[what it prints is seen in process {attached.pid}]"
         return self._task(name).machine.shell.jobs.tail(job)
 
     async def fresh(self, workspace: Path, options: TaskOptions) -> State:
         """What a task would know that began here now, just before its first prompt. Raises as `start` does."""
-        from halocline.controller.context_query import at_start
+        from halocline.controller.context_query import fresh
 
-        skills = found_skills(workspace)
-        names = await self._assembly.names(options.model or "")
-        followed = self._assembly.instructions(workspace)
-        rules = followed.begins() if followed else Beginning()
-        started = begun(self._assembly, workspace, options, names, skills, rules)
-        return at_start(self._assembly, started, options.attended, {"use_skill"} if skills.skills else ())
+        return await fresh(self._assembly, workspace, options)
 
     def context(self, task: str | State) -> "ContextReport":
         """What the next request of a task would hold: one that is open here, one of the history, or its state."""
         from halocline.controller.context_query import context_of
 
         if isinstance(task, str):
-            task = self._open[task].task.state if task in self._open else fold(self.past(task))
+            is_live = task in self._open or self._elsewhere(task)
+            task = self.state(task) if is_live else fold(self.past(task))
         return context_of(self._assembly, task)
 
     def cache(self, name: str) -> "CacheReport":
@@ -240,37 +264,36 @@ class Controller:
 
         return cache_of(self._assembly, self.past(name))
 
-    def history(self) -> list[history.TaskInfo]:
-        """All tasks of this home, the newest first."""
-        return history.tasks(self.home.tasks)
-
     def find(self, name: str) -> str:
         """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""
         return history.find(self.home.tasks, name)
 
-    def delete(self, name: str) -> None:
-        """Remove a task's log. Raises TaskBusy when a process has it open."""
-        Log(self.home.task(name), name).close()
-        history.delete(self.home.tasks, name)
-        from halocline.checkpoints.stores import forget
+    @property
+    def desk(self) -> "TaskDesk":
+        """Labels and the trash: what is done with tasks that nobody has open here."""
+        from halocline.controller.task_desk import TaskDesk
 
-        forget(self.home.checkpoints, name)
+        return TaskDesk(self.home, self._assembly.settings.keep_deleted)
 
     async def mentioned(self, name: str, text: str) -> "tuple[Mentioned, ...]":
         """What a text for an open task mentions, and how much each is."""
+        if self._elsewhere(name):
+            return ()
         task = self._task(name)
         return await task.machine.mentions.sizes((text,), task.state) if task.machine.mentions else ()
 
-    async def attach(self, name: str, picture: str, data: bytes) -> "tuple[UserPart, ...]":
+    async def attach(self, name: str, called: str, data: bytes) -> "tuple[UserPart, ...]":
         """A picture as parts of a prompt for an open task. Raises UsageError."""
         from halocline.controller.attaching import attached
 
-        return await attached(picture, data, self._task(name))
+        return await attached(called, data, self._task(name))
 
     async def mentionable(self, name: str) -> "Mentionable":
         """What can be mentioned in an open task."""
-        from halocline.controller.composing import mentionable
+        from halocline.controller.composing import Mentionable, mentionable
 
+        if self._elsewhere(name):
+            return Mentionable(workspace=self.state(name).workspace)
         return await mentionable(self._task(name), self.home)
 
     def checkpoints(self, workspace: Path) -> ShadowGit:
@@ -319,6 +342,8 @@ class Controller:
 
     def remarks(self, name: str) -> tuple[str, ...]:
         """What a person should hear of an open task's model, skills and search engine; mostly nothing."""
+        if self._elsewhere(name):
+            return ()
         said = (self._assembly.remark(self._task(name).model.name), self._assembly.search_remark)
         return (*filter(None, said), *self._open[name].remarks)
 
@@ -333,7 +358,7 @@ class Controller:
 
     def mcp_prompts(self, name: str) -> "list[McpPrompt]":
         """The prompts of an open task's MCP servers, as far as these were asked."""
-        mcp = self._task(name).machine.mcp
+        mcp = None if self._elsewhere(name) else self._task(name).machine.mcp
         return mcp.prompts() if mcp else []
 
     def mcp_standings(self, name: str) -> "list[McpStanding]":
@@ -348,11 +373,12 @@ class Controller:
         return await prompted(self._task(name).machine.mcp, typed)
 
     async def let_go(self, name: str) -> None:
-        """Close one task, with its jobs, once its turn has ended."""
-        opened = self._open.pop(name)
-        opened.task.inbox.close()
-        await opened.serving
-        await opened.task.close()
+        """Close one task, with its jobs, once its turn has ended; of one that another process writes only this end."""
+        await self._attached.let_go(name)
+        if opened := self._open.pop(name, None):
+            opened.task.inbox.close()
+            await opened.serving
+            await opened.close()
 
     def may_run_code(self, workspace: Path) -> bool:
         """Whether a folder might have hooks or MCP servers of its own; quickly told."""
@@ -370,15 +396,16 @@ class Controller:
 
     async def close(self) -> None:
         """Interrupt what runs, let every turn end, and let go of everything. Raises what broke a task."""
+        lost = await self._attached.close()
         for opened in self._open.values():
             opened.task.inbox.abandon()
         await asyncio.gather(*self._errands)
-        outcomes = await asyncio.gather(*(opened.serving for opened in self._open.values()), return_exceptions=True)
+        served = await asyncio.gather(*(opened.serving for opened in self._open.values()), return_exceptions=True)
         for opened in self._open.values():
-            await opened.task.close()
+            await opened.close()
         self._open.clear()
         self._program_log.close()
-        for outcome in outcomes:
+        for outcome in (*served, *lost):
             if isinstance(outcome, BaseException):
                 raise outcome
 
@@ -396,15 +423,6 @@ class Controller:
         self._errands.add(running)
         running.add_done_callback(self._errands.discard)
 
-    async def _model_of(self, state: State) -> Model:
-        """The model that a resumed task goes on with. Raises UsageError."""
-        if self._assembly.settings.plan.model:
-            with suppress(UsageError):
-                chosen = await self._assembly.model("")
-                if state.model in (name_in(mode, chosen) for mode in Mode):
-                    return chosen
-        return await self._assembly.model(state.model)
-
     def _serve(
         self,
         name: str,
@@ -416,15 +434,17 @@ class Controller:
         self._program_log.attach()
         serving = asyncio.create_task(told_then_run(task, said), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
-        self._open[name] = OpenTask(task, serving, model, remarks)
+        door = asyncio.create_task(kept_open(task, self.send), name=f"door of {name}")
+        self._open[name] = OpenTask(task, serving, model, door, remarks)
         return name
 
-    def _adjust(self, task: Task, options: TaskOptions, models: Mapping[Mode, str]) -> None:
-        switch(task, options.mode or task.state.mode, models, self._assembly)
-        if options.approval_mode not in (None, task.state.approval_mode):
-            task.emit(PolicyChanged(approval_mode=options.approval_mode))
+    def _elsewhere(self, name: str) -> "Attached | None":
+        """The task as another process writes it; None when it is open here, or not at all."""
+        return None if name in self._open else self._attached.get(name)
 
     def _task(self, name: str) -> Task:
+        if attached := self._elsewhere(name):
+            raise UsageError(f"Process {attached.pid} runs task {name}.", "Do this there.")
         if name not in self._open:
             raise TaskNotFound(f"Task {name} is not open here.", "Resume it first.")
         return self._open[name].task

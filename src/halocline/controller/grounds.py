@@ -5,9 +5,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halocline.hosts.files import LocalFiles
 from halocline.hosts.language_servers.servers import LanguageServers
 from halocline.net.network import Network
 from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
+from halocline.ports.host import Files
 from halocline.protocol.events import DurableEvent
 from halocline.protocol.mentioned import Mentioned
 from halocline.protocol.messages import Message, UserPart
@@ -58,6 +60,11 @@ class LazyMentions:
     def _past(self, name: str) -> tuple[str, Sequence[DurableEvent]]:
         whole = history.find(self._home.tasks, name)
         return whole, tuple(read(self._home.log(whole)))
+
+
+def looking() -> Files:
+    """The files of this machine, for who only looks."""
+    return LocalFiles()
 
 
 def browser(program: str, settings: Settings, env: Mapping[str, str], way: Callable[[str], Network]) -> "Browser":

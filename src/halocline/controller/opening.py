@@ -1,31 +1,36 @@
 """How a task begins here, or is taken up again: what is fixed for good, and what another process left."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
 from halocline._version import __version__
-from halocline.context.skills import Found, listed
+from halocline.context.skills import Found, found_skills, listed
 from halocline.context.system_prompt import system_prompt
 from halocline.controller.assembly import Assembly
 from halocline.controller.prompt_choice import facts, is_compact, wishes
+from halocline.ports.model import Model
+from halocline.protocol.commands import AnyCommand
+from halocline.protocol.errors import UsageError
 from halocline.protocol.events import (
     ApprovalMode,
     Mode,
     ModeChanged,
     ModelChanged,
     Noticed,
+    PolicyChanged,
     TaskAdopted,
     TaskStarted,
     ToolKind,
     ToolsOffered,
 )
 from halocline.protocol.instructions import Beginning
+from halocline.protocol.state import State
 from halocline.protocol.values import Value
-from halocline.providers.switching import Chosen
+from halocline.providers.switching import Chosen, name_in
 from halocline.store.settings import over
 from halocline.task.log import Log
 from halocline.task.task import Task
@@ -34,6 +39,8 @@ GONE = "its process was killed"
 """Why a job ended that a task had when it was opened again."""
 
 
+DOOR_AFTER = 0.1
+"""Seconds after which others can join a task that was opened: its first request is off by then."""
 EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 
 
@@ -62,8 +69,15 @@ class OpenTask(msgspec.Struct):
     task: Task
     serving: asyncio.Task[None]
     model: Chosen
+    door: asyncio.Task[None]
     remarks: tuple[str, ...] = ()
     left_at: float = 0.0
+
+    async def close(self) -> None:
+        """Let go of what is no longer served: the door first, so that the next writer's is not closed."""
+        self.door.cancel()
+        await asyncio.wait([self.door])
+        await self.task.close()
 
 
 def begun(
@@ -91,6 +105,31 @@ def begun(
         compact=compact,
         window=known_window(mode, names, assembly),
     )
+
+
+async def model_of(assembly: Assembly, state: State) -> Model:
+    """The model that a resumed task goes on with. Raises UsageError."""
+    if assembly.settings.plan.model:
+        with suppress(UsageError):
+            chosen = await assembly.model("")
+            if state.model in (name_in(mode, chosen) for mode in Mode):
+                return chosen
+    return await assembly.model(state.model)
+
+
+def adopt(task: Task, assembly: Assembly, options: TaskOptions, names: Mapping[Mode, str]) -> None:
+    """Let an imported task begin here."""
+    place = Path(task.state.workspace)
+    rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+    begins = begun(assembly, place, options, names, found_skills(place), rules)
+    task.emit(adopted(begins), *([rules.event] if rules.event else []))
+
+
+def adjust(task: Task, options: TaskOptions, models: Mapping[Mode, str], assembly: Assembly) -> None:
+    """Go on in the mode and with the approvals that a person chose."""
+    switch(task, options.mode or task.state.mode, models, assembly)
+    if options.approval_mode not in (None, task.state.approval_mode):
+        task.emit(PolicyChanged(approval_mode=options.approval_mode))
 
 
 def adopted(begins: TaskStarted) -> TaskAdopted:
@@ -121,6 +160,16 @@ async def told_then_run(task: Task, said: Sequence[str]) -> None:
     for sentence in said:
         task.emit(Noticed(sentence))
     await task.run()
+
+
+async def kept_open(task: Task, send: Callable[[AnyCommand], bool]) -> None:
+    """Let others join until this is cancelled. Where no socket can be made nobody can; the log is there."""
+    await asyncio.sleep(DOOR_AFTER)
+    from halocline.controller.door import Door
+
+    with suppress(OSError):
+        async with Door(task, send):
+            await asyncio.Event().wait()
 
 
 def switch(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> None:

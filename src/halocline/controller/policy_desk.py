@@ -79,7 +79,7 @@ class PolicyDesk:
     def simulate(self, rules: Sequence[Rule], tasks: Sequence[str]) -> list[Reviewed]:
         """What would have been decided had these been the person's rules; of all tasks when none is named."""
         folder = self._assembly.home.tasks
-        names = [history.find(folder, task) for task in tasks] or [info.task for info in history.tasks(folder)]
+        names = [history.find(folder, task) for task in tasks] or [info.task for info in history.newest_first(folder)]
         return [row for name in names for row in self._reviewed(name, rules)]
 
     def _reviewed(self, task: str, rules: Sequence[Rule] | None) -> Iterator[Reviewed]:

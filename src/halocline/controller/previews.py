@@ -7,12 +7,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halocline.controller.grounds import looking
 from halocline.policy.gate import Posture, decide
 from halocline.ports.host import Files
 from halocline.ports.tool import ALIASES, Summary
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import Verdict
+from halocline.protocol.state import State
+from halocline.store.paths import Home
+from halocline.task.judging import posture
 
 if TYPE_CHECKING:
     from halocline.edits.preview import GrowingEdit
@@ -23,6 +27,12 @@ LARGEST = 500_000
 EDITING = frozenset({"replace_in_file", "write_to_file", "apply_patch"})
 
 GetText = Callable[[str], Awaitable["TextFile | None"]]
+
+
+def previewed(events: AsyncIterator[ev.Event], state: Callable[[], State], home: Home) -> AsyncIterator[ev.Event]:
+    """The same for a task, of which the `state` tells what may be read."""
+    files = looking()
+    return with_previews(events, lambda path: readable_text(path, posture(state(), home.root), files))
 
 
 async def with_previews(events: AsyncIterator[ev.Event], text_of: GetText) -> AsyncIterator[ev.Event]:

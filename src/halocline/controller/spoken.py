@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halocline.controller.opening import offer
+from halocline.protocol.commands import AnyCommand, SubmitPrompt
 from halocline.protocol.messages import Note, Text
 from halocline.store.paths import Home
 from halocline.store.settings import Settings
@@ -31,17 +32,35 @@ def spoken(task: Task, content: Content, words: Callable[[], "Words"], *, only: 
 
     With `only`, raises UsageError for a word that is the whole text and that nobody knows.
     """
-    text = next((part.text for part in content if isinstance(part, Text)), "")
-    if " /" not in f" {text.strip()}":
+    text = _text(content)
+    if not _has_words(text):
         return content
     from halocline.controller.slash import Where
 
-    where, known = Where.TERMINAL if task.inbox.attended else Where.RUN, words()
+    where, known = Where.TERMINAL if task.inbox.can_ask else Where.RUN, words()
     if only:
         known.check(text, where)
     became = known.expanded(text, where)
     offer(task, task.state.offered | became.offers)
     return (*became.notes, *_wanted(task, became.tool), *content)
+
+
+def check(command: AnyCommand, words: Callable[[], "Words"]) -> None:
+    """Before it goes to another process: raises UsageError for a prompt that is a word nobody knows."""
+    if not isinstance(command, SubmitPrompt) or command.verbatim:
+        return
+    if _has_words(text := _text(command.content)):
+        from halocline.controller.slash import Where
+
+        words().check(text, Where.TERMINAL)
+
+
+def _text(content: Content) -> str:
+    return next((part.text for part in content if isinstance(part, Text)), "")
+
+
+def _has_words(text: str) -> bool:
+    return " /" in f" {text.strip()}"
 
 
 def _wanted(task: Task, tool: str) -> tuple[Note, ...]:

@@ -100,7 +100,7 @@ def storage(env: Mapping[str, str]) -> Storage:
         "blobs": sizes.pop(home.blobs.name, 0),
         "checkpoints": sizes.pop(home.checkpoints.name, 0),
         "trash": sizes.pop("trash", 0),
-        "caches": sum(sizes.pop(name, 0) for name in ("cache", home.catalogue.name)),
+        "caches": sum(sizes.pop(name, 0) for name in ("cache", home.catalogue.name, home.history.name)),
     }
     return Storage(
         root=str(home.root),
@@ -197,7 +197,7 @@ def _tasks(home: Home, found: Iterable[Store]) -> tuple[dict[str, frozenset[str]
             blobs=0,
             checkpoints=counts.get(info.task, 0),
         )
-        for info in history.tasks(home.tasks)
+        for info in history.newest_first(home.tasks)
     ]
     return named, uses
 

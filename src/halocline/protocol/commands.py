@@ -116,6 +116,14 @@ class StopJob(Command, frozen=True):
     job: str
 
 
+class Label(Command, frozen=True):
+    """Name or mark the task. None leaves it as it was; an empty name takes the name away."""
+
+    name: str | None = None
+    tags: tuple[str, ...] | None = None
+    favourite: bool | None = None
+
+
 class CloseTask(Command, frozen=True):
     """Let go of the task; it can be resumed."""
 
@@ -134,5 +142,6 @@ AnyCommand = (
     | Fork
     | LeaveRunning
     | StopJob
+    | Label
     | CloseTask
 )

@@ -37,6 +37,7 @@ from halocline.protocol.kinds import (
     TodoStatus as TodoStatus,
     ToolKind as ToolKind,
 )
+from halocline.protocol.labels import TaskLabelled as TaskLabelled
 from halocline.protocol.mcp import McpEvent, McpOffered as McpOffered, McpReported as McpReported
 from halocline.protocol.mentioned import MentionsResolved as MentionsResolved
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
@@ -423,6 +424,7 @@ DurableEvent = (
     | RulesChanged
     | ToolsOffered
     | McpEvent
+    | TaskLabelled
     | HandedOver
     | FileChanged
     | CheckpointTaken

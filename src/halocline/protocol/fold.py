@@ -320,6 +320,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ShellMoved: lambda state, e: replace(state, shell=e),
     ev.PageShown: lambda state, e: replace(state, page=e.url),
     ev.SandboxChecked: lambda state, e: replace(state, sandbox=replace(e, seq=0, at=0.0, task="")),
+    ev.TaskLabelled: lambda state, e: replace(state, labels=state.labels.after(e)),
     ev.JobStarted: _job_started,
     ev.JobEnded: _job_ended,
     ev.JobsReported: _jobs_reported,

@@ -8,6 +8,11 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+import msgspec
+
+from halocline.protocol import codec
+from halocline.protocol.events import DurableEvent
+
 _FORMS = {
     "private-key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY[A-Z ]{0,9}-----(?:[^-]|-(?!-)){1,20000}-----END [A-Z ]{0,50}"
     r"-----",
@@ -63,6 +68,23 @@ def without_keys(text: str) -> str:
 def may_hold_keys(text: str) -> bool:
     """Whether it is worth looking for keys: fast, and true of every text that holds one."""
     return _MARKS.search(text) is not None
+
+
+def redacted_event(event: DurableEvent) -> DurableEvent:
+    """The event without them, text by text, so that what has a form keeps it."""
+    return codec.decode(msgspec.json.encode(_each(msgspec.to_builtins(event))))
+
+
+def _each(value: object) -> object:
+    match value:
+        case str():
+            return redacted(value)
+        case list() | tuple():
+            return [_each(item) for item in value]
+        case dict():
+            return {key: _each(item) for key, item in value.items()}
+        case _:
+            return value
 
 
 def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:

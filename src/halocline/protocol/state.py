@@ -9,6 +9,7 @@ from typing import Any
 from halocline.protocol import events as ev, focus
 from halocline.protocol.going_back import Branch, Points
 from halocline.protocol.instructions import ActiveInstruction
+from halocline.protocol.labels import Labels
 from halocline.protocol.mcp import McpServer
 from halocline.protocol.messages import (
     AssistantMessage,
@@ -117,6 +118,7 @@ class State(Value, frozen=True):
     mcp: tuple[McpServer, ...] = ()
     has_planned: bool = False
     instructions: tuple[ActiveInstruction, ...] = ()
+    labels: Labels = Labels()
     unheard: tuple[str, ...] = ()
     points: Points = ()
     branches: tuple[Branch, ...] = ()
@@ -152,7 +154,9 @@ class State(Value, frozen=True):
 
     @property
     def title(self) -> str:
-        """The first line of the first prompt."""
+        """Its name, or the first line of the first prompt."""
+        if self.labels.name:
+            return self.labels.name
         for message in self.messages:
             if isinstance(message, UserMessage):
                 words = "".join(part.text for part in message.content if isinstance(part, Text)).strip()

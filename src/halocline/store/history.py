@@ -1,9 +1,13 @@
-"""The tasks on disk: listing, finding and deleting them. The logs are the truth; nothing is cached here."""
+"""The tasks on disk: finding and deleting them, and what the two ends of a log say. The logs are the truth.
+
+Nothing is cached here: the index of `task_index` is for lists and searches, and no run of a prompt pays for it.
+"""
 
 import os
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -12,7 +16,7 @@ from halocline.protocol import codec
 from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.events import TaskStarted, TurnEnded, TurnStarted
 from halocline.protocol.messages import Text
-from halocline.protocol.values import Value
+from halocline.protocol.tasks import TaskInfo
 
 HEAD = 64 * 1024
 TAIL = 16 * 1024
@@ -20,51 +24,76 @@ TAIL = 16 * 1024
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
-class TaskInfo(Value, frozen=True):
-    """One line of a list of tasks. `status` is the last stop reason, or `unfinished`."""
-
-    task: str
-    title: str
-    workspace: str
-    model: str
-    started_at: float
-    changed_at: float
-    status: str
-    size: int
-
-
 def new_task_id() -> str:
     """A new name, sortable by time and short enough to type."""
     return time.strftime("%y%m%d-%H%M%S-") + "".join(ALPHABET[byte % len(ALPHABET)] for byte in os.urandom(4))
 
 
-def tasks(folder: Path) -> list[TaskInfo]:
-    """All tasks, the newest change first. What cannot be read is left out."""
-    found = [info for entry in _folders(folder) if (info := _info(entry))]
-    return sorted(found, key=lambda info: info.changed_at, reverse=True)
+def newest_first(folder: Path) -> Iterator[TaskInfo]:
+    """All tasks, the newest change first; each is read when it is asked for. What cannot be read is left out."""
+    logs = []
+    for entry in _folders(folder):
+        with suppress(FileNotFoundError):
+            logs.append((os.stat(entry / codec.LOG_NAME).st_mtime_ns, entry))
+    for _, entry in sorted(logs, reverse=True):
+        if info := _info(entry):
+            yield info
 
 
-def find(folder: Path, name: str) -> str:
+def info(folder: Path, task: str) -> TaskInfo | None:
+    """One task, by its whole id."""
+    return _info(folder / task)
+
+
+def find(folder: Path, name: str, where: str = "See them with: halo tasks list") -> str:
     """The whole id for an id or an unambiguous beginning or end of one.
 
     Raises:
         TaskNotFound: nothing fits.
         UsageError: more than one fits.
     """
-    ids = [entry.name for entry in _folders(folder)]
+    ids = [entry.name for entry in _folders(folder)] if folder.exists() else []
     if name in ids:
         return name
     fitting = [task for task in ids if name and (task.startswith(name) or task.endswith(name))]
     if not fitting:
-        raise TaskNotFound(f"There is no task {name!r}.", "See them with: halo tasks list")
+        raise TaskNotFound(f"There is no task {name!r}.", where)
     if len(fitting) > 1:
         raise UsageError(f"{name!r} fits {len(fitting)} tasks: {', '.join(sorted(fitting)[:5])}.", "Give more of it.")
     return fitting[0]
 
 
-def delete(folder: Path, task: str) -> None:
-    """Remove a task's log and lock. Its checkpoints and blobs may be shared and stay."""
+def forget(folder: Path, task: str) -> None:
+    """Remove a task for good. Its blobs may be shared and stay."""
     shutil.rmtree(folder / task)
+
+
+def put_away(folder: Path, task: str, trash: Path) -> None:
+    """Move a task into the trash; the time of its folder says when."""
+    trash.mkdir(exist_ok=True, mode=0o700)
+    (folder / task).rename(trash / task)
+    os.utime(trash / task)
+
+
+def take_back(trash: Path, task: str, folder: Path) -> None:
+    """Move a task out of the trash again."""
+    (trash / task).rename(folder / task)
+
+
+def put_away_at(trash: Path) -> list[tuple[TaskInfo, float]]:
+    """What is in the trash, and since when; the newest first."""
+    if not trash.exists():
+        return []
+    found = [(info, entry.stat().st_mtime) for entry in _folders(trash) if (info := _info(entry))]
+    return sorted(found, key=lambda pair: pair[1], reverse=True)
+
+
+def empty(trash: Path, before: float) -> list[str]:
+    """Remove for good what was put into the trash before a moment; gives the tasks."""
+    old = [entry for entry in _folders(trash) if entry.stat().st_mtime < before] if trash.exists() else []
+    for entry in old:
+        shutil.rmtree(entry, ignore_errors=True)
+    return [entry.name for entry in old]
 
 
 def _folders(folder: Path) -> Iterator[Path]:

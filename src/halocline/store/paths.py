@@ -56,6 +56,16 @@ class Home(Value, frozen=True):
         return self.root / "tasks"
 
     @property
+    def history(self) -> Path:
+        """The index of the tasks."""
+        return self.root / "history.db"
+
+    @property
+    def trash(self) -> Path:
+        """Tasks that were deleted lately."""
+        return self.root / "trash"
+
+    @property
     def blobs(self) -> Path:
         return self.root / "blobs"
 

@@ -184,6 +184,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Amount,
         Says(description="Megabytes that all checkpoints may take; beyond, those of the oldest tasks are freed."),
     ] = 5000.0
+    keep_deleted: Annotated[Count, Says(description="Days for which a deleted task can be taken back.")] = 30
     sandbox: Annotated[
         Literal["off", "auto", "require"],
         Says(

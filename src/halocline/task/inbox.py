@@ -43,17 +43,34 @@ class Interrupted(Exception):
 
 
 class Inbox:
-    """One task's inbox. `attended` says that somebody can answer approvals and questions."""
+    """One task's inbox. `attended` says that whoever opened the task can answer what is asked; guests may, too."""
 
     def __init__(self, *, attended: bool) -> None:
         self.attended = attended
+        self._guests = 0
         self._prompts: asyncio.Queue[Prompt | Wish | None] = asyncio.Queue()
         self._wish: Wish | None = None
         self._steering: deque[Content] = deque()
-        self._decisions: dict[str, asyncio.Future[ResolveApproval]] = {}
-        self._answers: dict[str, asyncio.Future[AnswerQuestion]] = {}
+        self._decisions: dict[str, asyncio.Future[ResolveApproval | None]] = {}
+        self._answers: dict[str, asyncio.Future[AnswerQuestion | None]] = {}
         self._turn: asyncio.Task[object] | None = None
         self._why: Interrupted | None = None
+
+    @property
+    def can_ask(self) -> bool:
+        """Somebody is there now who can answer."""
+        return self.attended or self._guests > 0
+
+    def welcome(self) -> None:
+        """A guest who can answer came."""
+        self._guests += 1
+
+    def dismiss(self) -> None:
+        """A guest left. When nobody is there any more, nobody answers what was asked."""
+        self._guests -= 1
+        if not self.can_ask:
+            _nobody(self._decisions)
+            _nobody(self._answers)
 
     def prompt(self, prompt: Prompt) -> None:
         self._prompts.put_nowait(prompt)
@@ -136,11 +153,11 @@ class Inbox:
 
     def decision(self, request: str) -> "Waiting[ResolveApproval]":
         """Somebody's decision, to be waited for; begin before the request is shown, or an answer may come too early."""
-        return Waiting(self._decisions, request, attended=self.attended)
+        return Waiting(self._decisions, request, attended=self.can_ask)
 
     def answer(self, request: str) -> "Waiting[AnswerQuestion]":
         """Somebody's answer, to be waited for in the same way."""
-        return Waiting(self._answers, request, attended=self.attended)
+        return Waiting(self._answers, request, attended=self.can_ask)
 
     def resolve(self, command: ResolveApproval) -> bool:
         """Pass a decision on. False when nothing waits for it (already answered, or never asked)."""
@@ -154,10 +171,10 @@ class Inbox:
 class Waiting(Generic[T]):
     """`with` it from before the question is shown until it is answered; `arrives` gives None when nobody can answer."""
 
-    def __init__(self, waiting: dict[str, asyncio.Future[T]], request: str, *, attended: bool) -> None:
+    def __init__(self, waiting: dict[str, asyncio.Future[T | None]], request: str, *, attended: bool) -> None:
         self._waiting = waiting
         self._request = request
-        self._future: asyncio.Future[T] | None = asyncio.get_running_loop().create_future() if attended else None
+        self._future: asyncio.Future[T | None] | None = asyncio.get_running_loop().create_future() if attended else None
 
     def __enter__(self) -> "Waiting[T]":
         if self._future is not None:
@@ -171,9 +188,15 @@ class Waiting(Generic[T]):
         return None if self._future is None else await self._future
 
 
-def _settle(waiting: dict[str, asyncio.Future[T]], request: str, value: T) -> bool:
+def _settle(waiting: dict[str, asyncio.Future[T | None]], request: str, value: T) -> bool:
     future = waiting.get(request)
     if future is None or future.done():
         return False
     future.set_result(value)
     return True
+
+
+def _nobody(waiting: dict[str, asyncio.Future[T | None]]) -> None:
+    for future in waiting.values():
+        if not future.done():
+            future.set_result(None)

@@ -5,7 +5,7 @@ import os
 import time
 from pathlib import Path
 
-from halocline.protocol.errors import TaskBusy
+from halocline.protocol.errors import TaskBusy, TaskNotFound
 
 LOCK_NAME = "lock"
 PATIENCE = 2.0
@@ -18,6 +18,7 @@ def take(folder: Path, task: str) -> int:
 
     Raises:
         TaskBusy: a running process (or another Log of this one) holds it.
+        TaskNotFound: the folder was put away while this waited.
     """
     file = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + PATIENCE
@@ -27,12 +28,21 @@ def take(folder: Path, task: str) -> int:
             os.close(file)
             raise TaskBusy(
                 f"Task {task} is open in another process (pid {pid}).",
-                f"Close it there, or watch it from here with: halo tasks show {task} --follow",
+                f"Close it there, or join it from here with: halo attach {task}",
             )
         time.sleep(PAUSE)
+    if not _is_at(file, folder / LOCK_NAME):
+        os.close(file)
+        raise TaskNotFound(f"Task {task} was deleted just now.", "See those that are there: halo tasks list")
     os.ftruncate(file, 0)
     os.pwrite(file, f"{os.getpid()} {_start_token(str(os.getpid()))}\n".encode(), 0)
     return file
+
+
+def give_back(file: int) -> None:
+    """Unlock. The holder's name goes first: who only looks locks for a moment, and must not be taken for it."""
+    os.ftruncate(file, 0)
+    os.close(file)
 
 
 def owner(folder: Path) -> str | None:
@@ -45,6 +55,13 @@ def owner(folder: Path) -> str | None:
         return None if _locked(file, fcntl.LOCK_SH) else " ".join(_holder(file))
     finally:
         os.close(file)
+
+
+def _is_at(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _locked(file: int, kind: int) -> bool:

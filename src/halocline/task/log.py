@@ -13,34 +13,22 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from halocline.protocol import codec
 from halocline.protocol.errors import HaloclineError, LogDamaged, LogTooNew
-from halocline.protocol.events import (
-    Durable,
-    DurableEvent,
-    Event,
-    LogRepaired,
-    TextDelta,
-    ThinkingDelta,
-    ToolCallDelta,
-    ToolCallProgressed,
-    Transient,
-)
+from halocline.protocol.events import DurableEvent, LogRepaired
 from halocline.task import lock
+from halocline.task.stream import Stream
 
 FOLLOW_EVERY = 0.05
 """Seconds between looks at a log that another process writes."""
-QUEUE_LIMIT = 2_000
-"""Events a subscriber may lag behind before it is sent back to the disk."""
 _TAIL = 64 * 1024
 
 D = TypeVar("D", bound=DurableEvent)
-E = TypeVar("E", bound=Event)
 
 
 class LogUnwritable(HaloclineError):
@@ -49,7 +37,7 @@ class LogUnwritable(HaloclineError):
     code = "log_unwritable"
 
 
-class Log:
+class Log(Stream):
     """The one writer of a task's log."""
 
     def __init__(self, folder: Path, task: str, *, clock: Callable[[], float] = time.time) -> None:
@@ -60,8 +48,8 @@ class Log:
             LogUnwritable: the disk is full, broken or read-only.
         """
         self.path = folder / codec.LOG_NAME
+        super().__init__(lambda after: read(self.path, after))
         self.task = task
-        self.seq = 0
         self._clock = clock
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -71,11 +59,9 @@ class Log:
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         except OSError as error:
-            os.close(self._lock)
+            lock.give_back(self._lock)
             raise _not_opened(folder, error) from error
         self._synced = 0
-        self._subscribers: set[Subscriber] = set()
-        self._finished = False
 
     def load(self) -> list[DurableEvent]:
         """Everything written so far. A torn last line is cut from the file, and the cut is recorded as an event."""
@@ -94,16 +80,6 @@ class Log:
         self.seq += 1
         return self.show(stamped)
 
-    def show(self, event: E) -> E:
-        """Pass an event to the live subscribers."""
-        for subscriber in self._subscribers:
-            subscriber.push(event)
-        return event
-
-    def attach(self, subscriber: "Subscriber") -> None:
-        """Let somebody hear every event at once, within `append` and `show`, until the log is closed."""
-        self._subscribers.add(subscriber)
-
     async def sync(self) -> None:
         """Make everything written so far survive a power cut. Raises LogUnwritable."""
         if self._synced < self.seq:
@@ -114,38 +90,11 @@ class Log:
                 raise self._unwritable(error) from error
             self._synced = seq
 
-    async def events(self, after: int = 0) -> AsyncIterator[Event]:
-        """The past after `after` from disk, then the live tail, until the log is closed."""
-        subscriber = Subscription()
-        self._subscribers.add(subscriber)
-        if self._finished:
-            subscriber.close()
-        try:
-            while not subscriber.at_end:
-                subscriber.behind = False
-                for past in read(self.path, after):
-                    after = past.seq
-                    yield past
-                async for event in subscriber.live():
-                    if isinstance(event, Durable):
-                        if event.seq <= after:
-                            continue
-                        after = event.seq
-                    yield event
-        finally:
-            self._subscribers.discard(subscriber)
-
-    def finish(self) -> None:
-        """Let the live readers end: nothing more will be written."""
-        self._finished = True
-        for subscriber in self._subscribers:
-            subscriber.close()
-
     def close(self) -> None:
         """Let the readers end and give the lock back."""
         self.finish()
         os.close(self._file)
-        os.close(self._lock)
+        lock.give_back(self._lock)
 
     def _write(self, line: bytes) -> None:
         size = os.fstat(self._file).st_size
@@ -173,56 +122,6 @@ def _not_opened(folder: Path, error: OSError) -> LogUnwritable:
     )
 
 
-class Subscriber(Protocol):
-    """Hears events as they happen. It never raises."""
-
-    def push(self, event: Event) -> None: ...
-
-    def close(self) -> None:
-        """Nothing more will come."""
-
-
-class Subscription:
-    """One live reader: a bounded queue in which neighbouring deltas join. It begins behind, with the disk to read."""
-
-    def __init__(self) -> None:
-        self.behind = True
-        self._closed = False
-        self._queue: deque[Event] = deque()
-        self._wake = asyncio.Event()
-
-    @property
-    def at_end(self) -> bool:
-        """Everything was passed on and nothing more will come."""
-        return self._closed and not self.behind and not self._queue
-
-    def push(self, event: Event) -> None:
-        if self.behind:
-            return
-        if isinstance(event, Transient) and self._queue and (joined := _join(self._queue[-1], event)):
-            self._queue[-1] = joined
-            return
-        self._queue.append(event)
-        if len(self._queue) > QUEUE_LIMIT:
-            self._queue.clear()
-            self.behind = True
-        self._wake.set()
-
-    def close(self) -> None:
-        self._closed = True
-        self._wake.set()
-
-    async def live(self) -> AsyncIterator[Event]:
-        """Events as they come; ends when the reader fell behind (read the disk again) or the log was closed."""
-        while True:
-            while self._queue:
-                yield self._queue.popleft()
-            if self.behind or self._closed:
-                return
-            self._wake.clear()
-            await self._wake.wait()
-
-
 def read(path: Path, after: int = 0) -> Iterator[DurableEvent]:
     """The events of a log after `after`; a last line that is not whole yet is left out.
 
@@ -242,22 +141,39 @@ def _is_whole(line: bytes) -> bool:
 
 async def follow(path: Path, after: int = 0) -> AsyncIterator[DurableEvent]:
     """Past and future events of a log that another process writes; goes on until it is cancelled."""
-    offset = 0
+    tail = Tail(path)
     while True:
-        data = await asyncio.to_thread(_read_from, path, offset)
-        whole, _ = _whole_lines(data)
-        offset += whole
-        for event in _decoded(data[:whole].split(b"\n"), path):
+        for event in await asyncio.to_thread(tail.read):
             if event.seq > after:
                 after = event.seq
                 yield event
         await asyncio.sleep(FOLLOW_EVERY)
 
 
-def _read_from(path: Path, offset: int) -> bytes:
-    with open(path, "rb") as file:
-        file.seek(offset)
-        return file.read()
+class Tail:
+    """Reads a log that somebody else writes, each line once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+        self._ahead: deque[DurableEvent] = deque()
+
+    def read(self, up_to: int | None = None) -> list[DurableEvent]:
+        """What is new in the log, no further than to `up_to`. Raises LogDamaged."""
+        if up_to is None or not self._ahead or self._ahead[-1].seq < up_to:
+            self._ahead.extend(self._new())
+        found = []
+        while self._ahead and (up_to is None or self._ahead[0].seq <= up_to):
+            found.append(self._ahead.popleft())
+        return found
+
+    def _new(self) -> list[DurableEvent]:
+        with open(self._path, "rb") as file:
+            file.seek(self._offset)
+            data = file.read()
+        whole, _ = _whole_lines(data)
+        self._offset += whole
+        return list(_decoded(data[:whole].split(b"\n"), self._path))
 
 
 def _whole_lines(data: bytes) -> tuple[int, int]:
@@ -297,17 +213,3 @@ def _event(line: bytes, number: int, path: Path) -> DurableEvent:
             f"Line {number} of {path} cannot be read: {error}.",
             "The lines before it are intact. Put the damaged line aside to go on from there.",
         ) from error
-
-
-def _join(last: Event, new: Event) -> Event | None:
-    """Both as one event, when `new` only goes on with what `last` says."""
-    match new:
-        case TextDelta() if isinstance(last, TextDelta) and not new.apart:
-            return TextDelta(last.text + new.text, last.apart)
-        case ThinkingDelta() if isinstance(last, ThinkingDelta):
-            return ThinkingDelta(last.text + new.text)
-        case ToolCallProgressed() if isinstance(last, ToolCallProgressed) and last.call == new.call:
-            return ToolCallProgressed(new.call, last.text + new.text)
-        case ToolCallDelta() if isinstance(last, ToolCallDelta) and last.call == new.call:
-            return ToolCallDelta(new.call, last.name, last.arguments + new.arguments)
-    return None

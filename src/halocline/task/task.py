@@ -167,7 +167,7 @@ class Task:
 
     def deadline(self) -> float | None:
         """Seconds until the turn is cut off; with a person there, the limit asks between steps instead."""
-        return None if self.inbox.attended else self.governor.seconds_left(self.state)
+        return None if self.inbox.can_ask else self.governor.seconds_left(self.state)
 
     def emit(self, *events: Event) -> None:
         """Write events down, then learn from them: the only place state changes."""

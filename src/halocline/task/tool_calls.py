@@ -405,7 +405,7 @@ class ToolCalls:
 
     def _notify(self, kind: str, message: str) -> None:
         """Somebody is waited for."""
-        if self._machine.hooks and self._inbox.attended:
+        if self._machine.hooks and self._inbox.can_ask:
             self._machine.hooks.waits(kind, message)
 
     async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:

@@ -130,4 +130,4 @@ async def test_two_processes_cannot_write_one_task(halo: Halo) -> None:
     assert (await ended(first)).code == 130
     assert done.code == 1
     assert f"is open in another process (pid {first.pid})" in done.err
-    assert "--follow" in done.err
+    assert f"halo attach {halo.tasks[0]}" in done.err

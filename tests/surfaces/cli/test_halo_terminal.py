@@ -233,7 +233,7 @@ def test_the_demo_asks_and_ends_well(halo: Halo) -> None:
 @pytest.mark.parametrize(("typed", "code", "left"), [("y\r", 0, 0), ("\r", 2, 1), (CTRL_D, 2, 1), (CTRL_C, 130, 1)])
 def test_deleting_a_task_asks_first(halo: Halo, typed: str, code: int, left: int) -> None:
     assert Person(halo, "run", "-m", halo.script(HI), "hi").sees("done").is_gone_with() == 0
-    person = Person(halo, "tasks", "delete", halo.tasks[0]).sees("for good? [y/N]").types(typed)
+    person = Person(halo, "tasks", "delete", halo.tasks[0]).sees("into the trash? [y/N]").types(typed)
     assert (person.is_gone_with(), len(halo.tasks)) == (code, left)
 
 

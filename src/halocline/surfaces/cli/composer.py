@@ -3,6 +3,7 @@
 The event loop's own handler of Ctrl-C is left alone: while typing, Ctrl-C is a key.
 """
 
+import asyncio
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -61,22 +62,29 @@ class Composer:
         self._words = Menu(client, task)
         self._completer = completer(sources_of(client, task, self._words))
         self._chips = Chips()
+        self._kept = ""
 
     async def ask(self) -> Prompt | None:
         """The next prompt, or None when the person quits.
 
         Enter sends, Alt+Enter or Ctrl+J begins a new line, Tab takes what is offered, Ctrl-V pastes a picture,
-        Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the text or quits when there is none.
+        Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the text or quits when there is none. What stood in the
+        line when somebody else was faster is there again the next time.
         """
         self._words.begin()
         chosen = Chosen(self._client.state(self.task).mode)
         line = MentionedLine(partial(self._client.mentioned, self.task), lambda: get_app().invalidate())
         session = self._session(chosen, line)
         try:
-            while not (text := await session.prompt_async(partial(_shown, chosen, line), handle_sigint=False)).strip():
-                pass
+            text = ""
+            while not text.strip():
+                before, self._kept = self._kept, ""
+                text = await session.prompt_async(partial(_shown, chosen, line), default=before, handle_sigint=False)
         except (EOFError, KeyboardInterrupt):
             return None
+        except asyncio.CancelledError:
+            self._kept = session.default_buffer.text
+            raise
         finally:
             line.stop()
         return Prompt(text, chosen.mode, self._chips.parts(text))

@@ -4,8 +4,9 @@ import asyncio
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TypeVar
 
 from halocline.controller.client import Client
@@ -52,6 +53,7 @@ class Conversation:
         self._interrupted = False
         self._leaving = False
         self._answering = False
+        self._outrun = False
         self._waiting: asyncio.Task[object] | None = None
         self._main = asyncio.current_task()
         self._deadline: asyncio.TimerHandle | None = None
@@ -92,17 +94,17 @@ class Conversation:
 
     async def _serve(self, prompt: str, opened: int, *, typed: bool) -> None:
         """Events up to `opened` were written before the first prompt; a turn that ends there is not ours."""
-        if self._client.state(self._task).turn is not None:
-            self._running = True  # the turn of a process that died goes on
+        if not prompt and self._client.state(self._task).turn is not None:
+            self._running = True  # of another process, or of one that died
         elif not await self._submit(prompt, typed=typed):
             return
         async for event in self._events:
             self._show(event)
             match event:
-                case ev.ApprovalRequested() if self._view.asks:
-                    await self._wait_for(self._decide(event))
-                case ev.QuestionAsked() if self._view.asks:
-                    await self._wait_for(self._answer(event))
+                case ev.ApprovalRequested(request=request) if self._view.asks:
+                    await self._wait_for(self._decide(event), event.seq, partial(_decides, request))
+                case ev.QuestionAsked(request=request) if self._view.asks:
+                    await self._wait_for(self._answer(event), event.seq, partial(_answers, request))
                 case ev.ToolCallStarted(name=name) if name == LEFT_BY_KEY:
                     self._let_leave()
                 case ev.ToolCallEnded(name=name) if name == LEFT_BY_KEY:
@@ -120,7 +122,10 @@ class Conversation:
             self._shown = event.seq
 
     async def _submit(self, prompt: str, *, typed: bool = True) -> bool:
-        """Hand a prompt to the task, asking for one when there is none. False when the person leaves."""
+        """Hand a prompt to the task, asking for one when there is none. False when the person leaves.
+
+        Who else drives the task may have begun a turn: then this is that turn's prompt.
+        """
         if not prompt:
             prompt, typed = await self._composed(), True
         while prompt and not self._leaving:
@@ -130,7 +135,8 @@ class Conversation:
             elif await self._sent(prompt, typed=typed):
                 return True
             prompt, typed = await self._composed(), True
-        return False
+        self._running = self._outrun and not self._leaving
+        return self._running
 
     async def _sent(self, prompt: str, *, typed: bool) -> bool:
         """Begin a turn. False when the prompt is a word that nobody knows, and the person was told."""
@@ -192,7 +198,7 @@ class Conversation:
 
     async def _compose(self) -> str:
         """What the person types next; the mode that they chose for it holds from now on."""
-        typed = await self._wait_for(self._view.compose(self._client, self._task))
+        typed = await self._wait_for(self._view.compose(self._client, self._task), self._shown, _begins)
         if typed is None:
             return ""
         if typed.mode is not self._client.state(self._task).mode:
@@ -200,15 +206,29 @@ class Conversation:
         self._along += typed.parts
         return typed.text
 
-    async def _wait_for(self, asking: Coroutine[None, None, T]) -> T | None:
-        """What the person says; None when a signal came first."""
+    async def _wait_for(
+        self, asking: Coroutine[None, None, T], after: int = 0, settles: Callable[[ev.Event], bool] | None = None
+    ) -> T | None:
+        """What the person says; None when a signal came first, or an event after `after`: somebody else was faster."""
         waiting = self._waiting = asyncio.create_task(asking)
+        watching = asyncio.create_task(self._until(after, settles)) if settles else None
         try:
+            await asyncio.wait([waiting, *([watching] if watching else [])], return_when=asyncio.FIRST_COMPLETED)
+            self._outrun = not waiting.done()
+            waiting.cancel()
             await asyncio.wait([waiting])
             return None if waiting.cancelled() else waiting.result()
         finally:
             waiting.cancel()
+            if watching:
+                watching.cancel()
             self._waiting = None
+
+    async def _until(self, after: int, settles: Callable[[ev.Event], bool]) -> None:
+        """Wait for such an event, or until nothing more will happen."""
+        async for event in self._client.events(self._task, after):
+            if settles(event):
+                return
 
     async def _decide(self, event: ev.ApprovalRequested) -> None:
         decision = await self._view.ask_approval(event)
@@ -276,8 +296,11 @@ class Conversation:
             self._waiting.cancel()
 
     def _leave(self) -> None:
-        """End the turn and the task; what it still writes is shown."""
+        """End the turn and the task; what it still writes is shown. What another process runs goes on there."""
         self._leaving = True
+        if self._client.is_attached(self._task):
+            self._give_up()
+            return
         self._client.send(cmd.Interrupt(task=self._task))
         self._client.send(cmd.CloseTask(task=self._task))
         self._deadline = asyncio.get_running_loop().call_later(CLOSING_TIME, self._give_up)
@@ -286,6 +309,18 @@ class Conversation:
         if self._main is not None:
             self._gave_up = True
             self._main.cancel()
+
+
+def _begins(event: ev.Event) -> bool:
+    return isinstance(event, ev.TurnStarted | ev.TurnResumed)
+
+
+def _decides(request: str, event: ev.Event) -> bool:
+    return isinstance(event, ev.ApprovalResolved) and event.request == request
+
+
+def _answers(request: str, event: ev.Event) -> bool:
+    return isinstance(event, ev.QuestionAnswered) and event.request == request
 
 
 async def close(client: Client) -> None:

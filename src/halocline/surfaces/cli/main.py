@@ -15,6 +15,7 @@ MODULES = {
     "": "run",
     "run": "run",
     "demo": "demo",
+    "attach": "attach",
     "tasks": "tasks",
     "fork": "fork",
     "replay": "replay",

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
-from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
 from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject
@@ -49,6 +50,10 @@ def command(arguments: argparse.Namespace) -> int:
             _check_word(client, workspace, prompt, attended=view.asks)
         if not arguments.trust:
             _settle_trust(client, arguments.resume, workspace, attended=view.asks)
+        if stays and resumes and (busy := _to_join(client, arguments, workspace)):
+            from halocline.surfaces.cli.attach import join
+
+            return asyncio.run(join(client, busy, view, prompt, piped))
         return asyncio.run(_run(client, arguments, workspace, prompt, piped, schema, view, stays=stays))
     except (HaloclineError, ExceptionGroup) as error:
         view.fail(explained(error))
@@ -122,11 +127,22 @@ def _settle_trust(client: Client, resume: str | None, workspace: Path, *, attend
     """Nobody asks a person while an event loop runs: it would keep Ctrl-C to itself."""
     if resume:
         name = client.find(resume)
-        workspace = next((Path(info.workspace) for info in client.history() if info.task == name), workspace)
+        workspace = Path(info.workspace) if (info := client.info(name)) else workspace
     if client.may_run_code(workspace):
         from halocline.surfaces.cli.trust import settled
 
         settled(client, workspace, attended=attended)
+
+
+def _to_join(client: Client, arguments: argparse.Namespace, workspace: Path) -> str:
+    """The task to resume, when another process has it open and the person would rather join it than give up."""
+    name = client.find(arguments.resume) if arguments.resume else _newest(client, workspace)
+    pid = client.writer(name)
+    if not pid:
+        return ""
+    from halocline.surfaces.cli.tasks import confirmed
+
+    return name if confirmed(f"Task {name} is open in another process (pid {pid}). Join it?") else ""
 
 
 async def _run(
@@ -166,7 +182,8 @@ async def _run(
         if ended:
             tell(stopped(ended))
     if is_empty:
-        client.delete(task)
+        with suppress(TaskBusy):  # somebody who joined goes on with it
+            client.forget(task)
     return code
 
 
@@ -187,7 +204,7 @@ async def _forget_empty(client: Client, task: str) -> None:
     """A task that was made for a prompt that cannot be goes again."""
     if not client.state(task).messages:
         await client.let_go(task)
-        client.delete(task)
+        client.forget(task)
 
 
 async def _open(
@@ -213,9 +230,8 @@ async def _open(
 
 
 def _newest(client: Client, workspace: Path) -> str:
-    for info in client.history():
-        if info.workspace == str(workspace):
-            return info.task
+    if info := client.newest(workspace):
+        return info.task
     raise UsageError(f"There is no task of {workspace} to go on with.", 'Begin one: halo "what to do"')
 
 

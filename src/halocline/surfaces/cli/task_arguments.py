@@ -4,14 +4,24 @@ import argparse
 
 from halocline.surfaces.cli.arguments import Parser, positive_int
 
+TASK_STATUSES = ("done", "unfinished", "interrupted", "failed", "at-a-limit", "cut-off", "refused")
+
+
+def attach() -> Parser:
+    about = "Join a task that another process runs. When that one ends, this one goes on with it."
+    parser = Parser(prog="halo attach", description=about)
+    parser.add_argument("id", help="the task, or the beginning or end of its name")
+    parser.add_argument(
+        "--watch", action="store_true", help="only look on: ask nothing, and end when the task is closed"
+    )
+    return parser
+
 
 def tasks() -> Parser:
     parser = Parser(prog="halo tasks", description="The tasks of this home.")
-    actions = parser.add_subparsers(dest="action", required=True, metavar="list|show|delete")
-    listing = actions.add_parser("list", help="the newest first")
-    listing.add_argument("--all", action="store_true", help="of every folder, not only this one")
-    listing.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
-    listing.add_argument("--json", action="store_true", help="one JSON object a line")
+    known = "list|show|rename|favourite|tag|delete|undelete"
+    actions = parser.add_subparsers(dest="action", required=True, metavar=known)
+    _task_list(actions.add_parser("list", help="the newest first; search and choose among them"))
     show = actions.add_parser("show", help="read a task")
     show.add_argument("id", help="the task, or the beginning or end of its name")
     instead = show.add_mutually_exclusive_group()
@@ -19,10 +29,38 @@ def tasks() -> Parser:
     instead.add_argument("--at", type=positive_int, metavar="EVENT", help="as it was after this event")
     instead.add_argument("--points", action="store_true", help="list what one may go back to, with event numbers")
     instead.add_argument("--cost", action="store_true", help="what it took: tokens and dollars by step, turn and task")
-    delete = actions.add_parser("delete", help="remove a task's log")
-    delete.add_argument("id", help="the task")
+    rename = actions.add_parser("rename", help="give a task a name")
+    rename.add_argument("id", help="the task")
+    rename.add_argument("name", nargs="*", help="its name; none takes it away")
+    favourite = actions.add_parser("favourite", help="mark a task as a favourite")
+    favourite.add_argument("id", help="the task")
+    favourite.add_argument("--off", action="store_true", help="it is none any more")
+    tag = actions.add_parser("tag", help="put tags on a task")
+    tag.add_argument("id", help="the task")
+    tag.add_argument("tags", nargs="+", metavar="TAG", help="a word")
+    tag.add_argument("--off", action="store_true", help="take them away")
+    delete = actions.add_parser("delete", help="put tasks into the trash; can be undone")
+    delete.add_argument("id", nargs="*", help="the tasks")
+    delete.add_argument("--older", metavar="TIME", help="those that did nothing since, such as 30d; favourites stay")
     delete.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    undelete = actions.add_parser("undelete", help="take a task out of the trash")
+    undelete.add_argument("id", nargs="?", help="the task; without it: what is in the trash")
     return parser
+
+
+def _task_list(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--search", nargs="+", metavar="WORD", default=[], help="those that hold all these words; the best first")
+    add("--all", action="store_true", help="of every folder, not only this one")
+    add("-C", "--cwd", "--workspace", metavar="DIR", default=".", help="the folder; all: every one")
+    add("--model", metavar="NAME", default="", help="whose model's name holds this")
+    add("--since", metavar="TIME", help="that did something since: 12h, 30d, 2026-11-01")
+    add("--favourite", action="store_true", help="only favourites")
+    add("--tag", action="append", metavar="TAG", default=[], help="that have this tag; may be repeated")
+    add("--status", choices=TASK_STATUSES, action="append", default=[], help="how the last turn ended; may be repeated")
+    add("--sort", choices=("time", "cost", "tokens", "size"), help="newest, dearest, longest or largest first")
+    add("--limit", type=positive_int, metavar="N", help="no more than so many")
+    add("--json", action="store_true", help="one JSON object a line")
 
 
 def import_() -> Parser:
@@ -44,7 +82,9 @@ def import_() -> Parser:
 def export() -> Parser:
     parser = Parser(prog="halo export", description="Write a task to standard output or a file.")
     parser.add_argument("id", help="the task, or the beginning or end of its name")
-    parser.add_argument("-f", "--format", choices=("markdown", "jsonl"), default="markdown", help="what to write")
+    parser.add_argument(
+        "-f", "--format", choices=("markdown", "html", "jsonl"), default="markdown", help="what to write"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write it")
     return parser
 

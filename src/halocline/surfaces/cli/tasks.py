@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import re
 import sys
 from pathlib import Path
 
@@ -11,13 +12,18 @@ from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.controller.moments import Moment
 from halocline.protocol import codec
+from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
+from halocline.protocol.events import DurableEvent
 from halocline.protocol.fold import fold
+from halocline.protocol.state import State
+from halocline.protocol.tasks import MARKS, Order, TaskInfo, TaskQuery
 from halocline.surfaces import figures
 from halocline.surfaces.cli.line_mode import LineMode
 from halocline.surfaces.cli.listing import entry, moment
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean
+from halocline.surfaces.cli.times import since
 from halocline.surfaces.rows import rows_of
 
 TODOS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
@@ -28,31 +34,125 @@ STATUSES = {
     "refusal": "refused",
     "cancelled": "interrupted",
     "error": "failed",
+    "unfinished": "unfinished",
 }
 """How the last turn of a task ended, in a word."""
+FOUND = 50
+"""Tasks that a search shows when nobody says how many."""
 
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
     action = "export" if arguments.command == "export" else arguments.action
-    {"list": _list, "show": _show, "delete": _delete, "export": _export}[action](client, arguments)
+    _ACTIONS[action](client, arguments)
     return 0
 
 
 def _list(client: Client, arguments: argparse.Namespace) -> None:
-    workspace = str(workspace_of(arguments.cwd))
-    tasks = [info for info in client.history() if arguments.all or info.workspace == workspace]
+    everywhere = arguments.all or arguments.cwd == "all"
+    workspace = "" if everywhere else str(workspace_of(arguments.cwd))
+    query = _query(arguments, workspace)
+    tasks = client.history(query)
     if arguments.json:
         for info in tasks:
             print(msgspec.json.encode(info).decode())
         return
     if not tasks:
-        print("No tasks yet." if arguments.all else f"No tasks of {workspace}. See those of every folder: --all")
+        print(_none(query))
     for info in tasks:
-        status = STATUSES.get(info.status, info.status)
-        print(entry(info.task, moment(info.changed_at), f"{status:<11}", text=info.title))
-        if arguments.all:
+        print(_entry(info, query))
+        if info.snippet:
+            print(f"  {marked(info.snippet)}")
+        if everywhere:
             print(f"  {clean(info.workspace)}")
+
+
+def _query(arguments: argparse.Namespace, workspace: str) -> TaskQuery:
+    words = " ".join(arguments.search)
+    return TaskQuery(
+        words=words,
+        workspace=workspace,
+        model=arguments.model,
+        status=frozenset(reason for reason, word in STATUSES.items() if word.replace(" ", "-") in arguments.status),
+        tags=frozenset(map(tag_name, arguments.tag)),
+        favourite=arguments.favourite,
+        since=since(arguments.since) if arguments.since else 0.0,
+        order=Order(arguments.sort) if arguments.sort else None,
+        limit=arguments.limit or (FOUND if words else None),
+    )
+
+
+def _none(query: TaskQuery) -> str:
+    if query == TaskQuery():
+        return "No tasks yet."
+    if query == TaskQuery(workspace=query.workspace):
+        return f"No tasks of {query.workspace}. See those of every folder: --all"
+    return "No such tasks." + (" Look in every folder: --all" if query.workspace else "")
+
+
+def _entry(info: TaskInfo, query: TaskQuery) -> str:
+    """A line; it says what was sorted by."""
+    status = STATUSES.get(info.status, info.status)
+    facts = [info.task, moment(info.changed_at), f"{status:<11}"]
+    match query.order:
+        case Order.COST:
+            facts.append(f"{figures.money(info.cost):>8}")
+        case Order.TOKENS:
+            facts.append(f"{info.tokens:>11,}")
+        case Order.SIZE:
+            facts.append(f"{size(info.size):>8}")
+    words = ["★"] if info.favourite else []
+    words += [info.name or info.title, *(f"#{tag}" for tag in info.tags)]
+    return entry(*facts, text=" ".join(words))
+
+
+def marked(snippet: str) -> str:
+    """The words that were searched for stand out where a terminal can show it."""
+    begin, end = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
+    parts = re.split(f"([{''.join(MARKS)}])", snippet)
+    return "".join({MARKS[0]: begin, MARKS[1]: end}.get(part, clean(part)) for part in parts)
+
+
+def size(bytes_: float) -> str:
+    """`820 B`, `4.1 kB`, `1.3 GB`."""
+    for unit in ("B", "kB", "MB"):
+        if bytes_ < 1000:
+            return f"{bytes_:.0f} B" if unit == "B" else f"{bytes_:.1f} {unit}"
+        bytes_ /= 1000
+    return f"{bytes_:.1f} GB"
+
+
+def _rename(client: Client, arguments: argparse.Namespace) -> None:
+    task, name = client.find(arguments.id), " ".join(" ".join(arguments.name).split())
+    _label(client, Label(task=task, name=name))
+    print(f"{task} is called {clean(name)} now." if name else f"{task} has no name any more.")
+
+
+def _favourite(client: Client, arguments: argparse.Namespace) -> None:
+    task = client.find(arguments.id)
+    _label(client, Label(task=task, favourite=not arguments.off))
+    print(f"{task} is {'no favourite any more' if arguments.off else 'a favourite now'}.")
+
+
+def _tag(client: Client, arguments: argparse.Namespace) -> None:
+    task = client.find(arguments.id)
+    named = [tag_name(tag) for tag in arguments.tags]
+    has = fold(client.past(task)).labels.tags
+    tags = [tag for tag in has if tag not in named] if arguments.off else [*dict.fromkeys([*has, *named])]
+    _label(client, Label(task=task, tags=tuple(tags)))
+    print(f"{task} has the tags {', '.join(tags)}." if tags else f"{task} has no tags.")
+
+
+def tag_name(text: str) -> str:
+    """A tag as it is kept: `#Later` is `later`. Raises UsageError."""
+    tag = text.lstrip("#").lower()
+    if not tag or any(letter.isspace() or not letter.isprintable() for letter in tag):
+        raise UsageError(f"{text!r} is no tag.", "A tag is one word, such as later.")
+    return tag
+
+
+def _label(client: Client, command: Label) -> None:
+    asyncio.run(client.label(command))
 
 
 def _show(client: Client, arguments: argparse.Namespace) -> None:
@@ -107,11 +207,45 @@ async def _follow(client: Client, task: str, after: int, view: LineMode) -> None
 
 
 def _delete(client: Client, arguments: argparse.Namespace) -> None:
-    task = client.find(arguments.id)
-    if not arguments.yes and not confirmed(f"Delete task {task} for good?"):
+    """Ask about one, show the plan for several."""
+    chosen = _to_delete(client, arguments)
+    if not chosen:
+        print("No task is that old.")
+        return
+    if len(chosen) > 1:
+        for info in chosen:
+            print(_entry(info, TaskQuery()))
+        print(f"{len(chosen)} tasks, {size(sum(info.size for info in chosen))}.")
+    what = f"{len(chosen)} tasks" if len(chosen) > 1 else f"task {chosen[0].task}"
+    if not arguments.yes and not confirmed(f"Put {what} into the trash?"):
         raise UsageError("Nothing was deleted.", "To delete without being asked: --yes")
-    client.delete(task)
-    print(f"Deleted {task}.")
+    for info in chosen:
+        client.delete(info.task)
+    undo = f"halo tasks undelete {chosen[0].task if len(chosen) == 1 else 'ID'}"
+    print(f"Deleted {what.removeprefix('task ')}. To take back, for {client.kept_days} days: {undo}")
+
+
+def _to_delete(client: Client, arguments: argparse.Namespace) -> list[TaskInfo]:
+    """Raises UsageError when none was named, TaskNotFound when one is not there."""
+    if bool(arguments.id) == bool(arguments.older):
+        raise UsageError("Name the tasks to delete, or how old they are.", "halo tasks delete ID …, or: --older 30d")
+    if arguments.older:
+        before = since(arguments.older)
+        return [info for info in client.history() if info.changed_at < before and not info.favourite]
+    named = dict.fromkeys(map(client.find, arguments.id))
+    infos = {info.task: info for info in client.history()}
+    return [infos.get(task) or TaskInfo(task, "", "", "", 0.0, 0.0, "unreadable", 0) for task in named]
+
+
+def _undelete(client: Client, arguments: argparse.Namespace) -> None:
+    if arguments.id:
+        print(f"{client.undelete(arguments.id)} is back.")
+        return
+    deleted = client.deleted()
+    for info, at in deleted:
+        print(entry(info.task, f"deleted {moment(at)}", text=info.name or info.title))
+    if not deleted:
+        print("The trash is empty.")
 
 
 def confirmed(question: str) -> bool:
@@ -126,9 +260,7 @@ def confirmed(question: str) -> bool:
 
 
 def _export(client: Client, arguments: argparse.Namespace) -> None:
-    from halocline.protocol.redaction import redacted
-
-    text = redacted(_lines(client, arguments.id)) if arguments.format == "jsonl" else markdown_of(client, arguments.id)
+    text = _exported(client, arguments)
     if not arguments.output:
         sys.stdout.write(text)
         return
@@ -138,14 +270,53 @@ def _export(client: Client, arguments: argparse.Namespace) -> None:
         raise UsageError(f"Cannot write {arguments.output}: {error.strerror}.", "Name another file with -o.") from error
 
 
-def _lines(client: Client, task: str) -> str:
-    return "".join(f"{codec.encode(event).decode()}\n" for event in client.past(task))
+def _exported(client: Client, arguments: argparse.Namespace) -> str:
+    if arguments.format == "markdown":
+        return markdown_of(client, arguments.id)
+    past = _redacted(client, arguments.id)
+    if arguments.format == "jsonl":
+        return "".join(f"{codec.encode(event).decode()}\n" for event in past)
+    from halocline.surfaces.export_html import to_html
+
+    state = fold(past)
+    return to_html(rows_of(past), state.title or "Task", _facts(state))
 
 
 def markdown_of(client: Client, task: str) -> str:
     """A task as a document, without what looks like a key."""
-    from halocline.protocol.redaction import redacted
     from halocline.surfaces.export import to_markdown
 
-    past = client.past(task)
-    return redacted(to_markdown(rows_of(past), fold(past).title or "Task"))
+    past = _redacted(client, task)
+    return to_markdown(rows_of(past), fold(past).title or "Task")
+
+
+def _redacted(client: Client, task: str) -> list[DurableEvent]:
+    """All that was written of a task, without what looks like a key."""
+    from halocline.protocol.redaction import redacted_event
+
+    return [redacted_event(event) for event in client.past(task)]
+
+
+def _facts(state: State) -> list[str]:
+    """Facts for the head of a page."""
+    steps, took = figures.plural(state.steps, "step"), figures.tokens(state.usage, state.cost)
+    return [
+        state.task,
+        moment(state.started_at),
+        figures.model_name(state.model),
+        steps,
+        took,
+        figures.money(state.cost),
+    ]
+
+
+_ACTIONS = {
+    "list": _list,
+    "show": _show,
+    "rename": _rename,
+    "favourite": _favourite,
+    "tag": _tag,
+    "delete": _delete,
+    "undelete": _undelete,
+    "export": _export,
+}

@@ -1,0 +1,55 @@
+"""The tasks that this process joined while others write them. A program that joins none pays for nothing."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from halocline.protocol.commands import AnyCommand
+from halocline.protocol.errors import UsageError
+from halocline.store.paths import Home
+from halocline.task.log import Log
+
+if TYPE_CHECKING:
+    from halocline.controller.attached import Attached
+
+
+class Attachments:
+    """By the tasks' names, each with the coroutine that keeps up with it.
+
+    `send` passes on what was sent to a writer that is gone, once this process is the writer.
+    """
+
+    def __init__(self, home: Home, send: Callable[[AnyCommand], bool]) -> None:
+        self._home = home
+        self._send = send
+        self._joined: dict[str, tuple[Attached, asyncio.Task[None]]] = {}
+
+    def get(self, name: str) -> "Attached | None":
+        return self._joined[name][0] if name in self._joined else None
+
+    async def join(self, name: str, client: str, open_here: Callable[[], Awaitable[Log]] | None) -> None:
+        """Join the writer of a task, or become it. Raises UsageError when there is none and it may not be this one."""
+        from halocline.controller.attached import Attached
+        from halocline.protocol.joining import Joining
+
+        me = Joining(client, asks=open_here is not None)
+        task = Attached(self._home.task(name), name, me, open_here, self._send)
+        if await task.join():
+            following = asyncio.create_task(task.follow(), name=f"attached to {name}")
+            self._joined[name] = (task, following)
+        elif open_here is None:
+            raise UsageError(f"Nobody has task {name} open.", f"Read it: halo tasks show {name}. Go on: halo -r {name}")
+
+    async def let_go(self, name: str) -> None:
+        """Leave a task, which goes on; nothing happens when it was not joined."""
+        if joined := self._joined.pop(name, None):
+            joined[1].cancel()
+            await asyncio.wait([joined[1]])
+
+    async def close(self) -> list[BaseException]:
+        """Leave all; gives what broke any."""
+        following = [task for _, task in self._joined.values()]
+        for task in following:
+            task.cancel()
+        ends = await asyncio.gather(*following, return_exceptions=True)
+        return [end for end in ends if isinstance(end, Exception)]

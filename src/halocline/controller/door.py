@@ -1,0 +1,209 @@
+"""The door of an open task: other processes of this person watch it and drive it, through a socket in its folder.
+
+Only who holds the log's lock has a door. A guest that reads slowly costs a bounded queue, and never delays the task.
+"""
+
+import asyncio
+import os
+import socket
+import struct
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.protocol import commands as cmd, joining
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events import Durable, Event, Noticed, Transient
+from halocline.protocol.state import State
+from halocline.task.stream import QUEUE_LIMIT, joined_with
+
+if TYPE_CHECKING:
+    from halocline.task.task import Task
+
+SOCKET = "door"
+"""The name of the socket in the task's folder, which nobody else may enter."""
+LONGEST_NAME = 100
+"""Bytes of a socket's name that every kernel takes; homes can be longer."""
+LONGEST_LINE = 64 * 2**20
+"""Bytes of one command: a prompt may bring pictures."""
+FAREWELL = 1.0
+"""Seconds that guests have to hear the end."""
+TOO_LATE = "Too late: it was decided already."
+
+_command = msgspec.json.Decoder(cmd.AnyCommand)
+_joining = msgspec.json.Decoder(joining.Joining)
+
+
+@contextmanager
+def address(folder: Path) -> Iterator[str]:
+    """A name of the folder's socket that the kernel takes."""
+    path = str(folder / SOCKET)
+    if len(os.fsencode(path)) <= LONGEST_NAME:
+        yield path
+        return
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{file}/{SOCKET}"
+    finally:
+        os.close(file)
+
+
+class Door:
+    """`async with Door(task, send)`: it is open meanwhile. `send` passes a command on."""
+
+    def __init__(self, task: "Task", send: Callable[[cmd.AnyCommand], bool]) -> None:
+        self._task = task
+        self._send = send
+        self._path = task.log.path.parent / SOCKET
+        self._guests: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    async def __aenter__(self) -> "Door":
+        """Raises OSError: no socket can be made there; then nobody can join."""
+        listening = socket.socket(socket.AF_UNIX)
+        try:
+            self._path.unlink(missing_ok=True)
+            with address(self._path.parent) as name:
+                listening.bind(name)
+                os.chmod(name, 0o600)
+            self._server = await asyncio.start_unix_server(self._receive, sock=listening, limit=LONGEST_LINE)
+        except BaseException:
+            listening.close()
+            self._path.unlink(missing_ok=True)
+            raise
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Let every guest hear the end. The socket goes before the lock does: the next one is another writer's."""
+        self._path.unlink(missing_ok=True)
+        if self._server is not None:
+            self._server.close()
+        if self._guests:
+            await asyncio.wait(self._guests, timeout=FAREWELL)
+        for guest in self._guests:
+            guest.cancel()
+        await asyncio.gather(*self._guests, return_exceptions=True)
+
+    async def _receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving = asyncio.current_task()
+        assert serving is not None
+        self._guests.add(serving)
+        try:
+            pid, user = peer(writer.get_extra_info("socket"))
+            if user == os.geteuid():
+                await self._serve(Guest(pid, _joining.decode(await reader.readline())), reader, writer)
+        except (OSError, ValueError, msgspec.DecodeError):
+            pass  # it left, or is none of ours
+        finally:
+            self._guests.discard(serving)
+            writer.close()
+
+    async def _serve(self, guest: "Guest", reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = self._task
+        if guest.asks:
+            task.inbox.welcome()
+            task.emit(Noticed(f"Process {guest.pid} joined this task."))
+        task.log.attach(guest)
+        guest.begin(task.state)
+        hearing = asyncio.create_task(guest.hear(writer))
+        obeying = asyncio.create_task(self._obey(guest, reader))
+        try:
+            await asyncio.wait({hearing, obeying}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            hearing.cancel()
+            obeying.cancel()
+            await asyncio.gather(hearing, obeying, return_exceptions=True)
+            task.log.detach(guest)
+            if guest.asks:
+                task.inbox.dismiss()
+                if not guest.ended:
+                    task.emit(Noticed(f"Process {guest.pid} left this task."))
+
+    async def _obey(self, guest: "Guest", reader: asyncio.StreamReader) -> None:
+        while line := await reader.readline():
+            guest.answer(self._done(guest, line))
+
+    def _done(self, guest: "Guest", line: bytes) -> str:
+        """Do what a line says; gives why it was not done."""
+        try:
+            command = _command.decode(line)
+            named = replace(command, task=self._task.log.task, client=guest.name)
+            return "" if self._send(named) else TOO_LATE
+        except msgspec.DecodeError as error:
+            return f"The process that runs the task does not understand this ({error}); it may be another version."
+        except HaloclineError as error:
+            return f"{error.text} {error.hint}".rstrip()
+
+
+class Guest:
+    """One guest, as a subscriber of the log: what it must be told, in order."""
+
+    def __init__(self, pid: int, said: joining.Joining) -> None:
+        self.pid = pid
+        self.name = f"{said.name} {pid}"
+        self.asks = said.asks
+        self.ended = False
+        self._queue: deque[joining.Frame | Event] = deque()
+        self._wake = asyncio.Event()
+
+    def begin(self, state: State) -> None:
+        """How far the log reaches, and what is said of a reply that is not complete."""
+        self._put(joining.Reached(state.seq))
+        deltas, cell = [], state.draft
+        while cell is not None:
+            cell, delta = cell
+            deltas.append(delta)
+        for delta in reversed(deltas):
+            self.push(delta)
+
+    def push(self, event: Event) -> None:
+        last = self._queue[-1] if self._queue else None
+        if isinstance(event, Durable):
+            if isinstance(last, joining.Reached):
+                self._queue.pop()
+            self._put(joining.Reached(event.seq))
+        elif isinstance(last, Transient) and (both := joined_with(last, event)):
+            self._queue[-1] = both
+        else:
+            self._put(event)
+
+    def answer(self, refused: str) -> None:
+        self._put(joining.Answered(refused))
+
+    def close(self) -> None:
+        self.ended = True
+        self._wake.set()
+
+    async def hear(self, writer: asyncio.StreamWriter) -> None:
+        """Tell it everything, until the task is closed."""
+        while True:
+            while self._queue:
+                writer.write(msgspec.json.encode(self._queue.popleft()) + b"\n")
+                await writer.drain()
+            if self.ended:
+                return
+            self._wake.clear()
+            await self._wake.wait()
+
+    def _put(self, frame: joining.Frame | Event) -> None:
+        self._queue.append(frame)
+        if len(self._queue) > QUEUE_LIMIT:
+            kept = [kept for kept in self._queue if isinstance(kept, joining.Answered)]
+            reached = [last for last in self._queue if isinstance(last, joining.Reached)]
+            self._queue = deque([*kept, *reached[-1:]])
+        self._wake.set()
+
+
+def peer(connection: socket.socket) -> tuple[int, int]:
+    """Who is at the other end: the process (0: unknown) and its user. Raises OSError."""
+    if (credentials := getattr(socket, "SO_PEERCRED", None)) is not None:
+        pid, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, credentials, 12))
+        return pid, user
+    # macOS: `struct xucred` begins with a version and the user; LOCAL_PEERCRED is 1, at level 0.
+    _, user = struct.unpack_from("2I", connection.getsockopt(0, 1, 76))
+    return 0, user

@@ -1,0 +1,98 @@
+"""What is done with tasks as a whole: names and marks, the trash and the way back."""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from halocline.protocol.commands import Label
+from halocline.protocol.errors import TaskBusy, UsageError
+from halocline.protocol.events import TaskLabelled
+from halocline.protocol.tasks import TaskInfo, TaskQuery
+from halocline.store import history
+from halocline.store.paths import Home
+from halocline.task import lock
+from halocline.task.log import Log
+
+DAY = 86400
+
+
+class TaskDesk:
+    """The tasks of a home. What was deleted is kept for `days`."""
+
+    def __init__(self, home: Home, days: int) -> None:
+        self._home = home
+        self.days = days
+
+    def chosen(self, query: TaskQuery) -> list[TaskInfo]:
+        """The tasks that were asked for."""
+        from halocline.store.task_index import TaskIndex
+
+        return TaskIndex(self._home.history, self._home.tasks).find(query)
+
+    def newest(self, workspace: Path) -> TaskInfo | None:
+        """The task of a workspace that did something last."""
+        return next((info for info in history.newest_first(self._home.tasks) if info.workspace == str(workspace)), None)
+
+    def info(self, name: str) -> TaskInfo | None:
+        """What its log says of a task."""
+        return history.info(self._home.tasks, name)
+
+    def writer(self, name: str) -> str:
+        """The pid of the process that has a task open; empty when none has."""
+        return (lock.owner(self._home.task(name)) or "").partition(" ")[0]
+
+    async def label(self, command: Label, client: str) -> None:
+        """Write a label into a task's log, or have its writer do it.
+
+        Raises:
+            TaskBusy: its writer lets nobody in.
+        """
+        try:
+            with closing(Log(self._home.task(command.task), command.task)) as log:
+                log.load()
+                log.append(TaskLabelled(name=command.name, tags=command.tags, favourite=command.favourite))
+        except TaskBusy:
+            from halocline.controller.attached import passed_on
+
+            await passed_on(self._home.task(command.task), command, client)
+
+    def forget(self, name: str) -> None:
+        """Remove a task for good, and its checkpoints. Raises TaskBusy."""
+        with self._held(name):
+            history.forget(self._home.tasks, name)
+        self._give_up_checkpoints([name])
+
+    def delete(self, name: str) -> None:
+        """Put a task into the trash, and empty that of what is too old. Raises TaskBusy."""
+        with self._held(name):
+            if (self._home.trash / name).exists():
+                history.forget(self._home.trash, name)
+            history.put_away(self._home.tasks, name, self._home.trash)
+        self._give_up_checkpoints(history.empty(self._home.trash, time.time() - self.days * DAY))
+
+    def deleted(self) -> list[tuple[TaskInfo, float]]:
+        """What is in the trash, and since when (Unix seconds)."""
+        return history.put_away_at(self._home.trash)
+
+    def undelete(self, name: str) -> str:
+        """Take a task out of the trash; gives its whole id. Raises TaskNotFound and UsageError."""
+        task = history.find(self._home.trash, name, "See what is in the trash: halo tasks undelete")
+        if self._home.task(task).exists():
+            raise UsageError(f"There is a task {task} already.", "Delete that one first.")
+        history.take_back(self._home.trash, task, self._home.tasks)
+        return task
+
+    def _give_up_checkpoints(self, tasks: Iterable[str]) -> None:
+        from halocline.checkpoints import stores
+
+        for task in tasks:
+            stores.forget(self._home.checkpoints, task)
+
+    @contextmanager
+    def _held(self, name: str) -> Iterator[None]:
+        held = lock.take(self._home.task(name), name)
+        try:
+            yield
+        finally:
+            lock.give_back(held)

@@ -1,0 +1,85 @@
+"""What a list of tasks says of each, and what may be asked of it."""
+
+from enum import StrEnum
+
+from halocline.protocol.values import Value
+
+
+class TaskInfo(Value, frozen=True):
+    """One task. `status` is the last stop reason, or `unfinished`; `cost` (US dollars) is None when it is unknown.
+
+    `changed_at` is when it last did something. `size` is what its folder takes, in bytes. In the answer to a search,
+    `snippet` is where the words stand, between the `MARKS`.
+    """
+
+    task: str
+    title: str
+    workspace: str
+    model: str
+    started_at: float
+    changed_at: float
+    status: str
+    size: int
+    name: str = ""
+    tags: tuple[str, ...] = ()
+    favourite: bool = False
+    cost: float | None = 0.0
+    tokens: int = 0
+    steps: int = 0
+    snippet: str = ""
+
+
+MARKS = ("\x02", "\x03")
+"""Around a word that was searched for."""
+
+
+class Order(StrEnum):
+    """How a list is sorted: the newest, dearest, longest or best first."""
+
+    TIME = "time"
+    COST = "cost"
+    TOKENS = "tokens"
+    SIZE = "size"
+    RELEVANCE = "relevance"
+
+
+class TaskQuery(Value, frozen=True):
+    """Which tasks, and in which order. What is empty does not choose; `since` is in Unix seconds."""
+
+    words: str = ""
+    workspace: str = ""
+    model: str = ""
+    status: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    favourite: bool = False
+    since: float = 0.0
+    order: Order | None = None
+    limit: int | None = None
+
+
+def fits(info: TaskInfo, query: TaskQuery) -> bool:
+    """Whether a task is among those that were asked for, whatever its words."""
+    return (
+        (not query.workspace or info.workspace == query.workspace)
+        and query.model.lower() in info.model.lower()
+        and (not query.status or info.status in query.status)
+        and query.tags <= frozenset(info.tags)
+        and (info.favourite or not query.favourite)
+        and info.changed_at >= query.since
+    )
+
+
+def ordered(found: list[TaskInfo], query: TaskQuery) -> list[TaskInfo]:
+    """The tasks in the order that was asked for; `found` comes with the best first."""
+    order = query.order or (Order.RELEVANCE if query.words else Order.TIME)
+    if order is not Order.RELEVANCE:
+        found = sorted(found, key=_KEYS[order], reverse=True)
+    return found[: query.limit]
+
+
+_KEYS = {
+    Order.TIME: lambda info: info.changed_at,
+    Order.COST: lambda info: info.cost or 0.0,
+    Order.TOKENS: lambda info: info.tokens,
+    Order.SIZE: lambda info: info.size,
+}

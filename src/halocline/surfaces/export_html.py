@@ -1,0 +1,192 @@
+"""A task as one HTML page, made from its rows: no script, nothing is loaded from elsewhere, dark and light.
+
+Everything that was said is escaped; replies are Markdown without raw HTML, and their images are links.
+"""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from halocline.protocol.events import CallStatus, Diff, TodoStatus
+from halocline.surfaces import row_kinds as r
+from halocline.surfaces.figures import duration, ending, hook_ending, job_ending, model_name, retrying, rules_said
+
+SHORT = 12
+"""Characters of a checkpoint's name that are shown."""
+_STATUS = {
+    CallStatus.COMPLETED: "✓",
+    CallStatus.FAILED: "✗",
+    CallStatus.REJECTED: "⊘",
+    CallStatus.SKIPPED: "–",
+    CallStatus.CANCELLED: "◼",
+    None: "…",
+}
+_TODO = {TodoStatus.PENDING: "☐", TodoStatus.IN_PROGRESS: "▸", TodoStatus.COMPLETED: "☑"}
+_SIGNS = {"+": "add", "-": "cut"}
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="Halocline">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<header>
+<h1>{title}</h1>
+<p class="about">{about}</p>
+</header>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
+_STYLE = """
+:root { --back: #fbfaf8; --card: #fff; --ink: #1d2126; --quiet: #5d6570; --line: #dcdad5; --accent: #00647a;
+  --add: #116329; --add-back: #e2f5e6; --cut: #a01622; --cut-back: #fdeaea; --said: #e9f3f5; }
+@media (prefers-color-scheme: dark) {
+  :root { --back: #14171a; --card: #1b1f23; --ink: #e3e6ea; --quiet: #9aa3ad; --line: #32383f; --accent: #6fc7dc;
+    --add: #7ee08f; --add-back: #12301b; --cut: #ff9a9a; --cut-back: #3a1a1d; --said: #17292e; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 54rem; background: var(--back); color: var(--ink);
+  font: 16px/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .25rem; }
+main h1, main h2, main h3 { font-size: 1.1rem; margin: 1.2rem 0 .4rem; }
+.about, .remark, .facts { color: var(--quiet); font-size: .87rem; }
+.about { margin: 0 0 1.5rem; padding-bottom: 1rem; border-bottom: 1px solid var(--line); }
+.prompt { background: var(--said); border-left: 3px solid var(--accent); border-radius: 4px; margin: 1.5rem 0 1rem;
+  padding: .7rem 1rem; white-space: pre-wrap; }
+.prompt b { display: block; font-size: .75rem; letter-spacing: .06em; text-transform: uppercase; color: var(--accent); }
+details { background: var(--card); border: 1px solid var(--line); border-radius: 6px; margin: .5rem 0; }
+summary { cursor: pointer; padding: .45rem .8rem; }
+summary code { background: none; padding: 0; }
+summary:focus-visible { outline: 2px solid var(--accent); border-radius: 6px; }
+.inside { border-top: 1px solid var(--line); padding: .6rem .8rem; }
+code, pre { font: .86rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+:not(pre) > code { background: var(--said); border-radius: 3px; padding: .1em .3em; }
+pre { margin: .4rem 0; overflow-x: auto; overflow-wrap: normal; background: var(--card); border: 1px solid var(--line);
+  border-radius: 4px; padding: .6rem .8rem; max-height: 36rem; }
+.add { color: var(--add); background: var(--add-back); } .cut { color: var(--cut); background: var(--cut-back); }
+.diff { display: inline-block; min-width: 100%; } .diff span { display: block; min-height: 1.5em; }
+.bad { color: var(--cut); } .good { color: var(--add); }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; overflow-wrap: normal; }
+blockquote { border-left: 3px solid var(--line); margin: .5rem 0; padding-left: 1rem; color: var(--quiet); }
+a { color: var(--accent); } ul.todos { list-style: none; padding-left: .3rem; }
+.end { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: .5rem; }
+@media print { details > .inside { display: block; } pre { max-height: none; white-space: pre-wrap; } }
+"""
+
+
+def to_html(rows: Iterable[r.Row], title: str, about: Sequence[str]) -> str:
+    """The whole task: prompts, replies, and calls that fold out. `about` are facts for the head of the page."""
+    body = "\n".join(filter(None, map(_section, rows)))
+    name = escape(" ".join(title.split()) or "Task")
+    return _PAGE.format(title=name, style=_STYLE, about=" · ".join(map(escape, about)), body=body)
+
+
+def _section(row: r.Row) -> str:
+    match row:
+        case r.StartRow():
+            facts = f"{model_name(row.model)}, {row.mode} mode, approvals {row.approval_mode}, in {row.workspace}"
+            return _remark(facts)
+        case r.PromptRow():
+            said = "Steering" if row.steering else "Prompt"
+            return f'<div class="prompt" id="e{row.seq}"><b>{said}</b>{escape(row.text.strip())}</div>'
+        case r.ThoughtRow():
+            return _folded("Thought", f'<div class="remark">{_markdown(row.text)}</div>')
+        case r.ReplyRow():
+            return _markdown(row.text)
+        case r.CallRow():
+            return _call(row)
+        case r.QuestionRow():
+            options = "".join(f"<li>{escape(option)}</li>" for option in row.options)
+            answer = f"<p><b>Answer:</b> {escape(row.answer) or 'none'}</p>"
+            return f"<blockquote>{_markdown(row.question)}<ol>{options}</ol>{answer}</blockquote>"
+        case r.TodosRow():
+            items = "".join(f"<li>{_TODO[todo.status]} {escape(todo.text)}</li>" for todo in row.todos)
+            return f'<ul class="todos">{items}</ul>'
+        case _:
+            return _said(row)
+
+
+def _said(row: r.Row) -> str:
+    match row:
+        case r.CheckpointRow():
+            return _remark(f"Checkpoint {row.checkpoint[:SHORT]}: {row.label}")
+        case r.RestoredRow():
+            return _remark(f"Restored {row.checkpoint[:SHORT]}; undo: {row.undo[:SHORT]}")
+        case r.RetryRow():
+            return _remark(retrying(row))
+        case r.JobEndRow():
+            return _remark(f"{job_ending(row)}: {row.command}")
+        case r.RulesRow():
+            return _remark(rules_said(row))
+        case r.HookRow():
+            return _remark(hook_ending(row))
+        case r.NoticeRow():
+            return _remark(row.text)
+        case r.ErrorRow():
+            return f'<p><b class="bad">Error:</b> {escape(row.text)} {escape(row.hint)}</p>'
+        case r.TurnEndRow():
+            return f'<p class="remark end">{escape(ending(row))}</p>'
+        case _:
+            return ""
+
+
+def _remark(text: str) -> str:
+    return f'<p class="remark">{escape(" ".join(text.split()))}</p>'
+
+
+def _call(row: r.CallRow) -> str:
+    """A call that folds out; the report that ends a turn is the agent's own words."""
+    if row.ends_turn and row.status is CallStatus.COMPLETED:
+        return _markdown(row.output)
+    style = "good" if row.status is CallStatus.COMPLETED else "bad"
+    title = escape(" ".join(row.title.split()))
+    head = f'<span class="{style}">{_STATUS[row.status]}</span> {escape(row.name)} <code>{title}</code>'
+    shown = [f'<pre><code class="diff">{_diff(diff)}</code></pre>' for diff in row.diffs]
+    if not row.diffs and row.output.strip():
+        shown = [f"<pre>{escape(row.output.rstrip())}</pre>"]
+    inside = f'<div class="facts">{escape(" · ".join(_facts(row)))}</div>{"".join(shown)}'
+    return _folded(head, inside, is_open=bool(row.diffs))
+
+
+def _facts(row: r.CallRow) -> list[str]:
+    facts = [row.status.value if row.status else "not ended"]
+    facts += [duration(row.seconds)] if row.seconds is not None else []
+    if row.approval and row.approval.decision:
+        facts.append(f"{row.approval.decision.replace('_', ' ')} by {row.approval.by}")
+        facts += [f"note: {row.approval.note}"] if row.approval.note else []
+    return facts
+
+
+def _folded(head: str, inside: str, *, is_open: bool = False) -> str:
+    shown = " open" if is_open else ""
+    return f'<details{shown}><summary>{head}</summary><div class="inside">{inside}</div></details>'
+
+
+def _diff(diff: Diff) -> str:
+    """Each line in its colour, but for the names on top; the sign says the same to who sees no colours."""
+    names, at, places = diff.text.partition("@@")
+    lines = [("same", line) for line in names.splitlines()]
+    lines += [(_SIGNS.get(line[:1], "same"), line) for line in (at + places).splitlines()]
+    return "".join(f'<span class="{style}">{escape(line)}</span>' for style, line in lines)
+
+
+def _markdown(text: str) -> str:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser.add_render_rule("image", _image_as_link)
+    return str(parser.render(text))
+
+
+def _image_as_link(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
+    """A page that is opened asks nobody for anything."""
+    source = escape(str(tokens[at].attrGet("src") or ""))
+    return f'<a href="{source}">{escape(tokens[at].content) or source}</a>'

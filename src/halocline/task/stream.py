@@ -1,0 +1,141 @@
+"""The live side of a log: those who hear each event as it happens, in this process.
+
+A reader gets the past from disk and then the live tail, without a gap. Queues are bounded: neighbouring deltas join,
+and who falls behind is sent back to the disk, so that a durable event is never missed.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Protocol, TypeVar
+
+from halocline.protocol.events import (
+    Durable,
+    DurableEvent,
+    Event,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    ToolCallProgressed,
+    Transient,
+)
+
+QUEUE_LIMIT = 2_000
+"""Events a subscriber may lag behind before it is sent back to the disk."""
+
+E = TypeVar("E", bound=Event)
+
+
+class Subscriber(Protocol):
+    """Hears events as they happen. It never raises."""
+
+    def push(self, event: Event) -> None: ...
+
+    def close(self) -> None:
+        """Nothing more will come."""
+
+
+class Subscription:
+    """One live reader: a bounded queue in which neighbouring deltas join. It begins behind, with the disk to read."""
+
+    def __init__(self) -> None:
+        self.behind = True
+        self._closed = False
+        self._queue: deque[Event] = deque()
+        self._wake = asyncio.Event()
+
+    @property
+    def at_end(self) -> bool:
+        """Everything was passed on and nothing more will come."""
+        return self._closed and not self.behind and not self._queue
+
+    def push(self, event: Event) -> None:
+        if self.behind:
+            return
+        if isinstance(event, Transient) and self._queue and (joined := joined_with(self._queue[-1], event)):
+            self._queue[-1] = joined
+            return
+        self._queue.append(event)
+        if len(self._queue) > QUEUE_LIMIT:
+            self._queue.clear()
+            self.behind = True
+        self._wake.set()
+
+    def close(self) -> None:
+        self._closed = True
+        self._wake.set()
+
+    async def live(self) -> AsyncIterator[Event]:
+        """Events as they come; ends when the reader fell behind (read the disk again) or the log was closed."""
+        while True:
+            while self._queue:
+                yield self._queue.popleft()
+            if self.behind or self._closed:
+                return
+            self._wake.clear()
+            await self._wake.wait()
+
+
+class Stream:
+    """The events of one log. `past` reads those on disk after a given one; `seq` is the newest that was written."""
+
+    def __init__(self, past: Callable[[int], Iterable[DurableEvent]]) -> None:
+        self.seq = 0
+        self._past = past
+        self._subscribers: set[Subscriber] = set()
+        self._finished = False
+
+    def show(self, event: E) -> E:
+        """Pass an event to the live subscribers."""
+        for subscriber in self._subscribers:
+            subscriber.push(event)
+        return event
+
+    def attach(self, subscriber: Subscriber) -> None:
+        """Let somebody hear every event at once, until the stream is finished."""
+        self._subscribers.add(subscriber)
+
+    def detach(self, subscriber: Subscriber) -> None:
+        """It hears no more."""
+        self._subscribers.discard(subscriber)
+
+    async def events(self, after: int = 0) -> AsyncIterator[Event]:
+        """The past after `after` from disk, then the live tail, until the stream is finished."""
+        subscriber = Subscription()
+        self._subscribers.add(subscriber)
+        if self._finished:
+            subscriber.close()
+        try:
+            while not subscriber.at_end:
+                subscriber.behind = False
+                for past in self._past(after) if after < self.seq else ():
+                    after = past.seq
+                    yield past
+                async for event in subscriber.live():
+                    if isinstance(event, Durable):
+                        if event.seq <= after:
+                            continue
+                        after = event.seq
+                    yield event
+        finally:
+            self._subscribers.discard(subscriber)
+
+    def finish(self) -> None:
+        """Let the live readers end: nothing more will come."""
+        self._finished = True
+        for subscriber in self._subscribers:
+            subscriber.close()
+
+
+def joined_with(last: Event, new: Event) -> Event | None:
+    """Both as one event, when `new` only goes on with what `last` says."""
+    match new:
+        case TextDelta() if isinstance(last, TextDelta) and not new.apart:
+            return TextDelta(last.text + new.text, last.apart)
+        case ThinkingDelta() if isinstance(last, ThinkingDelta):
+            return ThinkingDelta(last.text + new.text)
+        case ToolCallProgressed() if isinstance(last, ToolCallProgressed) and last.call == new.call:
+            return ToolCallProgressed(new.call, last.text + new.text)
+        case ToolCallDelta() if isinstance(last, ToolCallDelta) and last.call == new.call:
+            return ToolCallDelta(new.call, last.name, last.arguments + new.arguments)
+    return None
