@@ -218,6 +218,28 @@ async def test_a_task_that_died_while_it_was_shortened_can_be_shortened_anew(jou
     assert_sound(journey.logged)
 
 
+async def test_in_plan_mode_a_conversation_is_shortened_as_well_and_stays_in_it(journey, narrow):
+    client = narrow(steps(40), 12_000)
+    await journey.open(client, TaskOptions(approval_mode=ev.ApprovalMode.YOLO, mode=ev.Mode.PLAN))
+    await journey.prompt(client)
+    await client.close()
+    assert compactions(journey)
+    assert journey.state.mode is ev.Mode.PLAN
+    assert journey.state.last_end.reason is StopReason.END_TURN
+    assert_sound(journey.logged)
+
+
+async def test_an_answer_in_a_form_comes_also_after_a_conversation_was_shortened(journey, narrow):
+    schema = {"type": "object", "properties": {"files": {"type": "integer"}}, "required": ["files"]}
+    client = narrow([*(reading(number) for number in range(40)), Turn(text='{"files": 12}')], 12_000)
+    await journey.open(client, YOLO)
+    await journey.prompt(client, schema=schema)
+    await client.close()
+    assert compactions(journey)
+    assert journey.state.answer == {"files": 12}
+    assert_sound(journey.logged)
+
+
 async def until(client, journey, after, kind):
     async with asyncio.timeout(20):
         async for event in client.events(journey.task, after):

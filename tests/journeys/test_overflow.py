@@ -4,6 +4,7 @@ import pytest
 from tests.journeys.conftest import LONGEST, NO_SERVERS
 from tests.journeys.soundness import assert_sound
 from tests.journeys.test_wire import KEYS, MODELS
+from tests.providers.markup import spoken
 
 from halocline.controller.assembly import Assembly
 from halocline.controller.client import Client
@@ -28,12 +29,13 @@ def turns(count):
     yield Turn(text="All done.")
 
 
-async def play(journey, family, count=STEPS, **server):
+async def play(journey, family, count=STEPS, text_tools=(), **server):
     for number in range(12):
         journey.write(f"f{number}.txt", "".join(f"{number}. {line}\n" for line in LINES))
-    async with ModelServer(list(turns(count)), **server) as listening:
+    async with ModelServer([spoken(turn) if text_tools else turn for turn in turns(count)], **server) as listening:
         journey.settings = Settings(
             base_url=listening.url(family),
+            text_tools=text_tools,
             compaction=CompactionSettings(automatic=False),
             checkpoints=False,
             language_servers=NO_SERVERS,
@@ -63,6 +65,10 @@ async def test_a_request_that_is_too_long_never_ends_the_task(journey, family, w
 @pytest.mark.parametrize("family", FAMILIES)
 async def test_a_refusal_without_a_reason_of_a_request_that_nearly_fills_the_window_is_taken_for_one(journey, family):
     assert await play(journey, family, window=14_000, says_why=False)
+
+
+async def test_a_model_without_tool_calls_goes_on_after_an_overflow_too(journey):
+    assert await play(journey, "openai", window=14_000, text_tools=("*",))
 
 
 @pytest.mark.slow
