@@ -15,7 +15,7 @@ from halocline.testing.faults import Fault, Moment
 
 RUNS, SAMPLE = 600, 25
 REFUSALS, LONG_REFUSALS = 6, 120
-EXPLAINED = ("Cannot write the task's log", "Cannot open a task's log", "Cannot use")
+EXPLAINED = ("Cannot write the task's log", "Cannot open a task's log", "Cannot use", "The checkpoints cannot be used")
 MOST_KILLS = 4
 
 

@@ -185,7 +185,7 @@ class ShadowGit:
         try:
             return await asyncio.to_thread(function, *arguments, **named)
         except OSError as error:
-            raise HaloclineError(f"The checkpoints cannot be used: {error}") from error
+            raise HaloclineError(f"The checkpoints cannot be used: {error.strerror or error}") from error
 
     def _ask(self, label: str, paths: Sequence[str] | None) -> None:
         if self._is_off:

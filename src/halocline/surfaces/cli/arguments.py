@@ -18,7 +18,7 @@ EFFORTS = ", ".join(Effort)
 COMMANDS = {
     "run": "do one prompt and exit",
     "demo": "watch a scripted model repair a small project: no key, no network",
-    "attach": "join a task that is open in another terminal, and drive it from here, too",
+    "attach": "join a task that is open in another terminal",
     "tasks": "list, search, show, name, mark or delete tasks",
     "fork": "go on from a moment of a task, as another task",
     "replay": "run a recorded task again, without a model",

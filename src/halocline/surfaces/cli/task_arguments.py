@@ -57,7 +57,8 @@ def _task_list(parser: argparse.ArgumentParser) -> None:
     add("--since", metavar="TIME", help="that did something since: 12h, 30d, 2026-11-01")
     add("--favourite", action="store_true", help="only favourites")
     add("--tag", action="append", metavar="TAG", default=[], help="that have this tag; may be repeated")
-    add("--status", choices=TASK_STATUSES, action="append", default=[], help="how the last turn ended; may be repeated")
+    ends = f"how the last turn ended: {', '.join(TASK_STATUSES)}; may be repeated"
+    add("--status", choices=TASK_STATUSES, action="append", metavar="END", default=[], help=ends)
     add("--sort", choices=("time", "cost", "tokens", "size"), help="newest, dearest, longest or largest first")
     add("--limit", type=positive_int, metavar="N", help="no more than so many")
     add("--json", action="store_true", help="one JSON object a line")
