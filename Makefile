@@ -42,7 +42,7 @@ test: setup $(CHROMIUM) $(VENV)/.bubblewrap  ## everything: lint, types, layers,
 check: setup lint types layers unit  ## the everyday check, under a minute
 
 unit: setup
-	@$(BIN)/python -m pytest -n 2 -m 'not slow' --ignore tests/journeys --ignore tests/crashes --ignore tests/conformance --ignore tests/hosts/sandbox --ignore-glob '*/test_halo_*' --ignore-glob '*/hosts/test_browser*' --ignore-glob '*/test_real_*'
+	@$(BIN)/python -m pytest -n 2 -m 'not slow and not long' --ignore tests/journeys --ignore tests/crashes --ignore tests/conformance --ignore tests/hosts/sandbox --ignore-glob '*/test_halo_*' --ignore-glob '*/hosts/test_browser*' --ignore-glob '*/test_real_*'
 
 lint: setup
 	@$(BIN)/ruff check .

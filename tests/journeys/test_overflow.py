@@ -60,6 +60,14 @@ async def test_a_request_that_is_too_long_never_ends_the_task(journey, family, w
     assert made
     assert {event.cause for event in made} == {ev.CompactionCause.OVERFLOW}
     assert all(event.after < event.before for event in made)
+    learnt = [event for event in made if event.limit is not None]  # the others were known to be too long, and not sent
+    assert all(event.limit < event.before for event in learnt)
+    if family == "openai-responses":  # these words name no number
+        assert learnt
+        assert not any(event.limit == window for event in learnt)
+    else:  # what the server names counts wherever it is less than what we thought to send
+        assert all(event.limit == window for event in learnt if event.before > window)
+        assert window < 12_000 or any(event.limit == window for event in learnt)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

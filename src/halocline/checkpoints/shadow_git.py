@@ -185,7 +185,10 @@ class ShadowGit:
         try:
             return await asyncio.to_thread(function, *arguments, **named)
         except OSError as error:
-            raise HaloclineError(f"The checkpoints cannot be used: {error.strerror or error}") from error
+            raise HaloclineError(
+                f"The checkpoints cannot be used: {error.strerror or error}",
+                "Look whether the disk with Halocline's home has room and can be written to.",
+            ) from error
 
     def _ask(self, label: str, paths: Sequence[str] | None) -> None:
         if self._is_off:

@@ -2,7 +2,7 @@
 surroundings, errors found late, what the person mentioned by `@`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from halocline.context.environment import environment_news
@@ -13,7 +13,7 @@ from halocline.task.jobs import news_of as news_of_jobs
 from halocline.task.machine import Machine
 
 
-async def news_of(state: State, machine: Machine, visible: Sequence[Message] = ()) -> list[Event]:
+async def news_of(state: State, machine: Machine, visible: Callable[[], Sequence[Message]]) -> list[Event]:
     """Nothing most of the time. A file whose text is in `visible`, what the model still reads, is not given again."""
     news: list[Event] = [*await news_of_jobs(state, machine.shell.jobs)]
     if machine.mcp:
@@ -29,6 +29,6 @@ async def news_of(state: State, machine: Machine, visible: Sequence[Message] = (
 
         news.append(DiagnosticsReported(content=(introduced(late, Path(state.workspace), LATE),)))
     said = [words for words in state.unheard if "@" in words]
-    if said and machine.mentions and (content := await machine.mentions.resolve(said, state, visible)):
+    if said and machine.mentions and (content := await machine.mentions.resolve(said, state, visible())):
         news.append(MentionsResolved(content=content))
     return news

@@ -121,7 +121,7 @@ class Task:
 
     async def ask(self) -> AssistantMessage:
         """Make one request, and pass the reply on as it is spoken."""
-        self.emit(*await news_of(self.state, self.machine, self.context.visible(self.state)))
+        self.emit(*await news_of(self.state, self.machine, lambda: self.context.visible(self.state)))
         async for event in self.compactor.reply(self.inbox.wished()):
             self.emit(event)
         return self.state.last_message

@@ -67,7 +67,8 @@ def told(uri):
             sys.exit(1)
         case "floods" if version > 1:
             while True:
-                publish(uri, diagnostics=found("BAD\n" * 1000))
+                # Of the text before, so that none passes for an answer, however late the flood is noticed.
+                publish(uri, version=version - 1, diagnostics=found("BAD\n" * 1000))
         case "rubbish" if version > 1:
             sys.stdout.write("Traceback (most recent call last):\n" * 100)
             sys.stdout.flush()
