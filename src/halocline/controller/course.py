@@ -36,6 +36,7 @@ FROM_ELSEWHERE = (
     ev.TodosReminded,
     ev.MentionsResolved,
     ev.HookRan,
+    ev.Imported,
     ev.Unrecognised,
 )
 """Events that the loop does not make; they are taken from the recording."""

@@ -14,6 +14,7 @@ from halocline.protocol.compaction import (
 from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient, Unrecognised as Unrecognised
 from halocline.protocol.focus import SeenFile as SeenFile
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
+from halocline.protocol.imported import Imported as Imported, Origin as Origin
 from halocline.protocol.instructions import InstructionsLoaded as InstructionsLoaded
 from halocline.protocol.kinds import (
     ApprovalMode as ApprovalMode,
@@ -54,7 +55,7 @@ from halocline.protocol.values import JsonObject
 class TaskStarted(Durable, frozen=True):
     """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte.
 
-    When it is `compact`, so are the tools: for models with a small window.
+    When it is `compact`, so are the tools: for models with a small window. `origin` is whose it was before.
     """
 
     workspace: str
@@ -65,6 +66,7 @@ class TaskStarted(Durable, frozen=True):
     version: str
     format: int = 1
     compact: bool = False
+    origin: Origin | None = None
 
 
 class LogRepaired(Durable, frozen=True):
@@ -416,6 +418,7 @@ DurableEvent = (
     | ToolsOffered
     | McpEvent
     | HandedOver
+    | Imported
     | FileChanged
     | CheckpointTaken
     | CheckpointRestored

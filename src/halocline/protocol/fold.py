@@ -51,6 +51,7 @@ def _task_started(state: State, e: ev.TaskStarted) -> State:
         system_prompt=e.system_prompt,
         compact=e.compact,
         has_planned=e.mode is ev.Mode.PLAN,
+        origin=e.origin,
     )
 
 
@@ -298,5 +299,6 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.McpOffered: _mcp_offered,
     ev.McpReported: lambda state, e: _told(state, e.content),
     ev.HookRan: _hook_ran,
+    ev.Imported: lambda state, e: replace(_told(state, e.content), model=""),
     ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=(*state.checkpoints, e)),
 }

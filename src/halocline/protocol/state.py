@@ -69,6 +69,7 @@ class State(Value, frozen=True):
     approval_mode: ev.ApprovalMode = ev.ApprovalMode.ASK
     system_prompt: str = ""
     compact: bool = False
+    origin: ev.Origin | None = None
     messages: tuple[Message, ...] = ()
     draft: Any = None
     open_calls: tuple[OpenCall, ...] = ()

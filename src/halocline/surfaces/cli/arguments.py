@@ -19,6 +19,7 @@ COMMANDS = {
     "tasks": "list, show or delete tasks",
     "replay": "run a recorded task again, without a model",
     "export": "write a task as Markdown or JSON lines",
+    "import": "take over conversations with Cline and other agents",
     "checkpoints": "list, compare or restore saved states of a workspace",
     "models": "which models can be named, and what they cost",
     "rules": "which files of rules are followed, and why; new ones, on, off",
@@ -192,6 +193,23 @@ def _export() -> Parser:
     parser.add_argument("id", help="the task, or the beginning or end of its name")
     parser.add_argument("-f", "--format", choices=("markdown", "jsonl"), default="markdown", help="what to write")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write it")
+    return parser
+
+
+def _import() -> Parser:
+    parser = Parser(
+        prog="halo import",
+        description="Take over conversations with other agents as tasks. Their files are only read.",
+    )
+    add = parser.add_argument
+    programs = ("cline", "all")
+    add("program", nargs="?", choices=programs, metavar="PROGRAM", help=f"whose: {', '.join(programs)}")
+    add("path", nargs="?", default="", help="a file or folder, or the beginning or end of one's id; else all there are")
+    add("--list", action="store_true", help="only say which there are; so does halo import alone")
+    add("--dry-run", action="store_true", help="read them and say what would come of it; write nothing")
+    add("--since", default="", metavar="DAY", help="only those that changed since then (2026-11-01)")
+    add("--workspace", default="", metavar="DIR", help="the folder to go on in; else the one they were led in")
+    add("--json", action="store_true", help="one JSON object a line")
     return parser
 
 
@@ -378,6 +396,7 @@ PARSERS = {
     "tasks": _tasks,
     "replay": _replay,
     "export": _export,
+    "import": _import,
     "checkpoints": _checkpoints,
     "models": _models,
     "rules": _rules,

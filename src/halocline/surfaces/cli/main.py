@@ -18,6 +18,7 @@ MODULES = {
     "tasks": "tasks",
     "replay": "replay",
     "export": "tasks",
+    "import": "import_words",
     "checkpoints": "checkpoints",
     "models": "models",
     "rules": "rules",
