@@ -51,6 +51,8 @@ TOLD = (
     "other names and inputs: use only the tools that you have now. Files may have changed since: read before you edit."
 )
 SOURCE = "imported"
+LEFT_AFTER = 3600.0
+"""Seconds after which a log that nobody writes is what a killed import left."""
 
 
 class Done(Value, frozen=True, omit_defaults=False):
@@ -146,9 +148,10 @@ class ImportDesk:
 
     def _write(self, task: str, events: Iterable[DurableEvent], *, fresh: bool) -> None:
         """The whole log beside the tasks first, then into its place."""
-        making = self._home.root / "importing" / f"{task}-{os.getpid()}"
+        making = self._home.importing / f"{task}-{os.getpid()}"
         making.parent.mkdir(exist_ok=True, mode=0o700)
         try:
+            _clear(making.parent)
             last = self._log(making, task, events)
             os.utime(making / codec.LOG_NAME, (last, last))
             if fresh:
@@ -206,6 +209,13 @@ class Tally:
     def count(self, events: Iterable[DurableEvent]) -> None:
         for _ in self.counted(events):
             pass
+
+
+def _clear(folder: Path) -> None:
+    """Remove what imports that were killed have left."""
+    for left in folder.iterdir():
+        if time.time() - left.stat().st_mtime > LEFT_AFTER and not lock.owner(left):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def task_of(found: Found) -> str:

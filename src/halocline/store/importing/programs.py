@@ -7,7 +7,7 @@ from typing import cast
 from halocline.store.importing.said import Program
 from halocline.store.importing.tool_names import CLAUDE, CLINE, CODEX, Theirs
 
-PROGRAMS = ("cline",)
+PROGRAMS = ("cline", "claude", "codex", "aider")
 THEIRS: Mapping[str, Mapping[str, Theirs]] = {"cline": CLINE, "claude": CLAUDE, "codex": CODEX}
 
 

@@ -202,7 +202,7 @@ def _import() -> Parser:
         description="Take over conversations with other agents as tasks. Their files are only read.",
     )
     add = parser.add_argument
-    programs = ("cline", "all")
+    programs = ("cline", "claude", "codex", "aider", "all")
     add("program", nargs="?", choices=programs, metavar="PROGRAM", help=f"whose: {', '.join(programs)}")
     add("path", nargs="?", default="", help="a file or folder, or the beginning or end of one's id; else all there are")
     add("--list", action="store_true", help="only say which there are; so does halo import alone")
