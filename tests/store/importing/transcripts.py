@@ -120,7 +120,8 @@ def aider(folder: Path) -> Path:
     file = folder / ".aider.chat.history.md"
     file.write_text(
         "\n# aider chat started at 2025-10-09 08:53:20\n\n> Aider v0.80\n> Model: gpt-4o with diff edit format\n\n"
-        "#### add a test\n#### for a.py\n\nHere it is:\n\n```\ntest\n```\n\n> Applied edit to a.py\n\n#### thanks\n\nGladly.\n"
+        "#### add a test\n#### for a.py\n\nHere it is:\n\n```\ntest\n```\n\n> Applied edit to a.py\n"
+        "\n#### thanks\n\nGladly.\n"
         "\n# aider chat started at 2025-10-10 08:00:00\n\n#### another\n\nYes.\n"
     )
     return file
