@@ -18,6 +18,10 @@ from halocline.surfaces.figures import plural
 
 
 def command(arguments: argparse.Namespace) -> int:
+    if arguments.program == "mcp":
+        from halocline.surfaces.cli import import_mcp
+
+        return import_mcp.command(arguments)
     desk = ImportDesk.open()
     found = _wanted(desk, arguments)
     if not arguments.program or arguments.list:
