@@ -164,10 +164,10 @@ class ImportDesk:
             shutil.rmtree(making, ignore_errors=True)
 
     def _log(self, folder: Path, task: str, events: Iterable[DurableEvent]) -> float:
-        now = time.time()
+        now = today = time.time()
         with closing(Log(folder, task, clock=lambda: now)) as log:
             for event in events:
-                now = event.at
+                now = min(event.at, today)  # a task from the future would be the newest one for ever
                 log.append(event)
         return now
 

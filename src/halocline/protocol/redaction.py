@@ -31,6 +31,13 @@ _FORMS = {
 }
 
 
+_SIGNS = (
+    *("-----begin ", "akia", "asia", "abia", "acca", "gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_"),
+    *("glpat-", "glptt-", "glrt-", "glcbt-", "gldt-", "glft-", "glimt-", "glagent-", "gloas-", "glsoat-"),
+    *("sk-", "gsk_", "xai-", "hf_", "aiza", "ya29.", "xox", "xapp-", "k_live_", "k_test_", "npm_", "pypi-age"),
+    *("sg.", "_v1_", "accountkey=", "eyj", "://", "-api-key: ", "ization: "),
+)
+"""A text without any of these, in lower case, has no secret of a known form; most texts are passed over so."""
 _SHORTEST = 6
 _LOOKS_LIKE_ONE = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*"
@@ -46,12 +53,12 @@ _NAMED_LIKE_ONE = (
 
 def redacted(text: str) -> str:
     """The text with `[redacted NAME]` in the place of every secret that is known by its form."""
-    return _forms().sub(lambda match: f"[redacted {match.lastgroup}]".replace("_", "-"), text)
+    return _blotted(text, "[redacted {}]")
 
 
 def without_keys(text: str) -> str:
     """What a program printed, for a model to read: a note in the place of every key that is known by its form."""
-    return _forms().sub(lambda match: f"[a {match.lastgroup} was left out]".replace("_", "-"), text)
+    return _blotted(text, "[a {} was left out]")
 
 
 def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:
@@ -65,6 +72,13 @@ def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:
     text = re.sub(_LOOKS_LIKE_ONE, "[redacted]", redacted(text), flags=re.IGNORECASE | re.DOTALL)
     text = re.sub(_NAMED_LIKE_ONE, r"\1[redacted]", text, flags=re.IGNORECASE)
     return re.sub(rf"{re.escape(home.rstrip('/'))}(?![\w.-])", "~", text) if len(home) > 1 else text
+
+
+def _blotted(text: str, note: str) -> str:
+    lower = text.lower()
+    if not any(sign in lower for sign in _SIGNS):
+        return text
+    return _forms().sub(lambda match: note.format((match.lastgroup or "").replace("_", "-")), text)
 
 
 @cache

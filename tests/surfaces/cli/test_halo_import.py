@@ -172,3 +172,20 @@ async def test_an_imported_task_that_was_deleted_can_be_imported_again(halo: Hal
     shutil.rmtree(halo.home / "tasks" / halo.tasks[0])
     assert "1 imported" in (await halo.run("import", "codex")).out
     assert fold(halo.log()).origin is not None
+
+
+async def test_an_imported_task_that_is_too_long_for_a_model_of_today_is_shortened(halo: Halo) -> None:
+    lines: list[dict[str, object]] = []
+    for number in range(30):
+        meta = {"type": "user", "sessionId": "long", "cwd": str(halo.folder), "uuid": f"u{number}"}
+        lines.append({**meta, "message": {"role": "user", "content": f"Prompt {number} " + "and more words " * 400}})
+        said = {"id": f"m{number}", "role": "assistant", "content": [transcripts.text("Yes.")]}
+        lines.append({**meta, "type": "assistant", "uuid": f"a{number}", "message": said})
+    transcripts.write_lines(halo.root / ".claude/projects/-p/long.jsonl", lines)
+    await halo.run("import", "claude")
+    (task,) = halo.tasks
+    script = halo.root / "script.toml"
+    script.write_text('window = 40000\nsummary = "They agreed."\n' + '[[turn]]\ntext = "Going on."\n' * 31)
+    done = await halo.run("-p", "-r", task, "-m", f"scripted/{script}", "--context-window", "40000", "go on")
+    assert (done.code, done.out) == (0, "Going on.\n")
+    assert any(isinstance(event, ev.Compacted) for event in halo.log(task))

@@ -29,22 +29,22 @@ def found_at(path: Path) -> Iterator[Found]:
     file = path / NAME if path.is_dir() else path
     if not file.is_file() or file.suffix != ".md":
         return
-    _, changed, stamp = stamped(file)
+    _, changed, _ = stamped(file)
     chats = list(_chats(file))
-    for number, (started, lines) in enumerate(chats):
+    for number, (started, lines) in enumerate(chats, start=1):
         text = "\n".join(lines)
         model = next((found[1] for line in lines if (found := _MODEL.match(line))), "")
         prompts = (line.removeprefix(_PERSON) for line in lines if line.startswith(_PERSON))
         if title := next(prompts, ""):
             yield Found(
                 tool=TOOL,
-                id=f"{file}#{number}",
+                id=f"{file.parent.absolute()}#{number}",
                 path=str(file),
                 title=first_line(title),
                 started=started or changed,
-                changed=changed if number == len(chats) - 1 else started,
+                changed=changed if number == len(chats) else started,
                 size=len(text.encode()),
-                stamp=stamp if number == len(chats) - 1 else str(len(text)),
+                stamp=str(len(text)),
                 workspace=str(file.parent.absolute()),
                 model=model,
             )
@@ -53,7 +53,7 @@ def found_at(path: Path) -> Iterator[Found]:
 def said(found: Found, ground: Ground) -> Iterator[Said]:
     """One chat of the file."""
     number = int(found.id.rpartition("#")[2])
-    for count, (started, lines) in enumerate(_chats(Path(found.path))):
+    for count, (started, lines) in enumerate(_chats(Path(found.path)), start=1):
         if count == number:
             yield from _talk(lines, started, ground)
 
@@ -89,7 +89,7 @@ def _chats(file: Path) -> Iterator[tuple[float, list[str]]]:
         with open(file, encoding="utf-8", errors="replace") as handle:
             for line in handle:
                 if head := _HEAD.match(line):
-                    if lines:
+                    if any(each.strip() for each in lines):
                         yield started, lines
                     started, lines = moment(head[1]), []
                 else:

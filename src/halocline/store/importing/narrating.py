@@ -84,9 +84,9 @@ class _Narrator:
         content = tuple(self._own(part) if isinstance(part, ToolCall) else part for part in said.content)
         message = AssistantMessage(content=content, model=said.model)
         yield self._at(ev.StepStarted(model=said.model))
-        yield self._at(ev.AssistantMessageCompleted(message=message))
         if said.usage is not None:
             yield self._at(ev.UsageReported(usage=said.usage, cost=said.cost))
+        yield self._at(ev.AssistantMessageCompleted(message=message))
         self.owes_reply, self.is_over = False, False
         for call in message.tool_calls:
             yield from self._call(call)
