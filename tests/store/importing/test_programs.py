@@ -86,6 +86,14 @@ def test_a_session_of_clines_newer_core_is_read(tmp_path):
     assert not ground.lost
 
 
+def test_sub_agents_of_a_session_of_cline_are_no_conversations(tmp_path):
+    from halocline.store.importing import cline
+
+    file = transcripts.cline_session(tmp_path, "/p")
+    file.with_name("s-1-helper.messages.json").write_bytes(file.read_bytes())
+    assert [one.id for one in cline.found(tmp_path, {})] == ["s-1"]
+
+
 def test_claude_codes_lines_of_one_reply_are_one_step(tmp_path):
     found, events, _ = read("claude", transcripts.claude(tmp_path, "/p"))
     hold_the_laws(events)

@@ -88,8 +88,9 @@ def _of_root(root: Path) -> Iterator[Found]:
     for folder in sorted((root / "tasks").glob("*")):
         if _is_task(folder) and (task := _task(folder, history)):
             yield task
-    for file in sorted((root / "sessions").glob(f"*/*{SESSION}")):
-        yield _session(file)
+    for folder in sorted((root / "sessions").glob("*")):
+        if (file := folder / f"{folder.name}{SESSION}").is_file():  # those beside it are its sub-agents'
+            yield _session(file)
 
 
 def _is_task(folder: Path) -> bool:
