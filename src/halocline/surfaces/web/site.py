@@ -18,6 +18,7 @@ from starlette.websockets import WebSocket
 from halocline.surfaces.web import transfers
 from halocline.surfaces.web.desk import Desk
 from halocline.surfaces.web.guard import Guard
+from halocline.surfaces.web.joined import joined
 from halocline.surfaces.web.keys import COOKIE, Keys
 from halocline.surfaces.web.once import Once
 from halocline.surfaces.web.visit import Visit
@@ -32,9 +33,9 @@ TYPES = {
 }
 OPEN = ("/", "/worker.js", "/static", "/enter", "/favicon.ico")
 LONGEST_FRAME = 8 * 2**20
+"""Bytes that a page may say at once."""
 LONGEST_TAB = 64
 """Characters of the name that a page gives to its tab."""
-"""Bytes that a page may say at once."""
 WRONG_TRY = 0.3
 """Seconds that somebody with a wrong key waits for the answer."""
 
@@ -108,9 +109,17 @@ def _file(path: str) -> tuple[bytes, bytes | None, str, str] | None:
     if not parts or any(part in ("..", "/") or "\\" in part or "\0" in part for part in parts):
         return None
     found = STATIC.joinpath(*parts)
-    if not found.is_file():
+    if whole := _joined().get(path):
+        data = whole.encode()
+    elif found.is_file():
+        data = found.read_bytes()
+    else:
         return None
-    data = found.read_bytes()
     kind = TYPES.get(PurePosixPath(path).suffix) or mimetypes.guess_type(path)[0] or "application/octet-stream"
     packed = gzip.compress(data, 9, mtime=0) if kind.startswith("text/") or "json" in kind or "svg" in kind else None
     return data, packed, f'"{hashlib.sha256(data).hexdigest()[:20]}"', kind
+
+
+@lru_cache(maxsize=1)
+def _joined() -> dict[str, str]:
+    return joined(lambda name: STATIC.joinpath(*name.split("/")).read_text("utf-8"))

@@ -3,7 +3,7 @@
 import { signal } from './ui.js'
 import { toast } from './store.js'
 import { kept } from './prefs.js'
-import { size } from './format.js'
+import { size, thousands } from './format.js'
 
 const LARGEST = 32 * 2 ** 20 // as the server's guard
 const MOST = 20
@@ -57,7 +57,7 @@ export function attachAgain(place, where) {
 export function chipFor(place, text) {
   const lines = text.split('\n').length
   if (lines <= LONG_LINES && text.length <= LONG_TEXT) return text
-  const what = lines > LONG_LINES ? `${lines} lines` : `${text.length.toLocaleString('en-US')} characters`
+  const what = lines > LONG_LINES ? `${lines} lines` : `${thousands(text.length)} characters`
   const mine = pasted.value[place] ?? {}
   let chip = `[pasted ${what}]`
   for (let number = 2; (mine[chip] ?? text) !== text; number++) chip = `[pasted ${what}, ${number}]`

@@ -2,7 +2,7 @@
 // (accept, reject, comment) comes from whoever shows it: `head` stands in a hunk's line, `below` under it, and `focus`
 // ({key, label}) lets it take the focus.
 import { html, classes, useState } from './ui.js'
-import { shown } from './format.js'
+import { shown, thousands } from './format.js'
 
 const LONG = 400
 
@@ -114,7 +114,7 @@ export function DiffText({ diff, each = () => ({}), named = false, most = LONG }
     ${named && html`<div class="diff-name"><span class="cut">${shown(diff.path)}</span>${fate(diff) && html`<span class="badge">${fate(diff)}</span>`}<${Stat} added=${diff.added} removed=${diff.removed} /></div>`}
     ${drawn.map((hunk, at) => html`<${Hunk} key=${at} hunk=${hunk} remarks=${diff.remarks} ...${each(hunks[at], at)} />`)}
     ${hunks.length === 0 && html`<pre class="pad" tabindex="0">${shown(diff.text ?? '') || 'The content is the same.'}</pre>`}
-    ${room <= 0 && html`<button class="link tiny pad" onClick=${() => setAll(true)}>Show all ${total.toLocaleString('en-US')} lines</button>`}
+    ${room <= 0 && html`<button class="link tiny pad" onClick=${() => setAll(true)}>Show all ${thousands(total)} lines</button>`}
     ${room > 0 && cut && hunks.length > 0 && html`<p class="soft tiny pad">… ${shown(cut[1])}</p>`}
   </div>`
 }

@@ -1,5 +1,11 @@
-// What takes a while is begun before the modules are here: the key of the address becomes a cookie, and the line is
-// opened. A classic script. What it hears is kept until line.js takes over.
+// What must not wait for the modules. A classic script. Light or dark as this browser chose, so that nothing flashes; the
+// key of the address becomes a cookie, and the line is opened: what it hears is kept until line.js takes over.
+try {
+  const theme = JSON.parse(localStorage.getItem('halo theme'))
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
+} catch {
+  // Nothing is kept here, or it makes no sense: the system decides.
+}
 {
   const words = location.hash.slice(1)
   const key = words.startsWith('/') ? '' : words

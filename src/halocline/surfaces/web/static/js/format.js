@@ -29,18 +29,26 @@ export function size(bytes) {
   return `${(bytes / 1e9).toFixed(1)} GB`
 }
 
-export const clock = (at) => new Date(at * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+// A formatter takes tens of milliseconds to make the first time, and some each time: the one that a person's habits are
+// needed for is made once. The page speaks English, so do its days and months.
+let clocks = null
+export const clock = (at) => (clocks ??= new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' })).format(at * 1000)
+
+export const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+export const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 export function when(at) {
   const then = new Date(at * 1000)
   const days = Math.floor((new Date().setHours(0, 0, 0, 0) - new Date(at * 1000).setHours(0, 0, 0, 0)) / 86_400_000)
   if (days <= 0) return clock(at)
   if (days === 1) return 'yesterday'
-  if (days < 7) return then.toLocaleDateString([], { weekday: 'long' })
-  return then.toLocaleDateString([], { year: 'numeric', month: 'short', day: 'numeric' })
+  if (days < 7) return DAYS[then.getDay()]
+  return `${then.getDate()} ${MONTHS[then.getMonth()]} ${then.getFullYear()}`
 }
 
-export const count = (number, one, many = `${one}s`) => `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`
+export const thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
+
+export const count = (number, one, many = `${one}s`) => `${thousands(number)} ${number === 1 ? one : many}`
 
 export const base = (path) => path.replace(/\/+$/, '').split('/').at(-1) || path
 

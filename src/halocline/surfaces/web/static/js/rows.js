@@ -3,6 +3,8 @@
 // place, as copying it for each word of a reply would cost more with every row. Fields that have their default are left
 // out, as the server leaves them out of events.
 
+import { thousands } from './format.js'
+
 const LIVE_OUTPUT = 16384
 const LONG_HOOK = 1
 const SEPARATOR = '__' // in the names of MCP servers' tools
@@ -68,7 +70,7 @@ function spoken(content = []) {
 
 function lines(text) {
   const number = text.split('\n').length
-  return `${number.toLocaleString('en-US')} line${number === 1 ? '' : 's'}`
+  return `${thousands(number)} line${number === 1 ? '' : 's'}`
 }
 
 const firstLine = (text) => text.split('\n', 1)[0]
@@ -207,7 +209,7 @@ const FOLDS = {
   mcp_sampled: (t, e) => {
     const cost = e.cost == null || t.turn.cost == null ? null : t.turn.cost + e.cost
     t.turn = { ...t.turn, usage: sum(t.turn.usage, e.usage ?? {}), cost }
-    add(t, notice(`${e.model} answered the MCP server ${e.server}: ${allTokens(e.usage).toLocaleString('en-US')} tokens.`))
+    add(t, notice(`${e.model} answered the MCP server ${e.server}: ${thousands(allTokens(e.usage))} tokens.`))
   },
   text_delta: delta('reply_row'),
   thinking_delta: delta('thought_row'),

@@ -2,7 +2,7 @@
 import { html, classes, signal, style, useEffect, useRef, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { announcement, complain, reviewOpen } from '../store.js'
-import { clock, count, shown } from '../format.js'
+import { clock, count, shown, thousands } from '../format.js'
 import { Icon } from '../icons.js'
 import { DiffText, firstChange, hunksOf, hunkText, Stat } from '../diff.js'
 import { Comments, step, Words } from './hunks.js'
@@ -198,6 +198,6 @@ function File({ file, number, comments, keep, form, setForm, revert, look, box }
     ${sure && html`<div class="row pad-line small">Take back all changes of this file?
       <button class="button small danger" onClick=${() => (setSure(false), revert(file, file.diff, file.path))}>Take all back</button><button class="button small quiet" onClick=${() => setSure(false)}>Keep</button></div>`}
     ${isOpen && (text ? html`<p class="pad-line soft small">${text}</p>` : html`<${DiffText} diff=${{ path: file.path, text: file.diff }} each=${each} />`)}
-    ${isOpen && file.cut > 0 && html`<p class="tiny soft pad-line">The rest is not shown (${file.cut.toLocaleString('en-US')} bytes).</p>`}
+    ${isOpen && file.cut > 0 && html`<p class="tiny soft pad-line">The rest is not shown (${thousands(file.cut)} bytes).</p>`}
   </section>`
 }

@@ -22,7 +22,8 @@ function useEvents(id) {
   return task?.ready.value ? task : null
 }
 
-const moment = (at) => new Date(at * 1000).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })
+const moments = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'short' })
+const moment = (at) => moments.format(at * 1000)
 const cut = (text) => (text.length > LONG ? `${text.slice(0, LONG)}…` : text)
 
 export function Preview({ info, deeds }) {

@@ -2,7 +2,7 @@
 import { html } from '../../ui.js'
 import { act, send } from '../../line.js'
 import { complain, go, refresh, toast } from '../../store.js'
-import { count, shown } from '../../format.js'
+import { DAYS, MONTHS, count, shown } from '../../format.js'
 
 const STARTS = '\x02'
 const ENDS = '\x03'
@@ -32,9 +32,9 @@ export function day(at) {
   const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(at * 1000).setHours(0, 0, 0, 0)) / 86_400_000)
   if (days <= 0) return 'Today'
   if (days === 1) return 'Yesterday'
-  if (days < 7) return then.toLocaleDateString([], { weekday: 'long' })
+  if (days < 7) return DAYS[then.getDay()]
   if (days < 31) return days < 14 ? 'Last week' : `${Math.floor(days / 7)} weeks ago`
-  return then.toLocaleDateString([], { year: 'numeric', month: 'long' })
+  return `${MONTHS[then.getMonth()]} ${then.getFullYear()}`
 }
 
 /** Name, mark or tag a task. */

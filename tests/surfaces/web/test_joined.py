@@ -1,0 +1,107 @@
+"""Modules in one file: each as it was, none twice, and none in a form that would be lost."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from halocline.surfaces.web.joined import joined, place_of, taken_apart
+
+STATIC = Path(str(files("halocline.surfaces.web").joinpath("static")))
+
+
+def whole(**modules: str) -> str:
+    texts = {f"js/{name}.js": text for name, text in modules.items()}
+    return joined(lambda name: texts.get(name, ""))["first.js"]
+
+
+def test_a_module_stands_after_those_that_it_needs():
+    script = whole(
+        app="import { b } from './b.js'\nb()",
+        b="import { c } from './c.js'\nexport const b = c",
+        c="export const c = 1",
+    )
+    assert re.findall(r"^// (\S+)$", script, re.MULTILINE) == ["js/c.js", "js/b.js", "js/app.js"]
+
+
+def test_a_module_that_two_need_stands_there_once():
+    script = whole(
+        app="import { b } from './b.js'\nimport { c } from './c.js'",
+        b="import { c } from './c.js'\nexport const b = c",
+        c="export const c = 1",
+    )
+    assert script.count("export const c") == 0
+    assert script.count("const c = 1") == 1
+
+
+def test_modules_that_need_each_other_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"js/b\.js needs itself, over .*js/c\.js"):
+        whole(app="import { b } from './b.js'", b="import { c } from './c.js'", c="import { b } from './b.js'")
+
+
+@pytest.mark.parametrize(
+    ("written", "stands"),
+    [
+        ("import { a, b as c } from './x.js'", "const { a, b: c } = $js_x;"),
+        ("import one from '../v/x.js'", "const { default: one } = $v_x;"),
+        ("import one, { a } from './x.js'", "const { default: one, a } = $js_x;"),
+        ('import{a as i}from"./x.js";i()', "const { a: i } = $js_x;i()"),
+        ("import {\n  a,\n  b,\n} from './x.js'", "const { a, b } = $js_x;"),
+        ("const go = () => import('./views/y.js')", "const go = () => import('/static/js/views/y.js')"),
+        ("import(`../vendor/${file}.js`)", "import(`/static/vendor/${file}.js`)"),
+        ("imported(f) {}", "imported(f) {}"),
+    ],
+)
+def test_an_import_becomes_a_name_of_the_whole(written: str, stands: str):
+    assert taken_apart("js/app.js", written).body == stands
+
+
+@pytest.mark.parametrize(
+    ("written", "exports"),
+    [
+        ("export const a = 1", {"a": "a"}),
+        ("export async function a() {}", {"a": "a"}),
+        ("export class A {}", {"A": "A"}),
+        ("export { a, b as c }", {"a": "a", "c": "b"}),
+        ("export{a as b};", {"b": "a"}),
+        ("export { a as b } from './x.js'", {"b": "$js_x.a"}),
+        ("export default function Home() {}", {"default": "Home"}),
+        ("export default function(s){}", {"default": "$default"}),
+    ],
+)
+def test_an_export_is_told_beside_the_module(written: str, exports: dict[str, str]):
+    found = taken_apart("js/app.js", written)
+    assert found.exports == exports
+    assert "export" not in found.body
+
+
+@pytest.mark.parametrize(
+    "written", ["export let a = 1", "export * from './x.js'", "import * as x from './x.js'", "import './x.js'"]
+)
+def test_a_form_that_would_be_lost_is_refused(written: str):
+    with pytest.raises(ValueError, match=r"js/app\.js imports or exports in a form that cannot be joined"):
+        taken_apart("js/app.js", written)
+
+
+def test_a_module_asked_for_by_name_hands_on_all_that_it_had():
+    texts = {"js/app.js": "import { a } from './x.js'", "js/x.js": "export const a = 1\nexport default function B() {}"}
+    assert joined(lambda name: texts.get(name, ""))["js/x.js"] == (
+        "import { $js_x as it } from '/static/first.js'\nexport const { a } = it\nexport default it.default\n"
+    )
+
+
+def test_whatever_a_module_of_the_page_imports_is_there():
+    exports: dict[str, set[str]] = {}
+    wanted: list[tuple[str, str, str]] = []
+    for path in [*STATIC.glob("js/**/*.js"), *STATIC.glob("vendor/*.js")]:
+        name = path.relative_to(STATIC).as_posix()
+        if name == "js/early.js":
+            continue
+        found = taken_apart(name, path.read_text())
+        exports[place_of(name)] = set(found.exports)
+        for names, place in re.findall(r"const \{ ([^}]*) \} = (\$\w+);", found.body):
+            wanted += [(name, one.split(":")[0].strip(), place) for one in names.split(",")]
+    missing = [(name, one) for name, one, place in wanted if one not in exports.get(place, set())]
+    assert wanted
+    assert missing == []
