@@ -21,19 +21,10 @@ from typing import Any
 
 from playwright.async_api import Browser, Page, async_playwright
 
-from halocline.hosts.browsers import find_browser
+from halocline.hosts.browsers import QUIET, find_browser
 from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult
 
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 CODE = "\n".join(f"    value_{n} = transform(source[{n}], scale={n % 7})  # step {n}" for n in range(600))
 REPLY = f"Here it is.\n\n```python\ndef build(source):\n{CODE}\n```\n\nThat is all.\n"
 PACE = 0.005
@@ -194,7 +185,9 @@ async def measure(rounds: int) -> dict[str, list[float]]:
     with tempfile.TemporaryDirectory() as folder:
         set_up(Path(folder))
         async with Server(Path(folder)) as server, async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=find_browser("").program, args=list(FLAGS))
+            browser = await playwright.chromium.launch(
+                executable_path=find_browser("").program, args=["--no-sandbox", *QUIET]
+            )
             for _ in range(rounds):
                 for part in (
                     await load(browser, server),

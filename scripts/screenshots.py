@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.async_api import Page, async_playwright
 
-from halocline.hosts.browsers import find_browser
+from halocline.hosts.browsers import QUIET, find_browser
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -42,7 +42,7 @@ async def main() -> None:
         assert found
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(
-                executable_path=find_browser("").program, args=["--no-sandbox", "--disable-gpu"]
+                executable_path=find_browser("").program, args=["--no-sandbox", *QUIET]
             )
             context = await browser.new_context(viewport=WIDE, color_scheme="light", reduced_motion="reduce")
             page = await context.new_page()

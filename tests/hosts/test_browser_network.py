@@ -16,6 +16,7 @@ from tests.hosts.site import Site
 from tests.net.certificates import PAST, Authority
 
 from halocline.hosts.browser_gate import BrowserGate
+from halocline.hosts.browsers import QUIET
 from halocline.net.address import address_of
 from halocline.net.network import DIRECT, Network
 from halocline.net.proxies import proxy_for
@@ -110,12 +111,7 @@ REMOTE = (
     "--headless",
     "--no-sandbox",
     "--remote-debugging-port=0",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-quic",
-    "--disable-gpu",
+    *QUIET,
 )
 
 

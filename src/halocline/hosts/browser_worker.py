@@ -18,6 +18,7 @@ from typing import Any
 from playwright.async_api import Browser, BrowserType, Error, ProxySettings, async_playwright
 
 from halocline.hosts.browser_page import BrowsedPage, Failed
+from halocline.hosts.browsers import QUIET
 from halocline.hosts.keeper import STATE_FD
 
 LONGEST_LINE = 1 << 26
@@ -25,12 +26,7 @@ LONGEST_PLACE = 30
 """Characters of the folder for temporary files: sockets below ours must have names of less than 104."""
 START = 20_000
 FLAGS = (
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-sync",
-    "--no-first-run",
+    *QUIET,
     # Everything goes through our proxy, which judges it: no other way for names, and none for calls between browsers.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",

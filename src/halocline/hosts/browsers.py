@@ -7,6 +7,15 @@ from importlib.util import find_spec
 from halocline.hosts.programs import find_program
 from halocline.protocol.values import Value
 
+QUIET = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+)
+"""What keeps a Chromium from asking anybody anything by itself."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MAC_PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",

@@ -10,21 +10,13 @@ from tests.hosts.chromium import FOUND
 from tests.surfaces.cli.halo_process import Halo
 from tests.surfaces.web.pages.screen import Screen, Server
 
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+from halocline.hosts.browsers import QUIET
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
-        chromium = await playwright.chromium.launch(executable_path=FOUND.program, args=list(FLAGS))
+        chromium = await playwright.chromium.launch(executable_path=FOUND.program, args=["--no-sandbox", *QUIET])
         yield chromium
         await chromium.close()
 
