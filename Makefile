@@ -69,7 +69,7 @@ real-model: setup  ## judge the client by a real llama.cpp server (built from so
 	@$(BIN)/python -m pytest tests/real_server
 
 crash-matrix: setup  ## kill a task 600 times, at every write and at random, and see that nothing is lost (a quarter of an hour)
-	@$(BIN)/python -m pytest -m long tests/crashes
+	@$(BIN)/python -m pytest -m long tests/crashes tests/checkpoints
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

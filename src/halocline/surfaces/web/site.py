@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket
 from halocline.surfaces.web import transfers
 from halocline.surfaces.web.desk import Desk
 from halocline.surfaces.web.guard import Guard
-from halocline.surfaces.web.joined import joined
+from halocline.surfaces.web.joined import SCRIPT, joined
 from halocline.surfaces.web.keys import COOKIE, Keys
 from halocline.surfaces.web.once import Once
 from halocline.surfaces.web.visit import Visit
@@ -44,6 +44,7 @@ def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_addre
     """The whole application, guarded. `hosts` are the names with port under which it may be asked."""
     tabs: dict[str, str] = {}
     once = Once()
+    _file(SCRIPT)  # made now, while the browser starts
     cookie_name = f"{COOKIE}-{port}"  # a cookie is for a host, whatever the port: two servers must not share one
 
     async def page(request: Request) -> Response:
