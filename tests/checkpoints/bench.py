@@ -17,10 +17,20 @@ GIT_ENVIRONMENT = {
     "GIT_COMMITTER_EMAIL": "a@example.com",
 }
 
+LONG_AGO = 1_700_000_000
+
 
 def git(folder: Path, *arguments: str) -> str:
     done = subprocess.run(["git", *arguments], cwd=folder, env=GIT_ENVIRONMENT, capture_output=True, check=True)
     return done.stdout.decode()
+
+
+def counted_git(folder: Path) -> tuple[Path, Path]:
+    """A git that writes down what it is asked, and where."""
+    asked, program = folder / "asked", folder / "counted-git"
+    program.write_text(f'#!/bin/sh\necho "$1" >> "{asked}"\nexec git "$@"\n')
+    program.chmod(0o755)
+    return program, asked
 
 
 def contents(folder: Path) -> dict[str, tuple[str, bytes]]:

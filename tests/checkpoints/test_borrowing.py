@@ -6,16 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.checkpoints.bench import Bench, contents, git
+from tests.checkpoints.bench import LONG_AGO, Bench, contents, counted_git, git
 
 from halocline.checkpoints import foreign_index
 from halocline.checkpoints.repository import Limits
 from halocline.checkpoints.suspects import suspicion
 
 EXCLUDES = Path(foreign_index.__file__).with_name("excludes.txt")
-
-
-LONG_AGO = 1_700_000_000
 
 
 def committed(bench: Bench, **files: str) -> None:
@@ -48,6 +45,18 @@ async def test_what_the_projects_git_holds_is_not_stored_again(bench: Bench) -> 
     # The commit alone.
     assert len(stored(bench)) == 1
     assert contents(bench.workspace / ".git") == before
+
+
+async def test_borrowed_folders_are_asked_for_once(bench: Bench, tmp_path: Path) -> None:
+    committed(bench, a="one", deep__b="two")
+    program, asked = counted_git(tmp_path)
+    shadow = await bench.begun(program=str(program))
+    for text in ("three", "four"):
+        bench.write("deep/b.txt", text)
+        asked.write_text("")
+        shadow.take(text)
+        await shadow.settle()
+    assert asked.read_text().split() == ["ls-files"]
 
 
 async def test_edits_staged_deleted_and_new_files_are_saved_as_they_are_on_the_disk(bench: Bench) -> None:

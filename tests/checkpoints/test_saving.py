@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.checkpoints.bench import Bench, contents, git, seen
+from tests.checkpoints.bench import LONG_AGO, Bench, contents, counted_git, git, seen
 
 from halocline.checkpoints.repository import Limits
 
@@ -304,16 +304,13 @@ async def test_a_diff_with_the_files_of_now_shows_untracked_and_deleted_ones(ben
 
 
 async def test_no_more_git_is_started_than_it_takes(bench: Bench, tmp_path: Path) -> None:
-    asked = tmp_path / "asked"
-    program = tmp_path / "counted-git"
-    program.write_text(f'#!/bin/sh\necho "$1" >> "{asked}"\nexec git "$@"\n')
-    program.chmod(0o755)
+    program, asked = counted_git(tmp_path)
     bench.write("a.txt", "one")
     shadow = await bench.begun(program=str(program))
     bench.write("a.txt", "two")
     steps: list[tuple[str, list[str] | None, list[str]]] = [
         ("edit", ["a.txt"], []),
-        ("a look", None, ["ls-files"]),
+        ("a look", None, ["ls-files", "update-index"]),
         ("much", None, ["ls-files", "add", "write-tree"]),
         ("another", None, ["ls-files"]),
     ]
@@ -326,6 +323,17 @@ async def test_no_more_git_is_started_than_it_takes(bench: Bench, tmp_path: Path
         await shadow.settle()
         assert asked.read_text().split() == needed
     assert bench.taken == ["Start", "edit", "much"]
+
+
+async def test_a_file_that_looks_changed_and_is_not_is_read_once(bench: Bench) -> None:
+    bench.write("a.txt", "one")
+    await bench.begun("t1")
+    os.utime(bench.write("a.txt", "one"), (LONG_AGO, LONG_AGO))
+    shadow = await bench.begun("t2")
+    shadow.take("a look")
+    await shadow.settle()
+    in_store = (f"--git-dir={bench.repository}", f"--work-tree={bench.workspace}")
+    assert git(bench.workspace, *in_store, "diff-files", "--name-only") == ""
 
 
 async def test_what_another_task_saved_meanwhile_is_in_the_next_checkpoint(bench: Bench) -> None:

@@ -50,3 +50,23 @@ def test_a_total_rewrite_of_a_large_file_is_not_aligned():
     before, after = ("".join(f"{word} {i}\n" for i in range(20_000)) for word in ("old", "new"))
     diff = unified("a", before, after)
     assert (diff.added, diff.removed) == (20_000, 20_000)
+
+
+NUMBERED = [f"line {i}" for i in range(8_000)]
+
+
+def changed(lines: list[str], *places: int) -> list[str]:
+    return [f"new {line}" if i in places else line for i, line in enumerate(lines)]
+
+
+def test_changes_that_are_very_far_apart_stand_in_hunks_of_their_own():
+    diff = unified("a", "\n".join(NUMBERED), "\n".join(changed(NUMBERED, 10, 3_810, 7_900)))
+    heads = [line for line in diff.text.split("\n") if line.startswith("@@")]
+    assert heads == [f"@@ -{at},7 +{at},7 @@" for at in (8, 3_808, 7_898)]
+    assert (diff.added, diff.removed) == (3, 3)
+
+
+def test_lines_that_moved_far_are_the_only_ones_that_a_diff_shows():
+    moved = [*NUMBERED[:5], *NUMBERED[7_000:7_003], *NUMBERED[5:7_000], *NUMBERED[7_003:]]
+    diff = unified("a", "\n".join(NUMBERED), "\n".join(moved))
+    assert (diff.added, diff.removed) == (3, 3)

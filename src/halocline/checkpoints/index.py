@@ -49,6 +49,12 @@ def stamp(git: Git) -> Stamp | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
+def freshen(git: Git) -> None:
+    """Note anew when files were written that the index holds as they are."""
+    # 1 says that others differ.
+    git.run("update-index", "-q", "--refresh", accept=(0, 1))
+
+
 def ignored(git: Git, places: Sequence[Path]) -> frozenset[Path]:
     """Which of these files the rules leave out."""
     # 1 says that none is ignored.

@@ -157,6 +157,18 @@ class Repository:
             except GitFailed:
                 return self._save_anew(git, label, on_read)
 
+    def freshen(self) -> None:
+        """Let the index know files again that look changed and are not; git would read each of them at every look.
+
+        Raises:
+            HaloclineError, OSError: it stays as it was.
+        """
+        with self._held(self._limits.seconds) as git:
+            is_known = self._written is not None and self._written[0] == index.stamp(git)
+            index.freshen(git)
+            if is_known and self._written:  # it holds the same files
+                self._written = (index.stamp(git), self._written[1])
+
     def keep(self, paths: Sequence[str]) -> Contents | None:
         """What these files hold, before they change; None when a checkpoint has to read them first."""
         return keep(self.workspace, paths, self._limits.largest)

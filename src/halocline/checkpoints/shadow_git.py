@@ -37,6 +37,8 @@ _OFF_AT = "After {:g} s checkpoints are switched off (checkpoints_patience). Lea
 _WORTH_A_WARNING = 1.0
 _SECONDS = 20.0
 """That freeing space may take in the background."""
+_FRESHEN_AFTER = 2
+"""Looks at all files, that of the start included, before the index is freshened: who runs a command runs more."""
 MOST_OVERTAKEN = 8
 """Checkpoints that may wait with what files held in memory; after so many, edits wait for them."""
 
@@ -102,6 +104,7 @@ class ShadowGit:
         self._is_off = False
         # Until everything was read once, naming single files would give a checkpoint without the others.
         self._is_whole = False
+        self._looks = 0
         self._has_complained = False
         self._has_told_what_is_left_out = False
 
@@ -241,7 +244,15 @@ class ShadowGit:
             finally:
                 self._running.is_read.set()
                 self._running = None
+            if self._looks == _FRESHEN_AFTER and not self._waiting:
+                await self._freshen()
         self._plan_upkeep()
+
+    async def _freshen(self) -> None:
+        """Once in the life of a task. What fails now is only slower."""
+        self._looks += 1
+        with suppress(HaloclineError, OSError):
+            await asyncio.to_thread(self._repository.freshen)
 
     def _plan_upkeep(self) -> None:
         """Keep the store up once nothing was asked for a while; once in the life of a task."""
@@ -281,6 +292,7 @@ class ShadowGit:
         finally:
             warning.cancel()
         self._is_whole = True
+        self._looks += request.paths is None
         self._tell(saved)
         if saved.is_new:
             self._emit(CheckpointTaken(checkpoint=saved.sha, label=_label(request)))

@@ -72,10 +72,13 @@ def _entries(git: Git, tree: str) -> Iterator[tuple[bytes, Entry]]:
 
 
 def _read(git: Git, tree: str) -> bytes:
+    """The content of a tree. One that git had to be asked for is written beside, as every checkpoint needs it again."""
     try:
         return objects.read(git.store, tree)
     except FileNotFoundError:
-        return git.run("cat-file", "tree", tree)
+        content = git.run("cat-file", "tree", tree)
+        objects.write(git.store, b"tree", content)
+        return content
 
 
 def _content(entries: Mapping[bytes, Entry]) -> bytes:

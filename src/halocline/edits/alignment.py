@@ -1,6 +1,9 @@
 """Which lines two versions share: the steps from one to the other, for diffs and for touching only what changes."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from halocline.edits.text import common_length
 
@@ -9,14 +12,17 @@ _ALIGNED = 3_000
 
 
 def opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
-    """The steps from old to new. Equal beginnings and ends are set apart first, so the costly part sees little."""
-    top = common_length(old, new)
-    bottom = common_length(old[top:][::-1], new[top:][::-1])
+    """The steps from old to new.
+
+    Equal beginnings and ends are set apart first, so the costly part sees little. What is long still is cut where
+    both have a line that neither has twice.
+    """
+    top, bottom = _ends(old, new)
     a, b = len(old) - bottom, len(new) - bottom
-    middle = [("replace", top, a, top, b)] if a > top or b > top else []
-    if 1 < a - top <= _ALIGNED and 1 < b - top <= _ALIGNED and not set(old[top:a]).isdisjoint(new[top:b]):
-        middle = _aligned(old[top:a], new[top:b], top)
-    return [("equal", 0, top, 0, top), *middle, ("equal", a, len(old), b, len(new))]
+    found = [("equal", 0, top, 0, top)]
+    for i, j, k, m in _parts(old[top:a], new[top:b]):
+        found += _aligned(old[top + i : top + j], new[top + k : top + m], top + i, top + k)
+    return _joined([*found, ("equal", a, len(old), b, len(new))])
 
 
 def steps(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
@@ -24,8 +30,67 @@ def steps(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
     return [code for code in opcodes(old, new) if code[0] != "equal"]
 
 
-def _aligned(old: Sequence[str], new: Sequence[str], top: int) -> list[Opcode]:
-    from difflib import SequenceMatcher  # heavy, and most edits never come here
+def _ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many lines both begin and, behind these, end with."""
+    top = common_length(old, new)
+    return top, common_length(old[top:][::-1], new[top:][::-1])
 
-    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return [(tag, a + top, b + top, c + top, d + top) for tag, a, b, c, d in codes]
+
+def _is_short(old: Sequence[str], new: Sequence[str]) -> bool:
+    return max(len(old), len(new)) <= _ALIGNED
+
+
+def _parts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Spans of both that belong together; one, unless there is much to align."""
+    anchors = [] if _is_short(old, new) else _anchors(old, new)
+    for (i, k), (j, m) in pairwise([(0, 0), *anchors, (len(old), len(new))]):
+        yield i, j, k, m
+
+
+def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """The places of lines that stand once in each, in one order in both: as many of them as there can be."""
+    once = {line for line, count in Counter(old).items() if count == 1}
+    once &= {line for line, count in Counter(new).items() if count == 1}
+    places = {line: k for k, line in enumerate(new) if line in once}
+    pairs = [(i, places[line]) for i, line in enumerate(old) if line in once]
+    # The longest rising row (patience sorting): the last pair of the best row of each length, and what came before it.
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for number, (_, k) in enumerate(pairs):
+        length = bisect_left(ends, k)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [k]
+        last[length : length + 1] = [number]
+    row = []
+    at = last[-1] if last else -1
+    while at >= 0:
+        row.append(pairs[at])
+        at = before[at]
+    return row[::-1]
+
+
+def _aligned(old: Sequence[str], new: Sequence[str], i: int, k: int) -> Iterator[Opcode]:
+    """The steps of a part, counted from `i` and `k`."""
+    top, bottom = _ends(old, new)
+    a, b = len(old) - bottom, len(new) - bottom
+    yield ("equal", i, i + top, k, k + top)
+    if min(a, b) - top > 1 and _is_short(old[top:a], new[top:b]) and not set(old[top:a]).isdisjoint(new[top:b]):
+        from difflib import SequenceMatcher  # heavy, and most edits never come here
+
+        codes = SequenceMatcher(None, old[top:a], new[top:b], autojunk=False).get_opcodes()
+        yield from ((tag, s + top + i, e + top + i, t + top + k, f + top + k) for tag, s, e, t, f in codes)
+    elif a > top or b > top:
+        yield ("replace", i + top, i + a, k + top, k + b)
+    yield ("equal", i + a, i + len(old), k + b, k + len(new))
+
+
+def _joined(codes: Iterable[Opcode]) -> list[Opcode]:
+    """Neighbours of one kind as one, and no step of nothing."""
+    found: list[Opcode] = []
+    for tag, a, b, c, d in codes:
+        if found and found[-1][0] == tag:
+            found[-1] = (tag, found[-1][1], b, found[-1][3], d)
+        elif b > a or d > c:
+            found.append((tag, a, b, c, d))
+    return found
