@@ -285,7 +285,10 @@ class Client:
 
     def running(self, task: str) -> tuple[str, ...]:
         """The commands of an open task that still go on; they end with it."""
-        return () if self.is_attached(task) else tuple(job.command for job in self.jobs(task) if job.state != "ended")
+        if self.is_attached(task):
+            return ()
+        own = (running.command for running in self.state(task).own_commands)
+        return (*own, *(job.command for job in self.jobs(task) if job.state != "ended"))
 
     def only_model(self, task: str) -> str:
         """The name of an open task's model; empty when each mode has its own."""

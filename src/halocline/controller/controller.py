@@ -34,10 +34,11 @@ from halocline.controller.prompting import prompt
 from halocline.controller.roots import roots_of, taken_up
 from halocline.controller.spoken import Steering, check, heard, spoken, words_of
 from halocline.controller.taking_up import edits_cut_short, take_up
+from halocline.controller.wishes import granted
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
-from halocline.protocol.events import DurableEvent, Event, PolicyChanged, TaskLabelled
+from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.fold import fold
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
@@ -46,7 +47,6 @@ from halocline.protocol.state import State
 from halocline.providers.switching import Chosen
 from halocline.store import history
 from halocline.store.settings import Settings
-from halocline.task.inbox import Wish
 from halocline.task.log import Log, follow, read
 from halocline.task.task import Task
 
@@ -162,30 +162,16 @@ class Controller:
                 task.inbox.prompt(prompt(self._open[command.task], said, command))
             case cmd.Steer(content=content):
                 self._steering.say(task, content, self._words_of(task))
-            case cmd.Interrupt():
-                task.inbox.interrupt()
-            case cmd.ResolveApproval():
-                return task.inbox.resolve(command)
             case cmd.AnswerQuestion(answer=answer):
                 if not task.inbox.reply(command):
                     return False
                 self._steering.say(task, (Text(answer),), self._words_of(task), alone=False)
-            case cmd.SetMode(mode=mode):
-                switch(task, mode, self._open[command.task].model.names, self._assembly)
-            case cmd.SetPolicy(approval_mode=approval_mode):
-                task.emit(PolicyChanged(approval_mode=approval_mode))
-            case cmd.Compact(focus=focus, undo=undo):
-                task.inbox.wish(Wish(focus, undo))
             case cmd.GoBack() | cmd.EditMessage() | cmd.Fork():
                 self._run_errand(self._travel(command))
-            case cmd.LeaveRunning():
-                return task.machine.shell.leave()
             case cmd.StopJob(job=job):
                 return self._stop_job(task, job)
-            case cmd.Label(name=name, tags=tags, favourite=favourite):
-                task.emit(TaskLabelled(name=name, tags=tags, favourite=favourite))
-            case cmd.CloseTask():
-                task.inbox.close()
+            case _:
+                return granted(self._open[command.task], command, self._assembly)
         return True
 
     async def pass_on(self, command: cmd.AnyCommand) -> bool:

@@ -39,6 +39,9 @@ FROM_ELSEWHERE = (
     ev.SandboxChecked,
     ev.JobEnded,
     ev.JobsReported,
+    ev.OwnCommandStarted,
+    ev.OwnCommandEnded,
+    ev.OwnCommandsReported,
     ev.DiagnosticsReported,
     ev.InstructionsLoaded,
     ev.FilesChangedOutside,
@@ -235,7 +238,9 @@ def cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
 def _end(events: Sequence[ev.DurableEvent], resumed: int) -> int:
     """What ended with the process is told of right after the turn was resumed."""
     end = resumed + 1
-    while end < len(events) and isinstance(events[end], ev.PageShown | ev.JobEnded | ev.ShellMoved):
+    while end < len(events) and isinstance(
+        events[end], ev.PageShown | ev.JobEnded | ev.ShellMoved | ev.OwnCommandEnded
+    ):
         end += 1
     return end
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -35,6 +36,9 @@ from halocline.store.settings import over
 from halocline.task.log import Log
 from halocline.task.task import Task
 
+if TYPE_CHECKING:
+    from halocline.controller.own_commands import OwnCommands
+
 GONE = "its process was killed"
 """Why a job ended that a task had when it was opened again."""
 
@@ -65,7 +69,8 @@ class TaskOptions(Value, frozen=True):
 class OpenTask(msgspec.Struct):
     """A task, the coroutine that serves it, its model, and what was odd when it began.
 
-    `left_at` is when another process last had it; 0 once a prompt was sent.
+    `left_at` is when another process last had it; 0 once a prompt was sent. `own` are commands of the person, once
+    there was one.
     """
 
     task: Task
@@ -74,6 +79,14 @@ class OpenTask(msgspec.Struct):
     door: asyncio.Task[None]
     remarks: tuple[str, ...] = ()
     left_at: float = 0.0
+    own: "OwnCommands | None" = None
+
+    def own_commands(self) -> "OwnCommands":
+        """The commands that the person runs themselves."""
+        from halocline.controller.own_commands import OwnCommands  # most tasks have none
+
+        self.own = self.own or OwnCommands(self.task)
+        return self.own
 
     async def end(self) -> Exception | None:
         """Let its turn end, and close it. Gives what broke it."""
@@ -86,6 +99,8 @@ class OpenTask(msgspec.Struct):
         """Let go of what is no longer served: the door first, so that the next writer's is not closed."""
         self.door.cancel()
         await asyncio.wait([self.door])
+        if self.own:
+            await self.own.close()
         await self.task.close()
 
 

@@ -18,6 +18,7 @@ from halocline.protocol.events import (
     FileChanged,
     JobEnded,
     JobsReported,
+    OwnCommandEnded,
     PageShown,
     ShellMoved,
     ToolCallEnded,
@@ -55,6 +56,10 @@ def take_up(task: Task, past: Sequence[DurableEvent], *, asks_again: bool) -> No
 def _gone(state: State) -> list[DurableEvent]:
     """What ended with the process: its browser, its jobs, and what its shell had changed."""
     gone: list[DurableEvent] = [PageShown()] if state.page else []
+    gone += [
+        OwnCommandEnded(run=own.run, command=own.command, said="its process was killed", stopped=True)
+        for own in state.own_commands
+    ]
     gone += [JobEnded(job=job.job, command=job.command, stopped=GONE) for job in state.jobs]
     return gone + ([ShellMoved()] if state.shell.cwd or state.shell.exported else [])
 

@@ -68,7 +68,7 @@ class Job:
         """The TCP ports on which it listens."""
         return readiness.listening(self._leader)
 
-    async def ends(self, seconds: float | None, or_else: asyncio.Future[None] | None = None) -> bool:
+    async def ends(self, seconds: float | None, or_else: asyncio.Future[Any] | None = None) -> bool:
         """Wait for the shell's end, at most so long, and no longer than for the other thing."""
         waited: list[asyncio.Future[Any]] = [self._exited, or_else] if or_else else [self._exited]
         await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

@@ -9,6 +9,7 @@ from halocline.context.budget import NEWS, NEWS_END
 from halocline.hosts.job import Job
 from halocline.hosts.output import plain
 from halocline.hosts.readiness import is_building, is_ready
+from halocline.ports.host import Cut
 from halocline.ports.jobs import JobOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.jobs import JobInfo, JobState
@@ -38,7 +39,7 @@ START_ON_TERMINAL = Patience(first=2.0, quiet=0.4, longest=15.0)
 TYPED = Patience(first=1.0, quiet=0.3, longest=10.0)
 
 
-async def settles(job: Job, patience: Patience, leave: "asyncio.Future[None] | None" = None) -> None:
+async def settles(job: Job, patience: Patience, leave: "asyncio.Future[Cut] | None" = None) -> None:
     """Wait until a job has ended, is ready or quiet, or somebody leaves it; for a bounded time."""
     now = asyncio.get_running_loop().time
     began, ready = now(), False

@@ -23,7 +23,7 @@ from halocline.hosts.output import Capture, Progress, Spool
 from halocline.hosts.processes import Process, Processes
 from halocline.hosts.programs import find_program
 from halocline.hosts.shell_state import ShellState, ShellStates, left_in, with_trailer
-from halocline.ports.host import Left, ShellCommand, ShellResult
+from halocline.ports.host import Cut, Left, ShellCommand, ShellResult
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import SandboxChecked, SandboxStanding, ShellMoved
 
@@ -87,18 +87,21 @@ class LocalShell:
         self._states = ShellStates()
         self._sandbox = sandbox
         self._set_aside: list[str] = []
-        self._leaving: asyncio.Future[None] | None = None
+        self._leaving: asyncio.Future[Cut] | None = None
         self.jobs = LocalJobs(first_job)
 
     async def sandbox(self) -> SandboxChecked:
         return await self._sandbox.check() if self._sandbox else SandboxChecked()
 
-    async def run(self, command: ShellCommand, on_output: Callable[[str], None]) -> ShellResult:
+    async def run(
+        self, command: ShellCommand, on_output: Callable[[str], None], cut: "asyncio.Future[Cut] | None" = None
+    ) -> ShellResult:
         """Run to the end, or until it goes on. Raises ToolFailure when the command cannot be started at all."""
         running = await self._start(command, Progress(on_output, self._blot))
-        self._leaving = asyncio.get_running_loop().create_future()
+        if cut is None:
+            cut = self._leaving = asyncio.get_running_loop().create_future()
         try:
-            await self._see_through(running, self._leaving)
+            await self._see_through(running, cut)
         except BaseException:
             running.progress.close()
             running.job.capture.close()
@@ -106,7 +109,8 @@ class LocalShell:
             os.close(running.state)
             raise
         finally:
-            self._leaving = None
+            if cut is self._leaving:
+                self._leaving = None
         running.progress.flush()
         await self._audit(running.held)
         return self._result(running)
@@ -114,7 +118,7 @@ class LocalShell:
     def leave(self) -> bool:
         if self._leaving is None or self._leaving.done():
             return False
-        self._leaving.set_result(None)
+        self._leaving.set_result(Cut.LEAVE)
         return True
 
     async def close(self) -> None:
@@ -131,14 +135,14 @@ class LocalShell:
         if self._sandbox and held:
             self._set_aside += self._sandbox.audit(held.before)
 
-    async def _see_through(self, running: Running, leaving: "asyncio.Future[None]") -> None:
+    async def _see_through(self, running: Running, cut: "asyncio.Future[Cut]") -> None:
         """Wait for its end, for its limit, or for a reason to let it go on."""
         command, job = running.command, running.job
         if command.background or command.terminal:
-            await settles(job, START_ON_TERMINAL if command.terminal else START, leaving)
+            await settles(job, START_ON_TERMINAL if command.terminal else START, cut)
             running.left = None if job.exit_code is not None else Left.MODEL
-        elif not await job.ends(command.timeout, leaving):
-            if leaving.done():
+        elif not await job.ends(command.timeout, cut):
+            if cut.done() and cut.result() is Cut.LEAVE:
                 running.left = Left.PERSON
             else:
                 running.in_time = False

@@ -1,5 +1,6 @@
 """The doors to the machine the tools act on: files, commands, search."""
 
+from asyncio import Future
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -120,14 +121,22 @@ class Left(StrEnum):
     SHELL = "shell"
 
 
+class Cut(StrEnum):
+    """What a person wishes for a command that runs: that it goes on as a job, or that it ends."""
+
+    LEAVE = "leave"
+    STOP = "stop"
+
+
 class ShellResult(Value, frozen=True):
     """How a command ended. `output` is standard output and error, interleaved, its middle left out when it is long.
 
-    `exit_code` is None when the time limit stopped the command, or when it goes on as `job`; negative means it died of
-    that signal. `full` is a file that holds the whole output, when `output` does not. `stuck` says that a command that
-    was stopped had been `quiet` for that many seconds and used no processor; `ports` are those it listens on. `moved`
-    tells what this command changed for the next one, `gone` is the folder it should have started in. `set_aside` tells
-    of files that a sandboxed one made, which other programs would obey, and which are no longer there.
+    `exit_code` is None when the time limit or a person stopped the command, or when it goes on as `job`; negative means
+    it died of that signal. `full` is a file that holds the whole output, when `output` does not. `stuck` says that a
+    command that was stopped had been `quiet` for that many seconds and used no processor; `ports` are those it listens
+    on. `moved` tells what this command changed for the next one, `gone` is the folder it should have started in.
+    `set_aside` tells of files that a sandboxed one made, which other programs would obey, and which are no longer
+    there.
     """
 
     exit_code: int | None
@@ -158,8 +167,13 @@ class Shell(Protocol):
     async def sandbox(self) -> SandboxChecked:
         """How commands are held; found out when first asked."""
 
-    async def run(self, command: ShellCommand, on_output: Callable[[str], None]) -> ShellResult:
-        """Run to the end, or until it goes on. Cancellation and the time limit kill the whole group first."""
+    async def run(
+        self, command: ShellCommand, on_output: Callable[[str], None], cut: "Future[Cut] | None" = None
+    ) -> ShellResult:
+        """Run to the end, or until it goes on. Cancellation and the time limit kill the whole group first.
+
+        `cut` can say meanwhile what shall become of it; such a command is none that `leave` means.
+        """
 
     def leave(self) -> bool:
         """Let the command that runs now go on as a job, and its `run` end. False when none runs."""

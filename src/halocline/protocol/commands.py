@@ -106,8 +106,25 @@ class Fork(Command, frozen=True):
     at: int = 0
 
 
+class RunCommand(Command, frozen=True):
+    """Run a command as the person (`!`): nobody is asked, no turn begins, and the model hears of it afterwards."""
+
+    command: str
+
+
+class StopCommand(Command, frozen=True):
+    """End a command that the person runs, with all its processes; what it printed so far counts."""
+
+    run: str
+
+
 class LeaveRunning(Command, frozen=True):
-    """Let the command that runs now go on as a job; its call ends with what it printed so far."""
+    """Let the command that runs now go on as a job; its call ends with what it printed so far.
+
+    `run` names one that the person runs themselves; empty, it is the model's.
+    """
+
+    run: str = ""
 
 
 class StopJob(Command, frozen=True):
@@ -140,6 +157,8 @@ AnyCommand = (
     | GoBack
     | EditMessage
     | Fork
+    | RunCommand
+    | StopCommand
     | LeaveRunning
     | StopJob
     | Label

@@ -57,6 +57,11 @@ from halocline.protocol.news_events import (
     TodosReminded as TodosReminded,
     TurnResumed as TurnResumed,
 )
+from halocline.protocol.own_commands import (
+    OwnCommandEnded as OwnCommandEnded,
+    OwnCommandsReported as OwnCommandsReported,
+    OwnCommandStarted as OwnCommandStarted,
+)
 from halocline.protocol.questions import (
     AnswerAccepted as AnswerAccepted,
     AnswerRefused as AnswerRefused,
@@ -423,6 +428,9 @@ DurableEvent = (
     | JobStarted
     | JobEnded
     | JobsReported
+    | OwnCommandStarted
+    | OwnCommandEnded
+    | OwnCommandsReported
     | DiagnosticsReported
     | InstructionsLoaded
     | FilesChangedOutside

@@ -243,6 +243,21 @@ def _job_ended(state: State, e: ev.JobEnded) -> State:
     return replace(state, jobs=left, jobs_ended_apart=state.jobs_ended_apart + apart)
 
 
+def _own_started(state: State, e: ev.OwnCommandStarted) -> State:
+    return replace(state, own_commands=(*state.own_commands, e), own_started=state.own_started + 1)
+
+
+def _own_ended(state: State, e: ev.OwnCommandEnded) -> State:
+    left = tuple(running for running in state.own_commands if running.run != e.run)
+    after = replace(state, own_commands=left, own_untold=(*state.own_untold, e))
+    if e.moved:
+        after = replace(after, shell=ev.ShellMoved(e.cwd, e.exported))
+    if not e.job:
+        return after
+    job = ev.JobStarted(e.job, e.command, e.run, "person", seq=e.seq, at=e.at, task=e.task)
+    return _job_started(after, job)
+
+
 def _mcp_offered(state: State, e: ev.McpOffered) -> State:
     kept = tuple(server for server in state.mcp if server.name != e.server.name)
     return replace(state, mcp=(*kept, e.server))
@@ -335,6 +350,9 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.JobStarted: _job_started,
     ev.JobEnded: _job_ended,
     ev.JobsReported: _jobs_reported,
+    ev.OwnCommandStarted: _own_started,
+    ev.OwnCommandEnded: _own_ended,
+    ev.OwnCommandsReported: lambda state, e: replace(_told(state, e.content), own_untold=()),
     ev.InstructionsLoaded: _instructed,
     ev.DiagnosticsReported: lambda state, e: _told(state, e.content),
     ev.EnvironmentReported: lambda state, e: _told(state, e.content),

@@ -62,7 +62,8 @@ class TurnState(Value, frozen=True):
 class State(Value, frozen=True):
     """Everything known about a task. `unheard` are a person's words that no request has carried yet.
 
-    `gap` is what the model hears of a process that died, once the calls that wait have their answers.
+    `gap` is what the model hears of a process that died, once the calls that wait have their answers. `own_commands`
+    run now, and of those `own_untold` the model has not heard.
     """
 
     task: str = ""
@@ -115,6 +116,9 @@ class State(Value, frozen=True):
     sandbox: ev.SandboxChecked = ev.SandboxChecked()
     jobs: tuple[ev.JobStarted, ...] = ()
     jobs_started: int = 0
+    own_commands: tuple[ev.OwnCommandStarted, ...] = ()
+    own_started: int = 0
+    own_untold: tuple[ev.OwnCommandEnded, ...] = ()
     jobs_ended_apart: tuple[ev.JobEnded, ...] = ()
     offered: frozenset[str] = frozenset()
     mcp: tuple[McpServer, ...] = ()
@@ -164,7 +168,8 @@ class State(Value, frozen=True):
             if isinstance(message, UserMessage):
                 words = "".join(part.text for part in message.content if isinstance(part, Text)).strip()
                 return words.split("\n", 1)[0][:120]
-        return ""
+        ran = next((own.command for own in self.own_commands), "") or next((own.command for own in self.own_untold), "")
+        return f"!{ran}".split("\n", 1)[0][:120] if ran else ""
 
 
 def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:

@@ -18,6 +18,8 @@ from halocline.protocol.values import Value
 LONGEST = 60_000
 """Characters of one kind of words that are kept of a task."""
 TITLE = 120
+OWN = "!"
+"""What a title begins with that is a command of the person: it gives way to the first prompt."""
 _BEGIN = b'{"type":"'
 _REPORT = b'"ends_turn":true'
 
@@ -68,7 +70,8 @@ def _started(facts: Facts, e: ev.TaskStarted) -> Facts:
 
 def _asked(facts: Facts, e: ev.TurnStarted | ev.SteeringReceived) -> Facts:
     text = "".join(part.text for part in e.content if isinstance(part, Text)).strip()
-    title = facts.info.title or text.split("\n", 1)[0][:TITLE]
+    known = "" if facts.info.title.startswith(OWN) else facts.info.title
+    title = known or text.split("\n", 1)[0][:TITLE]
     status = "unfinished" if isinstance(e, ev.TurnStarted) else facts.info.status
     return _said(_now(facts, e, title=title, status=status), prompts=text)
 
@@ -88,6 +91,11 @@ def _answered(facts: Facts, e: ev.AssistantMessageCompleted) -> Facts:
 
 def _called(facts: Facts, e: ev.ToolCallStarted) -> Facts:
     return _said(_now(facts, e), actions=e.title)
+
+
+def _ran(facts: Facts, e: ev.OwnCommandStarted) -> Facts:
+    title = facts.info.title or f"{OWN}{e.command}".split("\n", 1)[0][:TITLE]
+    return _said(_now(facts, e, title=title), actions=e.command)
 
 
 def _reported(facts: Facts, e: ev.ToolCallEnded) -> Facts:
@@ -127,6 +135,7 @@ _LEARN: dict[bytes, Callable[[Facts, Any], Facts]] = {
     b"assistant_message_completed": _answered,
     b"tool_call_started": _called,
     b"tool_call_ended": _reported,
+    b"own_command_started": _ran,
     b"file_changed": _changed,
     b"task_labelled": _labelled,
     b"model_changed": lambda facts, e: _now(facts, e, model=e.model),

@@ -84,7 +84,7 @@ def _call(row: r.CallRow) -> str:
     """A call under its title; the report that ends a turn is the agent's own words."""
     if row.ends_turn and row.status is CallStatus.COMPLETED:
         return row.output.strip()
-    head = f"### {row.name}: {code(row.title)}\n\n{_outcome(row)}"
+    head = f"### {'you ran' if row.own else row.name}: {code(row.title)}\n\n{_outcome(row)}"
     if row.diffs:
         return "\n\n".join([head, *(fenced(diff.text, "diff") for diff in row.diffs)])
     return f"{head}\n\n{fenced(row.output)}" if row.output.strip() else head

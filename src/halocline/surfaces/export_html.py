@@ -149,7 +149,8 @@ def _call(row: r.CallRow) -> str:
         return _markdown(row.output)
     style = "good" if row.status is CallStatus.COMPLETED else "bad"
     title = escape(" ".join(row.title.split()))
-    head = f'<span class="{style}">{_STATUS[row.status]}</span> {escape(row.name)} <code>{title}</code>'
+    name = "you ran" if row.own else escape(row.name)
+    head = f'<span class="{style}">{_STATUS[row.status]}</span> {name} <code>{title}</code>'
     shown = [f'<pre><code class="diff">{_diff(diff)}</code></pre>' for diff in row.diffs]
     if not row.diffs and row.output.strip():
         shown = [f"<pre>{escape(row.output.rstrip())}</pre>"]

@@ -64,7 +64,7 @@ class Approval(Value, frozen=True):
 class CallRow(Tagged, frozen=True):
     """A tool call. `status` is None while it is open, `started_at` (Unix seconds) is None until it runs.
 
-    `foreign`: the tool is an MCP server's, and so are the words of its result.
+    `foreign`: the tool is an MCP server's, and so are the words of its result. `own`: the person ran it themselves.
     """
 
     call: str
@@ -82,6 +82,7 @@ class CallRow(Tagged, frozen=True):
     seconds: float | None = None
     ends_turn: bool = False
     foreign: bool = False
+    own: bool = False
 
 
 class QuestionRow(Tagged, frozen=True):

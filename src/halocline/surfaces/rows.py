@@ -28,7 +28,7 @@ from halocline.protocol.messages import (
     Usage,
     UserPart,
 )
-from halocline.protocol.values import Value
+from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.row_kinds import (
     Approval,
     CallRow,
@@ -57,6 +57,7 @@ LIVE_OUTPUT = 16_384
 
 AT_ONCE = 256
 """Rows that are folded together, when there are many."""
+NEW_LINE = "\n"
 LONG_HOOK = 1.0
 """Seconds beyond which a hook is worth a row."""
 
@@ -277,6 +278,26 @@ def _call_ended(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
     return _add(_change(t, e.call, end), *_found(e.result.content))
 
 
+def _own_started(t: Transcript, e: ev.OwnCommandStarted) -> Transcript:
+    arguments: JsonObject = {"command": e.command}
+    row = CallRow(e.run, "execute_command", e.command, ev.ToolKind.EXECUTE, arguments=arguments, started_at=e.at)
+    return _add(t, replace(row, own=True))
+
+
+def _own_ended(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
+    def end(row: CallRow) -> CallRow:
+        status = ev.CallStatus.CANCELLED if e.stopped else ev.CallStatus.COMPLETED
+        ran = e.exit_code is not None or e.stopped or e.job
+        return replace(
+            row,
+            status=status if ran else ev.CallStatus.FAILED,
+            output=f"{e.output.rstrip(NEW_LINE) or '[no output]'}\n[{e.said}]",
+            seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
+        )
+
+    return _change(t, e.run, end)
+
+
 def _found(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
     """What language servers and formatters found; a formatter's diff stands in the call's row."""
     for part in content:
@@ -352,6 +373,8 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.ToolCallStarted: _call_started,
     ev.ToolCallProgressed: lambda t, e: _change(t, e.call, lambda row: _grow(row, e.text)),
     ev.ToolCallEnded: _call_ended,
+    ev.OwnCommandStarted: _own_started,
+    ev.OwnCommandEnded: _own_ended,
     ev.ApprovalRequested: _asked,
     ev.ApprovalResolved: _decided,
     ev.QuestionAsked: lambda t, e: _add(t, QuestionRow(e.request, e.question, e.options, e.call)),

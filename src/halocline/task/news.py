@@ -1,12 +1,18 @@
-"""What the model is told before a request: rules, jobs, MCP servers, files that changed, the to-do list, its
-surroundings, errors found late, what the person mentioned by `@`.
+"""What the model is told before a request: rules, jobs, what the person ran, MCP servers, files that changed, the to-do
+list, its surroundings, errors found late, what the person mentioned by `@`.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from halocline.context.environment import environment_news
-from halocline.protocol.events import DiagnosticsReported, EnvironmentReported, Event, MentionsResolved
+from halocline.protocol.events import (
+    DiagnosticsReported,
+    EnvironmentReported,
+    Event,
+    MentionsResolved,
+    OwnCommandsReported,
+)
 from halocline.protocol.messages import Message
 from halocline.protocol.state import State
 from halocline.task.jobs import news_of as news_of_jobs
@@ -16,6 +22,10 @@ from halocline.task.machine import Machine
 async def news_of(state: State, machine: Machine, visible: Callable[[], Sequence[Message]]) -> list[Event]:
     """Nothing most of the time. A file whose text is in `visible`, what the model still reads, is not given again."""
     news: list[Event] = [*await news_of_jobs(state, machine.shell.jobs)]
+    if state.own_untold:
+        from halocline.context.own_command_notes import own_commands_note
+
+        news.append(OwnCommandsReported(content=(own_commands_note(state.own_untold),)))
     if machine.mcp:
         news += await machine.mcp.news(state)
     if machine.instructions and (rules := machine.instructions.news(state)):

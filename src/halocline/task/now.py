@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from halocline.protocol.events import (
     AssistantMessageCompleted,
     Event,
+    OwnCommandEnded,
+    OwnCommandStarted,
     StepRetried,
     StepStarted,
     TextDelta,
@@ -32,6 +34,7 @@ class Now:
         self._calls: dict[tuple[str, str], list[str]] = {}
         self._outputs: dict[str, list[str]] = {}
         self._retry: StepRetried | None = None
+        self._own: set[str] = set()
 
     def learn(self, event: Event) -> None:
         match event:
@@ -44,12 +47,18 @@ class Now:
                 self._outputs[call] = _bounded(self._outputs.get(call, []), text)
             case ToolCallEnded(call=call):
                 self._outputs.pop(call, None)
+            case OwnCommandStarted(run=run):
+                self._own.add(run)
+            case OwnCommandEnded(run=run):
+                self._own.discard(run)
+                self._outputs.pop(run, None)
             case StepRetried():
                 self._draft, self._calls, self._retry = [], {}, event
             case StepStarted() | AssistantMessageCompleted():
                 self._draft, self._calls, self._retry = [], {}, None
             case TurnEnded():
-                self._draft, self._calls, self._outputs, self._retry = [], {}, {}, None
+                own = {run: said for run, said in self._outputs.items() if run in self._own}
+                self._draft, self._calls, self._outputs, self._retry = [], {}, own, None
 
     def events(self) -> Iterator[StepRetried | Delta | ToolCallDelta | ToolCallProgressed]:
         """What would have told all this, neighbours joined."""

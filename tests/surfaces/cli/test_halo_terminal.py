@@ -120,6 +120,26 @@ def test_ctrl_b_does_nothing_when_no_command_runs(halo: Halo) -> None:
     assert person.sees("done").is_gone_with() == 0
 
 
+def test_an_exclamation_mark_runs_a_command_of_the_person_and_asks_nobody(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script({**HI, "expect": "$ mkdir own && echo made it"}))
+    person.sees(COMPOSER).types("!mkdir own && echo made it\r").sees("you", "made it", "exit code 0", COMPOSER)
+    person.types("!\r").sees("There is no command", COMPOSER)
+    person.types("and now\r").sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert (halo.folder / "own").is_dir()
+
+
+def test_ctrl_c_ends_the_persons_command_and_ctrl_b_lets_one_go_on(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script(HI))
+    person.sees(COMPOSER).types("!echo first; sleep 1000\r").sees("first").types(CTRL_C)
+    person.sees("stopped by the person", COMPOSER).types("!echo $$ > pid; echo second; sleep 1000\r").sees("second")
+    person.types(CTRL_B).sees("goes on as job-1", COMPOSER)
+    assert is_running(pid := int((halo.folder / "pid").read_text()))
+    person.types(CTRL_D)
+    person.is_gone_with()
+    assert not is_running(pid)
+
+
 def test_a_command_in_another_folder_says_so_before_it_is_allowed(halo: Halo) -> None:
     (halo.folder / "sub").mkdir()
     moves = {"call": [shell("cd sub"), shell("touch here")]}

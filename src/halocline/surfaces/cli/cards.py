@@ -90,7 +90,7 @@ def looks(rows: Sequence[r.CallRow], limit: int = 8) -> str:
 def call_card(row: r.CallRow, *, headed: bool = True, details: bool = False) -> RenderableType:
     """A finished call: what it was, what came of it, how it ended. `headed` is false below its approval card."""
     head = [call_head(row)] if headed else []
-    if row.status is not CallStatus.COMPLETED:
+    if row.status is not CallStatus.COMPLETED and not row.own:
         return Group(*head, _unhappy_end(row))
     if row.kind is ToolKind.EXECUTE:
         return Group(*head, *_command_output(row, details=details))
@@ -122,6 +122,8 @@ def call_head(row: r.CallRow) -> RenderableType:
     title = clean(row.title)
     if row.kind in LOOKS:
         return marked(line(title, "quiet"), _MARKS[row.kind], "quiet")
+    if row.own:
+        return marked(Text.assemble(wrapped(title, "title"), ("  you", "quiet"), overflow="fold"), "$", "accent")
     return marked(_headline(title, row.diffs), _MARKS.get(row.kind, "•"), "accent")
 
 

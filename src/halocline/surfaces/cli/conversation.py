@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from halocline.controller.client import Client
 from halocline.protocol import commands as cmd, events as ev
@@ -23,6 +23,9 @@ FOR_GOOD = "nowhere"
 """Where a person goes who leaves for no other task."""
 CLOSING_TIME = 5.0
 """Seconds that a program which is told to quit gives its task to write its ends."""
+
+if TYPE_CHECKING:
+    from halocline.surfaces.cli.own_command import OwnCommand
 
 T = TypeVar("T")
 
@@ -63,6 +66,7 @@ class Conversation:
         self.adds: tuple[str, ...] = ()
         self._events: AsyncIterator[ev.Event]
         self._shown = 0
+        self._own: OwnCommand | None = None
         self._leave_key = LeaveKey(sys.stdin.fileno()) if view.asks else None
 
     @property
@@ -107,7 +111,7 @@ class Conversation:
                 case ev.QuestionAsked(request=request) if self._view.asks:
                     await self._wait_for(self._answer(event), event.seq, partial(_answers, request))
                 case ev.ToolCallStarted(name=name) if name == LEFT_BY_KEY:
-                    self._let_leave()
+                    self._let_leave(partial(self._client.send, cmd.LeaveRunning(task=self._task)))
                 case ev.ToolCallEnded(name=name) if name == LEFT_BY_KEY:
                     self._keep()
                 case ev.HandedOver() if event.seq > opened:
@@ -130,7 +134,9 @@ class Conversation:
         if not prompt:
             prompt, typed = await self._composed(), True
         while prompt and not self._leaving:
-            if typed and self._view.asks and prompt.lstrip().startswith("/") and await self._was_ours(prompt):
+            if typed and self._view.asks and self._stays and prompt.lstrip().startswith("!"):
+                await self._run_own(prompt.strip().removeprefix("!"))
+            elif typed and self._view.asks and prompt.lstrip().startswith("/") and await self._was_ours(prompt):
                 if self.leaves_for:
                     return False
             elif await self._sent(prompt, typed=typed):
@@ -179,6 +185,26 @@ class Conversation:
             while self._shown < self._client.state(self._task).seq:
                 self._show(await anext(self._events))
         return ours
+
+    async def _run_own(self, command: str) -> None:
+        """Run a command of the person, and show it to its end; Ctrl-C ends it, and a key lets it go on."""
+        from halocline.surfaces.cli.own_command import OwnCommand
+
+        try:
+            own = self._own = OwnCommand(self._client, self._task, command)
+        except UsageError as error:
+            self._view.say(f"{error.text} {error.hint}".rstrip())
+            return
+        self._let_leave(own.leave)
+        try:
+            while not own.is_over(event := await anext(self._events)):
+                self._show(event)
+            self._show(event)
+        except StopAsyncIteration:  # the task was closed, by a signal or by its writer
+            self._leaving = True
+        finally:
+            self._own = None
+            self._keep()
 
     async def _answered(self, text: str) -> bool:
         """Answer a word with a slash that is not for the model. False when it is none."""
@@ -254,12 +280,10 @@ class Conversation:
             return
         self._client.send(cmd.AnswerQuestion(task=self._task, request=event.request, answer=answer))
 
-    def _let_leave(self) -> None:
-        """A command runs: a key lets it go on without the agent."""
+    def _let_leave(self, leave: Callable[[], object]) -> None:
+        """A command runs: a key lets it go on, and is waited for no more."""
         if self._leave_key is not None:
-            asyncio.get_running_loop().add_signal_handler(
-                signal.SIGQUIT, self._client.send, cmd.LeaveRunning(task=self._task)
-            )
+            asyncio.get_running_loop().add_signal_handler(signal.SIGQUIT, leave)
             self._leave_key.on()
 
     def _keep(self) -> None:
@@ -287,6 +311,8 @@ class Conversation:
             self._give_up()
         elif number == signal.SIGINT and self._answering:
             pass
+        elif number == signal.SIGINT and self._own:
+            self._own.stop()
         elif number == signal.SIGINT and self._running and not self._interrupted:
             self._interrupted = True
             self._client.send(cmd.Interrupt(task=self._task))

@@ -35,6 +35,8 @@ SAID = {"plan_mode_respond": "response"}
 LONGEST_STEP = 40
 """Characters of the current step in the moving line."""
 
+NEW_LINE = "\n"
+
 _ADDRESS = re.compile(r"\s*https?://\S+\s*")
 _MARGIN = Text("  ", end="")
 
@@ -58,6 +60,8 @@ class Screen:
         self._asked: dict[str, str] = {}
         self._previewed = ""
         self._answered: set[str] = set()
+        self._own: set[str] = set()
+        self._mine: Activity | None = None
 
     @property
     def is_live(self) -> bool:
@@ -82,7 +86,7 @@ class Screen:
     def begin_anew(self) -> None:
         """Forget the task that was shown; another one comes, whose calls and questions may have the same names."""
         self._print_looks()
-        self._transcript, self._printed, self._asked, self._answered = Transcript(), 0, {}, set()
+        self._transcript, self._printed, self._asked, self._answered, self._own = Transcript(), 0, {}, set(), set()
 
     def status(self, text: str | None) -> None:
         """Say what is happening in the moving line; None takes it away."""
@@ -173,15 +177,20 @@ class Screen:
                 self._print_decision(event)
             case ev.QuestionAnswered():
                 self._answer_below_its_question(event)
+            case ev.OwnCommandEnded(run=run) if run in self._own and (row := self._transcript.call(run)):
+                self._own.discard(run)
+                self._print_row(row)
         if not self._stream.is_open:
             self._advance(skip_said=spoken)
 
     def _advance(self, *, skip_said: bool = False) -> None:
         rows = self._transcript.rows
-        while self._printed < len(rows) and r.is_settled(rows[self._printed]):
+        while self._printed < len(rows) and (r.is_settled(rows[self._printed]) or _is_own(rows[self._printed])):
             row = rows[self._printed]
             self._printed += 1
-            if not (skip_said and isinstance(row, r.ThoughtRow | r.ReplyRow)):
+            if isinstance(row, r.CallRow) and not r.is_settled(row):
+                self._own.add(row.call)
+            elif not (skip_said and isinstance(row, r.ThoughtRow | r.ReplyRow)):
                 self._print_row(row)
 
     def _print_rows(self, rows: list[r.ThoughtRow | r.ReplyRow]) -> None:
@@ -315,6 +324,15 @@ class Screen:
                 title = clean(event.title).split("\n", 1)[0]
                 hint = LEAVE_HINT if self._can_leave and event.name == LEFT_BY_KEY else ""
                 self._out.status.set(Activity(verb + title, self._last_output, hint=hint))
+            case ev.OwnCommandStarted() if self._out.status.activity is None:
+                self._progress = ""
+                hint = LEAVE_HINT if self._can_leave else ""
+                self._mine = Activity(
+                    f"running {clean(event.command).split(NEW_LINE, 1)[0]}", self._last_output, hint=hint
+                )
+                self._out.status.set(self._mine)
+            case ev.OwnCommandEnded() if self._out.status.activity is self._mine:
+                self.status(None)
             case ev.ApprovalRequested() | ev.QuestionAsked() | ev.TurnEnded():
                 self.status(None)
             case ev.ToolCallEnded() | ev.ApprovalResolved() | ev.QuestionAnswered() | ev.AssistantMessageCompleted():
@@ -333,6 +351,11 @@ class Screen:
 
     def _last_output(self) -> str:
         return self._progress.rstrip().rsplit("\n", 1)[-1]
+
+
+def _is_own(row: r.Row) -> bool:
+    """What a person runs themselves holds up nothing: it is printed when it ends."""
+    return isinstance(row, r.CallRow) and row.own
 
 
 def step(todos: Sequence[ev.Todo]) -> str:

@@ -56,6 +56,11 @@ class StatusLine:
         """Whether the terminal can redraw a line in place."""
         return self._is_live
 
+    @property
+    def activity(self) -> Activity | None:
+        """What it says is happening."""
+        return self._activity
+
     def start(self) -> None:
         """Let the running event loop move the line."""
         self._loop = asyncio.get_running_loop()

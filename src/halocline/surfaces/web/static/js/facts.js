@@ -72,9 +72,12 @@ const FACTS = {
   task_adopted(f, e) {
     Object.assign(f, { model: e.model, mode: e.mode, approvals: e.approval_mode })
   },
+  own_command_started(f, e) {
+    f.title ||= `!${e.command}`.split('\n', 1)[0].slice(0, 120)
+  },
   turn_started(f, e) {
     const text = textOf(e.content)
-    if (!f.title) f.title = text.split('\n', 1)[0].slice(0, 120)
+    if (!f.title || f.title[0] === '!') f.title = text.split('\n', 1)[0].slice(0, 120)
     f.prompts.push({ seq: e.seq, at: e.at, text })
     f.turns.push({ seq: e.seq, at: e.at, end: 0, files: new Set(), cost: 0, usage: {}, finished: false })
     Object.assign(f, { running: true, cutOff: false, since: e.at, activity: 'model', error: null })
@@ -159,6 +162,9 @@ const FACTS = {
   },
   job_started(f, e) {
     f.jobs.set(e.job, e)
+  },
+  own_command_ended(f, e) {
+    if (e.job) f.jobs.set(e.job, { ...e, call: e.run })
   },
   job_ended(f, e) {
     f.jobs.delete(e.job)

@@ -31,9 +31,10 @@ export const visible = (t) => (t.draft.length ? [...t.rows, ...t.draft] : t.rows
 export function forgetTransient(t) {
   t.draft = []
   if (t.rows.at(-1)?.type === 'retry_row') t.rows.pop()
-  for (let at = t.rows.length - 1; at >= 0 && t.rows[at].type !== 'turn_end_row'; at--) {
+  for (let at = t.rows.length - 1, now = true; at >= 0; at--) {
     const row = t.rows[at]
-    if (row.type === 'call_row' && !row.status && row.output) t.rows[at] = { ...row, output: '' }
+    now &&= row.type !== 'turn_end_row' // what a person runs goes on over the ends of turns
+    if (row.type === 'call_row' && !row.status && row.output && (now || row.own)) t.rows[at] = { ...row, output: '' }
   }
 }
 
@@ -245,6 +246,24 @@ const FOLDS = {
     }))
     add(t, ...found(e.result.content))
   },
+  own_command_started: (t, e) =>
+    add(t, {
+      type: 'call_row',
+      call: e.run,
+      name: 'execute_command',
+      title: e.command,
+      kind: 'execute',
+      arguments: { command: e.command },
+      started_at: e.at,
+      own: true,
+    }),
+  own_command_ended: (t, e) =>
+    change(t, e.run, (row) => ({
+      ...row,
+      status: e.stopped ? 'cancelled' : e.exit_code != null || e.job ? 'completed' : 'failed',
+      output: `${(e.output ?? '').replace(/\n+$/, '') || '[no output]'}\n[${e.said ?? ''}]`,
+      seconds: row.started_at == null ? undefined : Math.max(0, e.at - row.started_at),
+    })),
   approval_requested: (t, e) => {
     const { request, reason, detail, diffs, grant, place, parts, sandbox } = e
     const approval = { request, reason, detail, diffs, grant, place, parts, sandbox }

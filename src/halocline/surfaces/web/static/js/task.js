@@ -135,6 +135,7 @@ export class Task {
   /** Whether a call goes on no more, though nobody said how it ended: its turn was cut off. */
   isCutOff(row) {
     if (row.type !== 'call_row' || row.status) return false
+    if (row.own) return this.ready.value && !board.peek()[this.id]
     return !this.facts.running || this.calls.get(row.call) < this.facts.turns.at(-1)?.seq
   }
 

@@ -83,7 +83,7 @@ export function CallCard({ row, task }) {
   const cutOff = !asks && task.isCutOff(row)
   const runs = !row.status && !asks && !cutOff && row.started_at
   const command = isCommand(row)
-  const shows = row.status === 'completed' && (row.kind === 'edit' || row.images?.length > 0)
+  const shows = row.own || (row.status === 'completed' && (row.kind === 'edit' || row.images?.length > 0))
   const matters = asks || (runs && command) || row.status === 'failed' || shows
   const [open, setOpen] = useState(null)
   const isOpen = open ?? (allOpen.value || matters)
@@ -98,7 +98,7 @@ export function CallCard({ row, task }) {
   return html`<article class=${classes('card call', `kind-${row.kind ?? 'other'}`, asks && 'asks', row.status)} data-card data-call=${row.call} tabindex="-1" onKeyDown=${pressed} aria-label=${row.title}>
     <button class="call-line" aria-expanded=${Boolean(isOpen)} onClick=${toggle}>
       <span class="call-icon" aria-hidden="true"><${Icon} name=${mcpName(row) ? 'plug' : ICONS[row.kind] ?? 'plug'} size="16" /></span>
-      <${Title} row=${row} />
+      <${Title} row=${row} />${row.own && html`<span class="badge">you</span>`}
       ${became && html`<span class="badge">${became}</span>`}
       ${(added || removed) > 0 && html`<${Stat} added=${added} removed=${removed} />`}
       ${runs ? html`<${Elapsed} since=${row.started_at} />` : html`<span class="tiny soft call-time">${row.seconds == null || row.seconds < 0.05 ? '' : seconds(row.seconds)}</span>`}

@@ -12,7 +12,7 @@ const LETTERS = 4 // of a token, about
 /** What the text mentions, asked once the typing rests. */
 function useMentioned(task, typed) {
   const [found, setFound] = useState([])
-  const asks = Boolean(task) && typed.includes('@')
+  const asks = Boolean(task) && typed.includes('@') && typed[0] !== '!'
   useEffect(() => {
     if (!asks) return void setFound([])
     let here = true
@@ -53,6 +53,8 @@ export default function Chips({ task, place, typed, model, where, onModel, onCut
   }, [pictures])
   const known = mentioned.reduce((sum, one) => sum + (one.tokens ?? 0), 0) + texts.reduce((sum, [, text]) => sum + text.length / LETTERS, 0) + typed.length / LETTERS
   const other = isBlind && pictures ? seeing() : null
+  if (typed[0] === '!' && !given.length)
+    return html`<p class="chips soft tiny" role="status"><span><${Icon} name="terminal" size="13" /> Enter runs this as your own command. Nobody is asked; the agent hears of it with your next message.</span></p>`
   if (!given.length && !texts.length && !mentioned.length && known < 250) return null
   return html`<div class="chips">
     ${pictures && isBlind && html`<p class="blind" role="status"><${Icon} name="warn" size="15" /><span class="grow">${short(model)} cannot see pictures: it is only told their names.</span>

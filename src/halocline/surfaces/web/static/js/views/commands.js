@@ -8,14 +8,15 @@ import { compose } from './quote.js'
 
 export function CommandFoot({ row, task, runs }) {
   const command = row.arguments?.command ?? row.title
+  const own = row.own ? { run: row.call } : {}
   if (runs)
     return html`<div class="call-foot row">
-      <button class="button small" onClick=${() => task.send('leave_running').catch(complain)} title="It goes on as a job, and the agent too">Let it run on</button>
-      <button class="button small" onClick=${() => task.send('interrupt').catch(complain)} title="End the command and this turn">Stop</button>
+      <button class="button small" onClick=${() => task.send('leave_running', own).catch(complain)} title=${row.own ? 'It goes on as a job' : 'It goes on as a job, and the agent too'}>Let it run on</button>
+      <button class="button small" onClick=${() => task.send(row.own ? 'stop_command' : 'interrupt', own).catch(complain)} title=${row.own ? 'End the command' : 'End the command and this turn'}>Stop</button>
     </div>`
   return html`<div class="call-foot row">
     <span class="row small"><${CopyButton} text=${command} label="Copy the command" /></span>
-    <button class="button small quiet" onClick=${() => compose(`Run this again, and tell me what is different: \`${command}\``)}>Run again…</button>
+    <button class="button small quiet" onClick=${() => compose(row.own ? `!${command}` : `Run this again, and tell me what is different: \`${command}\``)}>Run again…</button>
   </div>`
 }
 

@@ -11,9 +11,9 @@ import { attachmentsOf, loadMenu, useMenu, useAttaching, useRecall, useStash } f
 import { answer } from '../answering.js'
 import { Bar } from './bar.js'
 import { Lazy } from './lazy.js'
-import Strip from './strip.js'
 
 const loadChips = () => import('./chips.js')
+const loadStrip = () => import('./strip.js')
 export const APPROVALS = ['ask', 'accept-edits', 'auto', 'yolo']
 const ONE_OF_OURS = /^\/[a-z][\w-]*(\s|$)/i
 
@@ -66,6 +66,8 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
   useEffect(() => {
     write(draftOf(id))
   }, [id])
+  // What waits for a lost line has to be shown without it.
+  useEffect(() => void setTimeout(() => loadStrip().catch(() => {}), 1000), [])
   useEffect(() => {
     // A refusal after a reload gives words back to the draft; another tab may have written, too.
     const kept = draftOf(id)
@@ -85,6 +87,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     if (!text && !attachmentsOf(id).length) return
     menu.close()
     if (ONE_OF_OURS.test(text) && (await import('../words.js')).answered(text, { task, choice })) return void (remember(text), write(''))
+    if (text[0] === '!' && !given) return void (remember(text), write(''), import('../own.js').then((own) => own.run(text.slice(1), task, onSend)).catch((error) => (complain(error), field.current && write(text))))
     if (question && !attachmentsOf(id).length) return void (write(''), remember(text), answer(task, question.request, text))
     const taken = await attaching.taken(text)
     if (!taken) return void toast('A file is not there yet, or was refused: wait for it, or remove it.', { kind: 'error' })
@@ -141,14 +144,14 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
   const waits = task && (queues.value[id]?.length || steered.value[id]?.length || outbox.value.some((one) => one.place === id))
 
   return html`<div class=${classes('composer', approvals === 'yolo' && 'full-access', dragged && 'dragged')} onDragOver=${over} onDragLeave=${() => setDragged(false)} onDrop=${dropped}>
-    ${waits && html`<${Strip} task=${task} />`}
+    ${waits && html`<${Lazy} load=${loadStrip} task=${task} />`}
     ${menu.isOpen && html`<${Lazy} load=${loadMenu} />`}
     <label class="hidden-text" for="composer">Message</label>
     <textarea id="composer" ref=${field} rows="1" placeholder=${dragged ? 'Drop it here' : question ? 'Your answer' : placeholder} onKeyDown=${pressed} data-given=${given}
       onInput=${() => (changed(), menu.look())} onClick=${menu.look} onBlur=${menu.close} onPaste=${pasted} spellcheck="true" autocomplete="off"
       aria-autocomplete="list" aria-controls=${menu.isOpen ? 'composer-menu' : null} aria-activedescendant=${menu.meant()} aria-describedby="composer-keys"></textarea>
-    <span class="hidden-text" id="composer-keys">Enter ${running ? 'queues, Ctrl+Enter sends into the running turn' : 'sends'}. At-sign mentions, slash has words.</span>
-    ${(given || typed.length > 900 || typed.includes('@') || typed.includes('[pasted ')) && html`<${Lazy} load=${loadChips} task=${task} place=${id} typed=${typed} model=${model} where=${where} onModel=${setModel} onCut=${cut} />`}
+    <span class="hidden-text" id="composer-keys">Enter ${running ? 'queues, Ctrl+Enter sends into the running turn' : 'sends'}. At-sign mentions, slash has words, an exclamation mark runs a command of yours.</span>
+    ${(given || typed.length > 900 || typed[0] === '!' || typed.includes('@') || typed.includes('[pasted ')) && html`<${Lazy} load=${loadChips} task=${task} place=${id} typed=${typed} model=${model} where=${where} onModel=${setModel} onCut=${cut} />`}
     <${Bar} task=${task} choice=${choice} mode=${mode} approvals=${approvals} model=${model} running=${running} setMode=${setMode} onFiles=${attaching.pick} onStart=${(text) => (insert(text), menu.look())} onSend=${submit} />
   </div>`
 }

@@ -35,6 +35,7 @@ export async function start(content) {
   if (yes === null) throw Object.assign(new Error('Not begun.'), { text: 'The task was not begun; its words are still here.' })
   const task = await post('new', { type: 'begin', workspace, content, model: model || null, mode: mode || null, approval_mode: approval_mode || null, trusted: yes })
   go('task', task)
+  return task
 }
 
 /** What is lost in a folder, in words; asked when it is chosen. */
@@ -104,7 +105,7 @@ export function Home() {
     if (connected) askUsual().then(() => !choice.peek().model && hasNoModel().then(setFirst), () => {})
   }, [connected])
   const said = (content) => {
-    remember(content.filter((part) => part.type === 'text').map((part) => part.text).join('\n'))
+    if (content.length) remember(content.filter((part) => part.type === 'text').map((part) => part.text).join('\n'))
     return start(content)
   }
   return html`<div class="home">

@@ -41,7 +41,7 @@ export function Output({ text: given, head = false, live = false, fetch = null }
   const rest = cut && html`<button class="link tiny" onClick=${() => setWhole(true)}>▸ ${count(more, 'more line')}</button>`
   return html`<div class="output">
     ${!head && rest}
-    ${words ? html`<${Found} lines=${plain(text).split('\n')} words=${words} />` : html`<pre tabindex="0" role="region" aria-label="Output"><${Ansi} text=${part} /></pre>`}
+    ${words ? html`<${Found} lines=${plain(text).split('\n')} words=${words} />` : html`<pre tabindex="0" role="group" aria-label="Output"><${Ansi} text=${part} /></pre>`}
     ${head && rest}
     ${whole && more > 3 && html`<button class="link tiny" onClick=${() => setWhole(false)}>▾ Fewer lines</button>`}
     ${fetch && fetched == null && html`<button class="link tiny" onClick=${() => fetch().then((all) => (setFetched(all), setWhole(true)), complain)}>Its middle was left out: show all</button>`}

@@ -1,0 +1,32 @@
+"""What a person wishes of an open task and gets at once; prompts, and what takes a while, are the controller's own."""
+
+from halocline.controller.assembly import Assembly
+from halocline.controller.opening import OpenTask, switch
+from halocline.protocol import commands as cmd
+from halocline.protocol.events import PolicyChanged, TaskLabelled
+from halocline.task.inbox import Wish
+
+
+def granted(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bool:
+    """False when it came too late: nothing waits for it any more. Raises UsageError."""
+    task = opened.task
+    match command:
+        case cmd.Interrupt():
+            task.inbox.interrupt()
+        case cmd.ResolveApproval():
+            return task.inbox.resolve(command)
+        case cmd.SetMode(mode=mode):
+            switch(task, mode, opened.model.names, assembly)
+        case cmd.SetPolicy(approval_mode=approval_mode):
+            task.emit(PolicyChanged(approval_mode=approval_mode))
+        case cmd.Compact(focus=focus, undo=undo):
+            task.inbox.wish(Wish(focus, undo))
+        case cmd.RunCommand() | cmd.StopCommand():
+            return opened.own_commands().take(command)
+        case cmd.LeaveRunning(run=run):
+            return opened.own_commands().take(command) if run else task.machine.shell.leave()
+        case cmd.Label(name=name, tags=tags, favourite=favourite):
+            task.emit(TaskLabelled(name=name, tags=tags, favourite=favourite))
+        case cmd.CloseTask():
+            task.inbox.close()
+    return True
