@@ -37,6 +37,16 @@ def relative(text: str, name: str) -> str:
     return _MAP.sub("\n", _IMPORT.sub(local, text))
 
 
+def shipped(data: bytes, name: str, row: dict[str, Any]) -> bytes:
+    """The file as it is shipped: modules with relative imports, scripts of one name as modules, others as they are."""
+    if not name.endswith(".js"):
+        return data
+    text = relative(data.decode(), name)
+    if exported := row.get("exports", {}).get(name):
+        text = f"{text.rstrip()}\nexport default {exported};\n"
+    return text.encode()
+
+
 def fetch(row: dict[str, Any], scratch: Path) -> list[dict[str, str]]:
     """Write the files of one package; gives their lines of the manifest."""
     spec = f"{row['name']}@{row['version']}"
@@ -49,10 +59,10 @@ def fetch(row: dict[str, Any], scratch: Path) -> list[dict[str, str]]:
     with tarfile.open(scratch / facts["filename"]) as archive:
         about = json.loads(_read(archive, "package.json"))
         for source, name in row["files"].items():
-            text = relative(_read(archive, source).decode(), name)
+            data = shipped(_read(archive, source), name, row)
             target = FOLDER / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text)
+            target.write_bytes(data)
             lines.append(
                 {
                     "file": name,
@@ -61,7 +71,7 @@ def fetch(row: dict[str, Any], scratch: Path) -> list[dict[str, str]]:
                     "licence": about["license"],
                     "source": source,
                     "package_integrity": facts["integrity"],
-                    "sha256": hashlib.sha256(text.encode()).hexdigest(),
+                    "sha256": hashlib.sha256(data).hexdigest(),
                 }
             )
         if licence := next(

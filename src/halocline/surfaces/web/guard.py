@@ -17,7 +17,8 @@ LARGEST_OPEN_BODY = 4 * 2**10
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-        "font-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; manifest-src 'self'"
+        "font-src 'self'; frame-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; "
+        "manifest-src 'self'"
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",

@@ -4,9 +4,11 @@ import asyncio
 import gzip
 import hashlib
 import mimetypes
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import PurePosixPath
+from types import MappingProxyType
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -17,6 +19,7 @@ from starlette.websockets import WebSocket
 
 from halocline.surfaces.web import transfers
 from halocline.surfaces.web.desk import Desk
+from halocline.surfaces.web.diagram import diagram_page
 from halocline.surfaces.web.guard import Guard
 from halocline.surfaces.web.joined import SCRIPT, joined
 from halocline.surfaces.web.keys import COOKIE, Keys
@@ -56,6 +59,12 @@ def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_addre
     async def static(request: Request) -> Response:
         return served(request.path_params["path"], request)
 
+    async def diagram(request: Request) -> Response:
+        plain, packed, policy = await asyncio.to_thread(diagram_page)
+        tag = f'"{hashlib.sha256(policy.encode()).hexdigest()[:20]}"'
+        own = {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
+        return _sent(request, (plain, packed, tag, "text/html"), own)
+
     async def enter(request: Request) -> Response:
         try:
             given = (await request.body()).decode("utf-8", "replace")
@@ -81,6 +90,7 @@ def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_addre
         Route("/", page),
         Route("/worker.js", worker),
         Route("/static/{path:path}", static),
+        Route("/diagram", diagram),
         Route("/enter", enter, methods=["POST"]),
         Route("/session", session),
         *transfers.routes(desk),
@@ -94,8 +104,14 @@ def served(path: str, request: Request) -> Response:
     found = _file(path)
     if found is None:
         return Response("There is no such file.\n", 404, media_type="text/plain")
+    return _sent(request, found)
+
+
+def _sent(
+    request: Request, found: tuple[bytes, bytes | None, str, str], more: Mapping[str, str] = MappingProxyType({})
+) -> Response:
     plain, packed, tag, kind = found
-    headers = {"etag": tag, "cache-control": "no-cache", "vary": "accept-encoding"}
+    headers = {"etag": tag, "cache-control": "no-cache", "vary": "accept-encoding", **more}
     if request.headers.get("if-none-match") == tag:
         return Response(None, 304, headers)
     if packed and "gzip" in request.headers.get("accept-encoding", ""):

@@ -2,9 +2,13 @@
 // become links, and links lead only to the web or to an address. Blocks that are complete are drawn once; the last one,
 // while it is written, is drawn again at most a quarter of the time, and grows as plain text in between.
 import { Component, html } from './ui.js'
-import { lexer } from '../vendor/marked.js'
+import { Marked } from '../vendor/marked.js'
 import { shown } from './format.js'
 import { Code } from './code.js'
+import { FORMULAS } from './formulas.js'
+import { Diagram, Formula } from './drawn.js'
+
+const marked = new Marked({ extensions: FORMULAS })
 
 const SCHEMES = /^(https?:|mailto:)/i
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
@@ -65,6 +69,8 @@ function inline(token, at) {
       return link(token.href, inner(token.tokens), at)
     case 'image':
       return link(token.href, `[picture: ${shown(token.text || token.href)}]`, at)
+    case 'formula':
+      return html`<${Formula} key=${at} text=${token.text} display=${token.display} open=${token.open} />`
     case 'checkbox':
       return html`<span key=${at} aria-hidden="true">${token.checked ? '☑ ' : '☐ '}</span>`
     default:
@@ -93,14 +99,18 @@ function block(token, at) {
       return html`<p key=${at}>${inner(token.tokens)}</p>`
     case 'text':
       return html`<span key=${at}>${token.tokens ? inner(token.tokens) : shown(unescape(token.text))}</span>`
-    case 'code':
-      return html`<${Code} key=${at} text=${token.text} language=${(token.lang ?? '').split(/\s/, 1)[0]} open=${token.open} />`
+    case 'code': {
+      const language = (token.lang ?? '').split(/\s/, 1)[0]
+      const Kind = language === 'mermaid' && !token.open ? Diagram : Code
+      return html`<${Kind} key=${at} text=${token.text} language=${language} open=${token.open} />`
+    }
     case 'blockquote':
       return html`<blockquote key=${at}>${token.tokens.map(block)}</blockquote>`
     case 'list': {
       const items = token.items.map((item, n) => html`<li key=${n} class=${item.task ? 'task-item' : null}>${item.task && !item.tokens.some((t) => t.type === 'checkbox' || t.tokens?.[0]?.type === 'checkbox') ? (item.checked ? '☑ ' : '☐ ') : ''}${item.tokens.map(block)}</li>`)
       return token.ordered ? html`<ol key=${at} start=${token.start || 1}>${items}</ol>` : html`<ul key=${at}>${items}</ul>`
     }
+    case 'formula':
     case 'checkbox':
       return inline(token, at)
     case 'table':
@@ -121,10 +131,11 @@ const firstDepth = (text) => /^ {0,3}(#{1,6})\s/m.exec(text)?.[1].length ?? 0
 /** `first` is the depth of the text's first heading. The page's own headings are the first two levels, and no level is
  *  left out below them, whatever depths somebody writes. */
 function tokensOf(text, open, first) {
-  const tokens = lexer(text)
+  const tokens = marked.lexer(text)
   for (const token of tokens) if (token.type === 'heading') token.level = token.depth > (first || token.depth) ? 4 : 3
   const last = tokens.at(-1)
   if (open && last?.type === 'code') last.open = true
+  if (open) marked.walkTokens(tokens, (token) => void (token.type === 'formula' && (token.open = true)))
   return tokens
 }
 

@@ -8,6 +8,7 @@ import { Markdown } from '../markdown.js'
 import { CopyButton } from '../code.js'
 import { CallCard, Elapsed, GroupCard, PreviewCard } from './calls.js'
 import { Checkpoint } from './timeline.js'
+import { Marked } from './marked.js'
 import { Pictures } from './output.js'
 import { Plan } from './plan.js'
 import { QuestionCard } from './questions.js'
@@ -38,7 +39,7 @@ class Fold extends Component {
 const Prompt = ({ row, task }) => {
   const images = (task.about.get(row)?.content ?? []).filter((part) => part.type === 'image')
   return html`<article class=${classes('prompt', row.steering && 'steering')} data-card data-prompt tabindex="-1" aria-label="You">
-    <div class="prompt-text">${shown(row.text)}</div>
+    <div class="prompt-text"><${Marked} text=${row.text} /></div>
     ${images.length > 0 && html`<${Pictures} images=${images} />`}
     <div class="prompt-tools">
       ${row.steering && html`<span class="soft tiny">sent while it worked</span>`}

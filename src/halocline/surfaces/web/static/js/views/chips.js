@@ -5,6 +5,7 @@ import { attachAgain, chipsIn, files, removeFile } from '../attach.js'
 import { modelNamed, offered, seeing } from '../models.js'
 import { shown, short, size, tokens } from '../format.js'
 import { Icon } from '../icons.js'
+import { Behind } from './marked.js'
 
 const REST = 250
 const LETTERS = 4 // of a token, about
@@ -41,7 +42,7 @@ function File({ one, place }) {
   </li>`
 }
 
-export default function Chips({ task, place, typed, model, where, onModel, onCut }) {
+export default function Chips({ field, task, place, typed, model, where, onModel, onCut }) {
   const given = files.value[place] ?? []
   const texts = chipsIn(place, typed)
   const mentioned = useMentioned(task, typed)
@@ -55,8 +56,9 @@ export default function Chips({ task, place, typed, model, where, onModel, onCut
   const other = isBlind && pictures ? seeing() : null
   if (typed[0] === '!' && !given.length)
     return html`<p class="chips soft tiny" role="status"><span><${Icon} name="terminal" size="13" /> Enter runs this as your own command. Nobody is asked; the agent hears of it with your next message.</span></p>`
-  if (!given.length && !texts.length && !mentioned.length && known < 250) return null
-  return html`<div class="chips">
+  const behind = html`<${Behind} field=${field} typed=${typed} known=${mentioned.map((one) => one.text)} />`
+  if (!given.length && !texts.length && !mentioned.length && known < 250) return behind
+  return html`${behind}<div class="chips">
     ${pictures && isBlind && html`<p class="blind" role="status"><${Icon} name="warn" size="15" /><span class="grow">${short(model)} cannot see pictures: it is only told their names.</span>
       ${other && html`<button class="button small" onClick=${async () => (await onModel(other.name), attachAgain(place, { ...where, model: other.name }))}>Use ${other.title || short(other.name)}</button>`}</p>`}
     <ul class="given-list" aria-label="Goes along">

@@ -1,0 +1,40 @@
+"""The page of a frame that draws one diagram: a document that holds all it needs, and may load, ask and reach nothing.
+
+Diagrams come from a model. What draws them is large and not ours: it never runs in the page itself. The document is
+sandboxed by its own policy, too, so that it has no origin wherever it is opened; only its two scripts run.
+"""
+
+import base64
+import gzip
+import hashlib
+from functools import lru_cache
+from importlib.resources import files
+
+_STATIC = files("halocline.surfaces.web").joinpath("static")
+_SCRIPTS = ("vendor/mermaid.js", "diagram.js")
+_PAGE = """<!doctype html><meta charset="utf-8"><title>Diagram</title>
+<style>
+:root { color-scheme: light; }
+:root.dark { color-scheme: dark; }
+body { margin: 0; background: transparent; }
+#place { padding: 12px; box-sizing: border-box; overflow-x: auto; overflow-y: hidden; }
+#place svg { display: block; margin: auto; max-width: 100%; }
+</style>
+<div id="place"></div>"""
+
+
+@lru_cache(maxsize=1)
+def diagram_page() -> tuple[bytes, bytes, str]:
+    """The document, the same compressed, and the policy that goes with it. Takes a moment the first time."""
+    scripts = [_STATIC.joinpath(name).read_text() for name in _SCRIPTS]
+    page = (_PAGE + "".join(f"<script>{script}</script>" for script in scripts)).encode()
+    sums = " ".join(f"'sha256-{_sum(script)}'" for script in scripts)
+    policy = (
+        f"default-src 'none'; script-src {sums}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'self'; sandbox allow-scripts"
+    )
+    return page, gzip.compress(page, 6, mtime=0), policy
+
+
+def _sum(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,0 +1,63 @@
+// Which part of a text is a formula: `$$…$$`, `\[…\]`, `\(…\)` and `$…$`. Money, names of shell variables and brackets
+// that are only escaped stay what they are: what does not look like mathematics is not a formula.
+const LONGEST = 8000
+const MARKED = /\\[a-zA-Z{|,;:!]|[\^_=]|[\d\w)\]]\s*[<>+*/-]\s*[\d\w(\\]/
+const FUNCTIONS = 'log|ln|exp|sin|cos|tan|min|max|mod|gcd|det|dim|arg|lim|sup|inf|Pr'
+const WORD = /[\p{L}]{2,}/gu
+const KNOWN = new RegExp(`^(?:${FUNCTIONS})$`)
+const NUMBER = /^[\d.,\s%–-]*[kKmMbB]?$/
+
+/** Words of a sentence: letters in a row that are no command of TeX, no function and no text within a formula. */
+function words(text) {
+  const rest = text.replace(/\\(?:text|mathrm|mathbf|mathit|operatorname|textbf|textit|mbox|begin|end|label|tag)\*?\s*\{[^{}]*\}/g, ' ').replace(/\\[a-zA-Z]+/g, ' ')
+  return (rest.match(WORD) ?? []).filter((word) => !KNOWN.test(word))
+}
+
+/** Whether what stands between the signs reads like mathematics. */
+export function isFormula(text) {
+  const inside = text.trim()
+  if (!inside || inside.length > LONGEST || NUMBER.test(inside)) return false
+  if (/\\[a-zA-Z]{2,}|[\^]|_[\w{\\]/.test(inside)) return true
+  const long = words(inside).filter((word) => word.length > 2)
+  return MARKED.test(inside) ? long.length === 0 : words(inside).length === 0 && /\p{L}/u.test(inside)
+}
+
+/** Between single dollars it must look more like it, as dollars are money and shells use them. */
+function isDollarFormula(text) {
+  if (/^\s|\s$/.test(text) || /^[{(]?[A-Z][A-Z_]+\b|^\{[\w.]*\}$/.test(text)) return false
+  if (/^\d/.test(text) && !/[\\^_=]|^\d+[a-z]\b(?! )/.test(text)) return false
+  return isFormula(text)
+}
+
+const DISPLAY = /^(?:\$\$((?:[^$]|\\\$)+?)\$\$|\\\[([\s\S]+?)\\\])/
+const BLOCK = /^ {0,3}(?:\$\$((?:[^$]|\\\$)+?)\$\$|\\\[([\s\S]+?)\\\])[ \t]*(?:\n+|$)/
+const ROUND = /^\\\(([\s\S]+?)\\\)/
+const DOLLARS = /^\$((?:\\[\s\S]|[^$\\\n]|\n(?!\n))+?)\$(?![\p{L}\d])/u
+
+const formula = (raw, text, display) => ({ type: 'formula', raw, text: text.trim(), display })
+
+function shown(found) {
+  const text = found && (found[1] ?? found[2])
+  return text && isFormula(text) && formula(found[0], text, true)
+}
+
+function inline(source) {
+  const wide = shown(DISPLAY.exec(source))
+  if (wide) return wide
+  const round = ROUND.exec(source)
+  if (round && isFormula(round[1])) return formula(round[0], round[1], false)
+  const dollars = DOLLARS.exec(source)
+  if (dollars && isDollarFormula(dollars[1])) return formula(dollars[0], dollars[1], false)
+  return undefined
+}
+
+const starts = (pattern) => (source) => {
+  const at = source.search(pattern)
+  return at < 0 ? undefined : at
+}
+
+/** What marked needs to know formulas: of a block of their own, and within a line. */
+export const FORMULAS = [
+  { name: 'formula', level: 'block', start: starts(/^ {0,3}(?:\$\$|\\\[)/m), tokenizer: (source) => shown(BLOCK.exec(source)) || undefined },
+  { name: 'formula', level: 'inline', start: starts(/(?<![\p{L}\d\\$])\$|\\[([]/u), tokenizer: inline },
+]
