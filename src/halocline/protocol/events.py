@@ -64,6 +64,7 @@ from halocline.protocol.questions import (
     QuestionAsked as QuestionAsked,
 )
 from halocline.protocol.rules import CommandPart as CommandPart, RuleBook
+from halocline.protocol.subtasks import AgentLine, SubagentEvent, SubagentProgressed as SubagentProgressed, Subtask
 from halocline.protocol.values import JsonObject
 
 
@@ -73,7 +74,7 @@ class TaskStarted(Durable, frozen=True):
     When it is `compact`, so are the tools: for models with a small window. `window` is how many tokens the model can
     read, where that is known before it was asked. A fork has the events of `forked_from` up to `forked_at` before its
     own. With an `origin` it happened in another program: that one's model, and no system prompt until it is adopted.
-    `roots` are the folders beside the workspace that it works in as well.
+    `roots` are the folders beside the workspace that it works in as well. A `subtask` is a sub-agent's.
     """
 
     workspace: str
@@ -89,6 +90,7 @@ class TaskStarted(Durable, frozen=True):
     origin: Origin | None = None
     window: int | None = None
     roots: tuple[str, ...] = ()
+    subtask: Subtask | None = None
 
 
 class LogRepaired(Durable, frozen=True):
@@ -295,9 +297,13 @@ class RulesChanged(Durable, frozen=True):
 
 
 class ToolsOffered(Durable, frozen=True):
-    """From now on the model is offered these tools beside those that every task has."""
+    """From now on the model is offered these tools beside those that every task has; a sub-agent has no others.
+
+    `agents` are those that it may have sub-agents be.
+    """
 
     tools: tuple[str, ...]
+    agents: tuple[AgentLine, ...] = ()
 
 
 class HandedOver(Durable, frozen=True):
@@ -409,6 +415,7 @@ DurableEvent = (
     | RulesChanged
     | ToolsOffered
     | McpEvent
+    | SubagentEvent
     | TaskLabelled
     | HandedOver
     | Imported
@@ -432,5 +439,6 @@ DurableEvent = (
     | ErrorRaised
     | Unrecognised
 )
-TransientEvent = StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | EditPreviewed | ToolCallProgressed | Noticed
+Streamed = TextDelta | ThinkingDelta | ToolCallDelta | ToolCallProgressed
+TransientEvent = StepRetried | Streamed | EditPreviewed | SubagentProgressed | Noticed
 Event = DurableEvent | TransientEvent
