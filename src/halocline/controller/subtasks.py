@@ -26,7 +26,7 @@ from halocline.controller.opening import given_back_on_failure, known_window
 from halocline.controller.prompt_choice import facts, wishes
 from halocline.ports.subagents import Report, Wanted
 from halocline.protocol.errors import HaloclineError, ToolFailure
-from halocline.protocol.events import Mode, TaskStarted, ToolsOffered
+from halocline.protocol.events import Grant, Mode, TaskStarted, ToolKind, ToolsOffered
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.messages import Text
 from halocline.protocol.state import State
@@ -39,6 +39,7 @@ from halocline.task.inbox import Prompt
 from halocline.task.log import Log
 from halocline.task.task import Task
 
+READING = (ToolKind.READ, ToolKind.SEARCH)
 _LOGGER = logging.getLogger("halocline")
 
 
@@ -76,6 +77,8 @@ class Subtasks:
             steps=settings.subagent_max_steps,
             seconds=settings.subagent_time_limit,
             cost=self._share(len(wanted)),
+            grants=_leave(state),
+            refusals=tuple(state.refusals),
         )
         return [
             Plan(one, agent, _given(budget, one, agent), new_task_id())
@@ -191,6 +194,12 @@ class Subtasks:
         if why:
             return Chosen(await assembly.model(now)), (f"its model was not taken ({why}); it ran on {now}",)
         return Chosen(await assembly.model(wanted or now)), ()
+
+
+def _leave(state: State) -> tuple[Grant, ...]:
+    """What a sub-agent may read unasked: the project, as the call was allowed, and what the person said always of."""
+    said = (grant for grant in state.grants if grant.kind in READING)
+    return tuple(dict.fromkeys((*(Grant(kind) for kind in READING), *said)))
 
 
 def _given(budget: Subtask, one: Wanted, agent: Agent | None) -> Subtask:

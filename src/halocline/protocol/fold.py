@@ -57,6 +57,8 @@ def _task_started(state: State, e: ev.TaskStarted) -> State:
         window=e.window,
         has_planned=e.mode is ev.Mode.PLAN,
         subtask=e.subtask,
+        grants=frozenset(e.subtask.grants) if e.subtask else frozenset(),
+        refusals=frozenset(e.subtask.refusals) if e.subtask else frozenset(),
     )
 
 

@@ -6,6 +6,7 @@ What must stay true: a parent's log names every child that it began and says how
 from enum import StrEnum
 
 from halocline.protocol.event_kinds import Durable, Transient
+from halocline.protocol.kinds import Grant
 from halocline.protocol.messages import Usage
 from halocline.protocol.values import Value
 
@@ -22,7 +23,8 @@ class LaneEnd(StrEnum):
 class Subtask(Value, frozen=True):
     """What makes a task another one's child: whose, by which call, as which agent, and its budget.
 
-    `steps` and `seconds` are per turn, `cost` is US dollars in all. None: no limit.
+    `steps` and `seconds` are per turn, `cost` is US dollars in all. None: no limit. `grants` and `refusals` are what
+    the person had said of reading when it began: leave for the call is leave to read the project.
     """
 
     parent: str
@@ -32,6 +34,8 @@ class Subtask(Value, frozen=True):
     steps: int | None = None
     cost: float | None = None
     seconds: float | None = None
+    grants: tuple[Grant, ...] = ()
+    refusals: tuple[Grant, ...] = ()
 
     @property
     def actor(self) -> str:
