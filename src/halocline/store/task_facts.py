@@ -64,8 +64,10 @@ def _now(facts: Facts, event: ev.Durable, **changes: object) -> Facts:
 
 
 def _started(facts: Facts, e: ev.TaskStarted) -> Facts:
-    parent = e.subtask.parent if e.subtask else ""
-    return _now(facts, e, workspace=e.workspace, roots=e.roots, model=e.model, started_at=e.at, parent=parent)
+    now = _now(facts, e, workspace=e.workspace, roots=e.roots, model=e.model, started_at=e.at)
+    if e.subtask is None:
+        return now
+    return replace(now, info=replace(now.info, parent=e.subtask.parent, title=e.subtask.name))
 
 
 def _asked(facts: Facts, e: ev.TurnStarted | ev.SteeringReceived) -> Facts:

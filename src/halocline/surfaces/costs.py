@@ -60,10 +60,15 @@ def turns_of(events: Iterable[ev.Durable]) -> list[Turn]:
                 steps.append([])
             case ev.StepStarted() if steps:
                 steps[-1].append(Step(event.model))
-            case ev.UsageReported() | ev.McpSampled() | SubagentEnded() if steps and steps[-1]:
+            case ev.UsageReported() | ev.McpSampled() | SubagentEnded() if steps and steps[-1] and _counts(event):
                 last = steps[-1][-1]
                 steps[-1][-1] = replace(last, reports=(*last.reports, event))
     return [Turn(prompt, tuple(took)) for prompt, took in zip(prompts, steps, strict=True)]
+
+
+def _counts(event: ev.UsageReported | ev.McpSampled | SubagentEnded) -> bool:
+    """A sub-agent that took nothing did not come to a request."""
+    return not isinstance(event, SubagentEnded) or event.usage.total > 0
 
 
 def table(turns: Sequence[Turn]) -> list[str]:
