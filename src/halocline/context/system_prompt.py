@@ -62,6 +62,13 @@ def system_prompt(
     return f"{text}\n# From the person\n{wishes.added.strip()}\n" if wishes.added.strip() else text
 
 
+def subagent_prompt(workspace: Path, role: str, more: str = "", wishes: Wishes = AS_IT_IS) -> str:
+    """The text for a sub-agent: its own words or the usual ones, how it reports, and what holds for every task here."""
+    sections = sections_of(_read("subagent"))
+    whole = f"{(role or sections['role']).strip()}\n\n{sections['reporting'].strip()}"
+    return system_prompt(workspace, more, wishes=Wishes(whole=whole, added=wishes.added, language=wishes.language))
+
+
 def sections_of(text: str) -> dict[str, str]:
     """A prompt cut before its headings of the first level; what stands before the first one is the role."""
     parts = {"role": ""}

@@ -9,6 +9,7 @@ _ASKED = {
     "new_rule": "Make a short, lasting rule of what they say, or of what this task has shown to matter, with new_rule.",
     "report_bug": "Prepare a report of what went wrong in Halocline itself, with report_bug. Ask what you do not know.",
     "load_mcp_documentation": "Make the MCP server that they want. Begin with load_mcp_documentation.",
+    "use_subagents": "Have sub-agents look into its parts at once, with use_subagents, and tell what they found.",
     "generate_explanation": (
         "Explain changes with generate_explanation: those that they name, else what differs from HEAD. "
         "Comment where the reason is not plain."

@@ -14,8 +14,8 @@ from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
 from halocline.controller.blotting import blotter
 from halocline.controller.choices import Choices as Choices
-from halocline.controller.foreign_code import any_hooks, any_servers, has_hooks
-from halocline.controller.grounds import LazyMentions, checkpoints, diagnostics, sandbox
+from halocline.controller.foreign_code import any_hooks, any_servers, has_hooks, has_subagents
+from halocline.controller.grounds import LazyMentions, checkpoints, diagnostics, sandbox, subagents
 from halocline.controller.instructions import instructions_of
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
 from halocline.controller.model_choice import open_model, thinking, with_text_tools
@@ -37,7 +37,7 @@ from halocline.policy.grid import rules_of
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
-from halocline.protocol.events import ApprovalMode, DurableEvent, Mode, Noticed
+from halocline.protocol.events import ApprovalMode, Mode
 from halocline.protocol.secret import Secret
 from halocline.protocol.state import State
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
@@ -201,13 +201,17 @@ class Assembly:
     def offered(self, state: State, attended: bool, before: Iterable[str]) -> frozenset[str]:
         """Which tools a task is offered beside those of every task; `before` are those that it has for its own reasons.
 
-        Nobody can accept a new task, or a note for later ones, where nobody is.
+        Nobody can accept a new task, or a note for later ones, where nobody is. A sub-agent has what it began with.
         """
+        if state.subtask:
+            return frozenset(before)
         names = {*before, *self.settings.extra_tools} - {"web_search", "remember"}
         if self.settings.memory and (attended or state.approval_mode is ApprovalMode.YOLO):
             names.add("remember")
         if self._search is not None and not self.search_remark:
             names.add("web_search")
+        if has_subagents(self.settings, self.home, Path(state.workspace)):
+            names.add("use_subagents")
         return frozenset(names if attended else names - {"new_task"})
 
     @cached_property
@@ -234,6 +238,11 @@ class Assembly:
         """One task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
         parts = self._parts(log, state, workspace, self._hooks(workspace, state.roots, log, trusted=trusted))
         parts |= {"model": model, "inbox": Inbox(attended=attended)}
+        if state.subtask:
+            from halocline.controller.subtasks import lean
+
+            return Task(**lean(parts))
+        parts["machine"] = structs.replace(parts["machine"], subagents=subagents(self.settings, trusted=trusted))
         if any_servers(self.home, self.settings, workspace, self._env):
             return self.mcp_of(workspace).task(parts, state.roots, trusted=trusted)
         return Task(**parts)
@@ -287,16 +296,6 @@ class Assembly:
         if self._browser_program:
             settings |= {"browser": True, "browser_viewport": self.settings.browser_viewport}
         return Recorder(file, settings, self._known_keys())
-
-    def recorded(self, model: Model, recorder: "Recorder", log: Log, past: Iterable[DurableEvent]) -> Model:
-        """The model, with its requests and the log's events going to the recorder as well."""
-        from halocline.controller.recorded import RecordingModel
-
-        recorder.tell = lambda text: log.show(Noticed(text))
-        for event in past:
-            recorder.push(event)
-        log.attach(recorder)
-        return RecordingModel(model, recorder)
 
     def _parts(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> dict[str, Any]:
         log.refers_to(self.blobs.sync)

@@ -75,7 +75,7 @@ async def mentionable_in(folder: Folder, home: Home, task: str = "", latest: tup
         folder.revisions.commits(MOST_COMMITS),
         asyncio.to_thread(lambda: list(history.newest_first(home.tasks))),
     )
-    others = [info for info in tasks if info.workspace == str(workspace) and info.task != task]
+    others = [info for info in tasks if info.workspace == str(workspace) and info.task != task and not info.parent]
     ordered, recent = await asyncio.to_thread(_ordered, files, latest, lines)
     ordered += elsewhere
     named = tuple((info.task, info.title) for info in others[:MOST_TASKS])

@@ -11,11 +11,11 @@ from halocline.context.cache_report import cache_report
 from halocline.context.environment import environment
 from halocline.context.skills import found_skills
 from halocline.context.usage_report import usage_report
-from halocline.controller.opening import TaskOptions, begun
+from halocline.controller.opening import TaskOptions, begun, offering
 from halocline.controller.prompt_choice import facts
 from halocline.controller.roots import roots_of
 from halocline.ports.model import Request
-from halocline.protocol.events import DurableEvent, TaskStarted, ToolsOffered
+from halocline.protocol.events import DurableEvent, TaskStarted
 from halocline.protocol.fold import reduce
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.messages import UserMessage
@@ -31,7 +31,7 @@ def at_start(assembly: "Assembly", started: TaskStarted, attended: bool, tools: 
     """What a new task knows when its first prompt, still without words, is sent."""
     state = reduce(State(), started)
     offered = assembly.offered(state, attended, tools)
-    state = reduce(state, ToolsOffered(tools=tuple(sorted(offered))))
+    state = reduce(state, offering(offered, Path(state.workspace), assembly.home.agents)[0])
     note = environment(state, Path(state.workspace), datetime.now().astimezone())
     return replace(state, messages=(UserMessage((note,)),)) if note else state
 

@@ -15,6 +15,7 @@ from halocline.checkpoints.shadow_git import BY_HAND, ShadowGit
 from halocline.context.skills import found_skills
 from halocline.controller.assembly import Assembly
 from halocline.controller.attachments import Attachments
+from halocline.controller.grounds import Hall, lend
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.opening import (
     OpenTask,
@@ -26,6 +27,7 @@ from halocline.controller.opening import (
     kept_open,
     model_of,
     offer,
+    recorded,
     switch,
     told_then_run,
 )
@@ -90,15 +92,15 @@ class Controller:
         name = name or history.new_task_id()
         skills = found_skills(workspace)
         with given_back_on_failure(Log(self.home.task(name), name)) as log:
-            if recorder:
-                model = self._assembly.recorded(model, recorder, log, ())
+            model = recorded(model, recorder, log)
             task = self._assembly.task(log, new, workspace, model, attended=options.attended, trusted=options.trusted)
             rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
             started = begun(self._assembly, workspace, options, chosen.names, skills, rules, new.roots)
             task.emit(started, *([rules.event] if rules.event else []))
-            offer(task, self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ()))
+            tools = self._assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ())
+            odd = offer(task, tools)
             said = await task.machine.files.mend()
-        return self._serve(name, task, chosen, (*skills.skipped, *rules.remarks), said)
+        return self._serve(name, task, chosen, (*skills.skipped, *rules.remarks, *odd), said)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Open a task again. What a crash left open is closed first; nothing is run again by itself.
@@ -114,8 +116,7 @@ class Controller:
                 raise TaskNotFound(f"The log of task {name} has no beginning.", "It cannot be resumed.")
             wanted = self._assembly.model(options.model) if options.model else model_of(self._assembly, state)
             model: Model = (chosen := Chosen(await wanted))
-            if options.record:
-                model = self._assembly.recorded(model, self._assembly.recorder(options.record), log, past)
+            model = recorded(model, self._assembly.recorder(options.record) if options.record else None, log, past)
             place = Path(state.workspace)
             up = taken_up(state, options.roots)
             task = self._assembly.task(log, up.state, place, model, attended=options.attended, trusted=options.trusted)
@@ -125,8 +126,8 @@ class Controller:
                 adopt(task, self._assembly, options, chosen.names)
             adjust(task, options, chosen.names, self._assembly)
             task.emit(*up.news)
-            offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
-        served = self._serve(name, task, chosen, said=(*up.said, *said))
+            odd = offer(task, self._assembly.offered(task.state, options.attended, task.state.offered))
+        served = self._serve(name, task, chosen, odd, (*up.said, *said))
         self._open[name].left_at = state.last_at
         return served
 
@@ -409,14 +410,10 @@ class Controller:
         running.add_done_callback(self._errands.discard)
 
     def _serve(
-        self,
-        name: str,
-        task: Task,
-        model: Chosen,
-        remarks: tuple[str, ...] = (),
-        said: Sequence[str] = (),
+        self, name: str, task: Task, model: Chosen, remarks: tuple[str, ...] = (), said: Sequence[str] = ()
     ) -> str:
         self._program_log.attach()
+        lend(task, Hall(lambda: self._assembly, self._serve, self.let_go))
         serving = asyncio.create_task(told_then_run(task, said), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
         door = asyncio.create_task(kept_open(task, self.pass_on), name=f"door of {name}")

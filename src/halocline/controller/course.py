@@ -12,6 +12,7 @@ import msgspec
 
 from halocline.protocol import events as ev
 from halocline.protocol.state import COMPACTION_CUT, PROCESS_ENDED, TIME_IS_UP, State
+from halocline.protocol.subtasks import SubagentEnded, SubagentStarted
 from halocline.protocol.values import Value
 from halocline.task.governor import SECONDS_REACHED
 
@@ -31,6 +32,8 @@ FROM_ELSEWHERE = (
     ev.McpOffered,
     ev.McpReported,
     ev.McpSampled,
+    SubagentStarted,
+    SubagentEnded,
     ev.TaskLabelled,
     ev.CheckpointTaken,
     ev.CheckpointRestored,

@@ -1,4 +1,4 @@
-"""Whether there is anything set up that runs programs of a folder or a person: hooks, MCP servers. Quickly told.
+"""Whether there is anything set up that a task may have: hooks and MCP servers, which run programs, and agents.
 
 Every start asks this; most often there is nothing, and nothing more is loaded.
 """
@@ -7,7 +7,15 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from halocline.protocol.obeyed import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS, PROJECT_MCP
+from halocline.protocol.obeyed import (
+    HOOK_FOLDERS,
+    HOOK_SETTINGS,
+    OWN_AGENTS,
+    OWN_HOOK_FOLDERS,
+    OWN_HOOK_SETTINGS,
+    PROJECT_AGENTS,
+    PROJECT_MCP,
+)
 from halocline.store.paths import Home, mcp_files
 from halocline.store.settings import Settings
 
@@ -33,6 +41,14 @@ def any_servers(home: Home, settings: Settings, workspace: Path, env: Mapping[st
     """Whether any file of MCP servers is there."""
     user = env.get("HOME", "") if settings.mcp.others else ""
     return settings.mcp.enabled and any(map(os.path.exists, mcp_files(home, workspace, user)))
+
+
+def has_subagents(settings: Settings, home: Home, workspace: Path) -> bool:
+    """Whether a task is offered sub-agents: the person wants them, or an agent is described somewhere."""
+    if settings.subagents != "auto":
+        return settings.subagents == "on"
+    places = (home.agents, *(Path.home() / name for name in OWN_AGENTS), *(workspace / name for name in PROJECT_AGENTS))
+    return any(map(os.path.isdir, places))
 
 
 def has_hooks(settings: Settings, workspace: Path) -> bool:

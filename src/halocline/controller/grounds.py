@@ -1,9 +1,9 @@
 """Parts of the machine that most tasks never use: they are imported when a task has them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.language_servers.servers import LanguageServers
@@ -22,10 +22,15 @@ from halocline.task.machine import Machine
 
 if TYPE_CHECKING:
     from halocline.checkpoints.shadow_git import ShadowGit
+    from halocline.controller.assembly import Assembly
     from halocline.controller.mentions import Resolver
+    from halocline.controller.subtasks import Subtasks
     from halocline.hosts.sandbox.sandbox import Sandbox
     from halocline.ports.browser import Browser
     from halocline.ports.checkpoints import Checkpoints
+    from halocline.ports.subagents import Report, Subagents, Wanted
+    from halocline.providers.switching import Chosen
+    from halocline.task.task import Task
 
 
 def diagnostics(settings: Settings, workspace: Path, hidden: frozenset[str], env: Mapping[str, str]) -> Diagnostics:
@@ -62,6 +67,44 @@ class LazyMentions:
     def _past(self, name: str) -> tuple[str, Sequence[DurableEvent]]:
         whole = history.find(self._home.tasks, name)
         return whole, tuple(read(self._home.log(whole)))
+
+
+class Hall(NamedTuple):
+    """What a task needs of the controller to have tasks of its own."""
+
+    assembly: "Callable[[], Assembly]"
+    serve: "Callable[[str, Task, Chosen], str]"
+    let_go: Callable[[str], Awaitable[Exception | None]]
+
+
+class LentSubagents:
+    """Fulfils `ports.subagents.Subagents`, once the controller has lent it its hall; few tasks ever load them."""
+
+    def __init__(self, *, trusted: bool) -> None:
+        self._trusted = trusted
+
+    def lend(self, task: "Task", hall: Hall) -> None:
+        self._task, self._hall = task, hall
+
+    async def run(self, wanted: "Sequence[Wanted]", call: str) -> "tuple[Report, ...]":
+        return await self._subtasks.run(wanted, call)
+
+    @cached_property
+    def _subtasks(self) -> "Subtasks":
+        from halocline.controller.subtasks import Subtasks
+
+        return Subtasks(self._task, self._hall, trusted=self._trusted)
+
+
+def subagents(settings: Settings, *, trusted: bool) -> "Subagents | None":
+    """The sub-agents of a task, unless the person wants none; `trusted` as for the task."""
+    return None if settings.subagents == "off" else LentSubagents(trusted=trusted)
+
+
+def lend(task: "Task", hall: Hall) -> None:
+    """Let a task have sub-agents in the controller's hall, if it may have any."""
+    if isinstance(lent := task.machine.subagents, LentSubagents):
+        lent.lend(task, hall)
 
 
 def checkpoints(

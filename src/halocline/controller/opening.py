@@ -18,6 +18,7 @@ from halocline.protocol.commands import AnyCommand
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import (
     ApprovalMode,
+    DurableEvent,
     Mode,
     ModeChanged,
     ModelChanged,
@@ -38,6 +39,7 @@ from halocline.task.task import Task
 
 if TYPE_CHECKING:
     from halocline.controller.own_commands import OwnCommands
+    from halocline.store.recording import Recorder
 
 GONE = "its process was killed"
 """Why a job ended that a task had when it was opened again."""
@@ -223,10 +225,36 @@ def known_window(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> 
     return facts(models[mode], settings, assembly.catalogue).window
 
 
-def offer(task: Task, tools: Iterable[str]) -> None:
-    """Let the model have these tools from now on, beside those of every task."""
-    if (names := frozenset(tools)) != task.state.offered:
-        task.emit(ToolsOffered(tools=tuple(sorted(names))))
+def offer(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
+    """Let the model have these tools from now on, beside those of every task. Gives what is odd about agents' files."""
+    event, remarks = offering(tools, Path(task.state.workspace), task.home / "agents")
+    if frozenset(event.tools) != task.state.offered or (event.agents and event.agents != task.state.agents):
+        task.emit(event)
+    return remarks
+
+
+def offering(tools: Iterable[str], workspace: Path, own: Path) -> tuple[ToolsOffered, tuple[str, ...]]:
+    """The event that offers these tools, with the agents that files describe; and what is odd about those files."""
+    names = tuple(sorted({*tools}))
+    if "use_subagents" not in names:
+        return ToolsOffered(tools=names), ()
+    from halocline.context.agents import found_agents
+
+    found = found_agents(workspace, own)
+    return ToolsOffered(tools=names, agents=tuple(agent.line for agent in found.agents)), found.remarks
+
+
+def recorded(model: Model, recorder: "Recorder | None", log: Log, past: Iterable[DurableEvent] = ()) -> Model:
+    """The model, with its requests and the log's events going to the recorder as well, if there is one."""
+    if recorder is None:
+        return model
+    from halocline.controller.recorded import RecordingModel
+
+    recorder.tell = lambda text: log.show(Noticed(text))
+    for event in past:
+        recorder.push(event)
+    log.attach(recorder)
+    return RecordingModel(model, recorder)
 
 
 @contextmanager

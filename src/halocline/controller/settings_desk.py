@@ -45,7 +45,7 @@ SECTIONS: dict[str, list[str]] = {
         "ca_file",
     ],
     "Approvals": ["approval_mode", "auto_approve", "add_dirs", "hide_keys"],
-    "Limits": ["max_steps", "max_cost", "time_limit", "max_failures"],
+    "Limits": ["max_steps", "max_cost", "time_limit", "max_failures", "subagent_max_steps", "subagent_time_limit"],
     "Prompt": [
         "prompt",
         "system_prompt_file",
@@ -56,7 +56,7 @@ SECTIONS: dict[str, list[str]] = {
         "memory",
         "compaction",
     ],
-    "Tools": ["extra_tools", "words_off", "web_search", "mcp", "todo_reminder"],
+    "Tools": ["extra_tools", "subagents", "words_off", "web_search", "mcp", "todo_reminder"],
     "Edits": ["syntax_errors", "partial_edits", "language_servers", "formatters"],
     "Checkpoints": ["checkpoints", "checkpoints_patience", "checkpoints_quota", "keep_deleted"],
     "Sandbox": [

@@ -99,6 +99,7 @@ ROWS = (
     _tool("newrule", "make a rule for agents in this project", "new_rule", "[the rule]"),
     _tool("newmcp", "make an MCP server, and set it up here", "load_mcp_documentation", "[what it is to do]"),
     _tool("explain-changes", "comments on the lines of a diff", "generate_explanation", "[which changes]"),
+    _tool("subagents", "have sub-agents look into several things at once", "use_subagents", "[what to find out]"),
     _tool("reportbug", "prepare a report about a bug of Halocline; nothing is sent", "report_bug", "[what happened]"),
     Slash("clear", "begin a new task; this one is kept", By.SURFACE, Section.TASK, aliases=("new",)),
     Slash("add-dir", "list the folders of this task, or work in one more", By.SURFACE, Section.TASK, "[DIR]"),

@@ -39,6 +39,10 @@ EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 
 def take_up(task: Task, past: Sequence[DurableEvent], *, asks_again: bool) -> None:
     """Close what is lost. A turn that waits for a person goes on if it `asks_again`, any other ends."""
+    if task.state.lanes:
+        from halocline.controller.lanes import lost as lost_lanes
+
+        task.emit(*lost_lanes(task.home, task.state.lanes))
     state, lost = task.state, begun_anew(task.state)
     told = (lost,) if lost else ()
     if asks_again and state.is_asking:

@@ -32,7 +32,8 @@ class TaskDesk:
 
     def newest(self, workspace: Path) -> TaskInfo | None:
         """The task of a workspace that did something last."""
-        return next((info for info in history.newest_first(self._home.tasks) if info.workspace == str(workspace)), None)
+        tasks = (info for info in history.newest_first(self._home.tasks) if not info.parent)
+        return next((info for info in tasks if info.workspace == str(workspace)), None)
 
     def info(self, name: str) -> TaskInfo | None:
         """What its log says of a task."""
@@ -60,31 +61,42 @@ class TaskDesk:
     def forget(self, name: str) -> None:
         """Remove a task for good, and what only it needs. Raises TaskBusy."""
         with self._held(name):
-            self._remove(self._home.tasks, [name])
+            self._remove(self._home.tasks, [*self._children(name), name])
 
     def delete(self, name: str) -> None:
         """Put a task into the trash, and empty that of what is too old. Raises TaskBusy."""
         with self._held(name):
-            if (self._home.trash / name).exists():
-                history.forget(self._home.trash, name)
-            history.put_away(self._home.tasks, name, self._home.trash)
+            for task in (*self._children(name), name):
+                if (self._home.trash / task).exists():
+                    history.forget(self._home.trash, task)
+                history.put_away(self._home.tasks, task, self._home.trash)
         self._remove(self._home.trash, history.outdated(self._home.trash, self.days * DAY, time.time()))
 
     def deleted(self) -> list[tuple[TaskInfo, float]]:
         """What is in the trash, and since when (Unix seconds)."""
-        return history.put_away_at(self._home.trash)
+        return [(info, at) for info, at in history.put_away_at(self._home.trash) if not info.parent]
 
     def undelete(self, name: str) -> str:
         """Take a task out of the trash; gives its whole id. Raises TaskNotFound and UsageError."""
         task = history.find(self._home.trash, name, "See what is in the trash: halo tasks undelete")
         if self._home.task(task).exists():
             raise UsageError(f"There is a task {task} already.", "Delete that one first.")
-        history.take_back(self._home.trash, task, self._home.tasks)
+        for one in (*self._deleted_children(task), task):
+            history.take_back(self._home.trash, one, self._home.tasks)
         return task
 
     def discard(self, name: str) -> None:
         """Remove a task that is in the trash for good. Raises TaskNotFound and UsageError."""
-        self._remove(self._home.trash, [history.find(self._home.trash, name, "It is not in the trash any more.")])
+        task = history.find(self._home.trash, name, "It is not in the trash any more.")
+        self._remove(self._home.trash, [*self._deleted_children(task), task])
+
+    def _children(self, name: str) -> list[str]:
+        """The tasks of a task's sub-agents, which go where it goes, unless somebody has one open."""
+        children = [info.task for info in self.chosen(TaskQuery(parent=name))]
+        return [child for child in children if not self.writer(child)]
+
+    def _deleted_children(self, name: str) -> list[str]:
+        return [info.task for info, _ in history.put_away_at(self._home.trash) if info.parent == name]
 
     def _remove(self, folder: Path, tasks: Sequence[str]) -> None:
         """Remove tasks for good, with their checkpoints, and the contents that no other task names."""

@@ -56,7 +56,7 @@ class Posture(Value, frozen=True):
     """Everything a decision depends on besides the call itself. `outputs` has copies of what its commands printed.
 
     `exported` are the variables that earlier commands changed in the shell; `sandbox` is how commands are held. `roots`
-    are the task's folders beside the workspace.
+    are the task's folders beside the workspace. `subagent`: no person set this mode, the task is to read only.
     """
 
     workspace: Path
@@ -71,6 +71,7 @@ class Posture(Value, frozen=True):
     exported: tuple[str, ...] = ()
     sandbox: SandboxChecked = SandboxChecked()
     roots: tuple[OtherRoot, ...] = ()
+    subagent: bool = False
 
 
 def decide(summary: Summary, posture: Posture) -> Decision:
@@ -146,6 +147,8 @@ def _judged(act: Act, posture: Posture) -> Decision:
     decision = decision or Decision(Verdict.ASK, "unknown", "nothing allows it")
     if decision.verdict is Verdict.ALLOW and posture.book.problems and (act.kind not in HARMLESS or act.mcp):
         decision = Decision(Verdict.ASK, "unreadable-rules", "; ".join(posture.book.problems))
+    if posture.subagent and decision.rule == "plan-mode":
+        return replace(decision, rule="subagent", reason=decision.reason.replace("plan mode", "a sub-agent", 1))
     if decision.verdict is not Verdict.ASK or decision.rule in (LEAVES, REMEMBERS):
         return decision
     if changed := changed_scripts(act, posture.grants, posture.book.rules) if act.scripts else ():
@@ -182,7 +185,8 @@ def _plan_mode(act: Act, posture: Posture) -> Decision | None:
     if posture.mode is Mode.PLAN and act.mcp:
         return _plan_for_servers(act, posture)
     if posture.mode is Mode.PLAN and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
-        return Decision(Verdict.DENY, "plan-mode", "plan mode only reads; the person switches to act mode")
+        more = "" if posture.subagent else "; the person switches to act mode"
+        return Decision(Verdict.DENY, "plan-mode", f"plan mode only reads{more}")
     return None
 
 

@@ -25,8 +25,9 @@ from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject, Value
 
 if TYPE_CHECKING:
-    from halocline.ports.browser import Browser  # most tasks have neither
+    from halocline.ports.browser import Browser  # most tasks have none of these
     from halocline.ports.mcp import Mcp
+    from halocline.ports.subagents import Subagents
 
 InputT = TypeVar("InputT", bound=msgspec.Struct)
 
@@ -190,6 +191,7 @@ class ToolContext(Value, frozen=True):
     revisions: Revisions | None = None
     web_search: WebSearch | None = None
     mcp: "Mcp | None" = None
+    subagents: "Subagents | None" = None
     redact: Callable[[str], str] = str
     new_task_id: Callable[[], str] = str
     runs: str = ""

@@ -40,6 +40,11 @@ from halocline.protocol.kinds import (
     ToolKind as ToolKind,
 )
 from halocline.protocol.labels import TaskLabelled as TaskLabelled
+from halocline.protocol.machine_events import (
+    PageShown as PageShown,
+    SandboxChecked as SandboxChecked,
+    ShellMoved as ShellMoved,
+)
 from halocline.protocol.mcp import (
     McpEvent,
     McpOffered as McpOffered,
@@ -69,6 +74,7 @@ from halocline.protocol.questions import (
     QuestionAsked as QuestionAsked,
 )
 from halocline.protocol.rules import CommandPart as CommandPart, RuleBook
+from halocline.protocol.subtasks import AgentLine, SubagentEvent, SubagentProgressed as SubagentProgressed, Subtask
 from halocline.protocol.values import JsonObject
 
 
@@ -78,7 +84,7 @@ class TaskStarted(Durable, frozen=True):
     When it is `compact`, so are the tools: for models with a small window. `window` is how many tokens the model can
     read, where that is known before it was asked. A fork has the events of `forked_from` up to `forked_at` before its
     own. With an `origin` it happened in another program: that one's model, and no system prompt until it is adopted.
-    `roots` are the folders beside the workspace that it works in as well.
+    `roots` are the folders beside the workspace that it works in as well. A `subtask` is a sub-agent's.
     """
 
     workspace: str
@@ -94,6 +100,7 @@ class TaskStarted(Durable, frozen=True):
     origin: Origin | None = None
     window: int | None = None
     roots: tuple[str, ...] = ()
+    subtask: Subtask | None = None
 
 
 class LogRepaired(Durable, frozen=True):
@@ -300,9 +307,13 @@ class RulesChanged(Durable, frozen=True):
 
 
 class ToolsOffered(Durable, frozen=True):
-    """From now on the model is offered these tools beside those that every task has."""
+    """From now on the model is offered these tools beside those that every task has; a sub-agent has no others.
+
+    `agents` are those that it may have sub-agents be.
+    """
 
     tools: tuple[str, ...]
+    agents: tuple[AgentLine, ...] = ()
 
 
 class HandedOver(Durable, frozen=True):
@@ -319,31 +330,6 @@ class FileChanged(Durable, frozen=True):
     before: str | None
     after: str | None
     cause: str
-
-
-class ShellMoved(Durable, frozen=True):
-    """Commands start in `cwd` from now on (empty: in the workspace), and find these variables exported or unset."""
-
-    cwd: str = ""
-    exported: tuple[str, ...] = ()
-
-
-class PageShown(Durable, frozen=True):
-    """The browser shows this page from now on; empty: none, or no web page."""
-
-    url: str = ""
-
-
-class SandboxChecked(Durable, frozen=True):
-    """What the self-test of the commands' sandbox found. `lacks` are gaps, or why there is none.
-
-    When it is `required`, no command runs without a full one.
-    """
-
-    standing: SandboxStanding = SandboxStanding.OFF
-    lacks: tuple[str, ...] = ()
-    required: bool = False
-    way: str = ""
 
 
 class HookRan(Durable, frozen=True):
@@ -414,6 +400,7 @@ DurableEvent = (
     | RulesChanged
     | ToolsOffered
     | McpEvent
+    | SubagentEvent
     | TaskLabelled
     | HandedOver
     | Imported
@@ -440,5 +427,6 @@ DurableEvent = (
     | ErrorRaised
     | Unrecognised
 )
-TransientEvent = StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | EditPreviewed | ToolCallProgressed | Noticed
+Streamed = TextDelta | ThinkingDelta | ToolCallDelta | ToolCallProgressed
+TransientEvent = StepRetried | Streamed | EditPreviewed | SubagentProgressed | Noticed
 Event = DurableEvent | TransientEvent

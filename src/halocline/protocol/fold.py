@@ -21,6 +21,7 @@ from halocline.protocol.messages import (
     UserPart,
 )
 from halocline.protocol.state import OpenCall, State, TurnState, signature
+from halocline.protocol.subtasks import SubagentEnded, SubagentStarted
 
 
 def reduce(state: State, event: ev.Durable | ev.Transient) -> State:
@@ -55,6 +56,9 @@ def _task_started(state: State, e: ev.TaskStarted) -> State:
         compact=e.compact,
         window=e.window,
         has_planned=e.mode is ev.Mode.PLAN,
+        subtask=e.subtask,
+        grants=frozenset(e.subtask.grants) if e.subtask else frozenset(),
+        refusals=frozenset(e.subtask.refusals) if e.subtask else frozenset(),
     )
 
 
@@ -145,6 +149,12 @@ def _sampled(state: State, e: ev.McpSampled) -> State:
     """A server's request costs the task, and is no measure of the conversation."""
     cost = None if e.cost is None or state.cost is None else state.cost + e.cost
     return replace(state, usage=state.usage + e.usage, cost=cost, sampled=state.sampled.after(e))
+
+
+def _subagent_ended(state: State, e: SubagentEnded) -> State:
+    cost = None if e.cost is None or state.cost is None else state.cost + e.cost
+    lanes = tuple(lane for lane in state.lanes if lane.child != e.child)
+    return replace(state, usage=state.usage + e.usage, cost=cost, lanes=lanes)
 
 
 def _compacted(state: State, e: ev.Compacted) -> State:
@@ -340,7 +350,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ModeChanged: _mode_changed,
     ev.RulesChanged: lambda state, e: replace(state, rules=e.book),
     ev.PolicyChanged: lambda state, e: replace(state, approval_mode=e.approval_mode),
-    ev.ToolsOffered: lambda state, e: replace(state, offered=frozenset(e.tools)),
+    ev.ToolsOffered: lambda state, e: replace(state, offered=frozenset(e.tools), agents=e.agents or state.agents),
     ev.FileChanged: _file_changed,
     ev.FilesChangedOutside: lambda state, e: replace(_told(state, e.content), known=focus.told(state.known, e.files)),
     ev.ShellMoved: lambda state, e: replace(state, shell=e),
@@ -359,6 +369,8 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.MentionsResolved: lambda state, e: replace(_told(state, e.content), unheard=()),
     ev.McpOffered: _mcp_offered,
     ev.McpSampled: _sampled,
+    SubagentStarted: lambda state, e: replace(state, lanes=(*state.lanes, e)),
+    SubagentEnded: _subagent_ended,
     ev.McpReported: lambda state, e: _told(state, e.content),
     ev.CheckpointRestored: told,
     ev.ConversationRestored: restored,

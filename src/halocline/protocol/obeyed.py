@@ -90,6 +90,10 @@ PROJECT_MCP = (".halocline/mcp.json", ".mcp.json")
 PROJECT_SKILLS = (".halocline/skills", ".clinerules/skills", ".cline/skills", ".claude/skills", ".agents/skills")
 OWN_SKILLS = (".cline/skills", ".claude/skills", ".agents/skills")
 """Where skills are looked for, in the workspace and in the home folder; of one name the first is taken."""
+PROJECT_AGENTS = (".halocline/agents", ".claude/agents", ".cline/agents")
+OWN_AGENTS = (".claude/agents", ".cline/agents")
+"""Where agents are described, in the workspace and, behind Halocline's own folder for them, in the home folder."""
+AGENT_ENDINGS = (".md", ".yaml", ".yml")
 PROJECT_WORDS = (
     ("workflow", ".halocline/workflows"),
     ("workflow", ".clinerules/workflows"),
@@ -113,7 +117,7 @@ OBEYED = tuple(
     dict.fromkeys(
         (
             *(row.path for row in RULE_ROWS if not row.root),
-            *(*HOOK_FOLDERS, *HOOK_SETTINGS, *PROJECT_MCP, *PROJECT_SKILLS),
+            *(*HOOK_FOLDERS, *HOOK_SETTINGS, *PROJECT_MCP, *PROJECT_SKILLS, *PROJECT_AGENTS),
             *(place for _, place in PROJECT_WORDS),
         )
     )
@@ -123,7 +127,7 @@ OBEYED_AT_HOME = tuple(
     dict.fromkeys(
         (
             *(row.path for row in RULE_ROWS if row.root == "~"),
-            *(*OWN_HOOK_FOLDERS, *OWN_HOOK_SETTINGS, *OWN_SKILLS),
+            *(*OWN_HOOK_FOLDERS, *OWN_HOOK_SETTINGS, *OWN_SKILLS, *OWN_AGENTS),
             *(place for _, place in OWN_WORDS),
         )
     )

@@ -26,6 +26,7 @@ from halocline.protocol.messages import (
     UserPart,
 )
 from halocline.protocol.rules import RuleBook
+from halocline.protocol.subtasks import AgentLine, SubagentStarted, Subtask
 from halocline.protocol.values import JsonObject, Value
 
 Draft = tuple["Draft | None", ev.TextDelta | ev.ThinkingDelta]
@@ -63,7 +64,8 @@ class State(Value, frozen=True):
     """Everything known about a task. `unheard` are a person's words that no request has carried yet.
 
     `gap` is what the model hears of a process that died, once the calls that wait have their answers. `own_commands`
-    run now, and of those `own_untold` the model has not heard.
+    run now, and of those `own_untold` the model has not heard. A `subtask` says whose sub-agent the task is; `lanes`
+    are sub-agents of its own that run.
     """
 
     task: str = ""
@@ -130,6 +132,9 @@ class State(Value, frozen=True):
     points: Points = ()
     branches: tuple[Branch, ...] = ()
     gap: tuple[UserPart, ...] = ()
+    subtask: Subtask | None = None
+    agents: tuple[AgentLine, ...] = ()
+    lanes: tuple[SubagentStarted, ...] = ()
 
     @property
     def is_asking(self) -> bool:

@@ -10,6 +10,7 @@ class TaskInfo(Value, frozen=True):
 
     `changed_at` is when it last did something. `size` is what its folder takes, in bytes. In the answer to a search,
     `snippet` is where the words stand, between the `MARKS`. `roots` are its folders beside the workspace.
+    `parent` is the task whose sub-agent it is.
     """
 
     task: str
@@ -28,6 +29,7 @@ class TaskInfo(Value, frozen=True):
     steps: int = 0
     snippet: str = ""
     roots: tuple[str, ...] = ()
+    parent: str = ""
 
 
 MARKS = ("\x02", "\x03")
@@ -45,7 +47,10 @@ class Order(StrEnum):
 
 
 class TaskQuery(Value, frozen=True):
-    """Which tasks, and in which order. What is empty does not choose; `since` is in Unix seconds."""
+    """Which tasks, and in which order. What is empty does not choose; `since` is in Unix seconds.
+
+    Sub-agents' tasks are found by their `parent` only.
+    """
 
     words: str = ""
     workspace: str = ""
@@ -56,12 +61,14 @@ class TaskQuery(Value, frozen=True):
     since: float = 0.0
     order: Order | None = None
     limit: int | None = None
+    parent: str = ""
 
 
 def fits(info: TaskInfo, query: TaskQuery) -> bool:
     """Whether a task is among those that were asked for, whatever its words."""
     return (
-        (not query.workspace or info.workspace == query.workspace)
+        info.parent == query.parent
+        and (not query.workspace or info.workspace == query.workspace)
         and query.model.lower() in info.model.lower()
         and (not query.status or info.status in query.status)
         and query.tags <= frozenset(info.tags)

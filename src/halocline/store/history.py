@@ -143,6 +143,7 @@ def _info(folder: Path) -> TaskInfo | None:
         changed_at=stat.st_mtime,
         status=_status(tail),
         size=stat.st_size,
+        parent=started.subtask.parent if started.subtask else "",
     )
 
 

@@ -70,6 +70,11 @@ class Home(Value, frozen=True):
         return self.root / "trash"
 
     @property
+    def agents(self) -> Path:
+        """Agents that the person described for every folder."""
+        return self.root / "agents"
+
+    @property
     def blobs(self) -> Path:
         return self.root / "blobs"
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from halocline.protocol import codec, events as ev
 from halocline.protocol.labels import Labels
 from halocline.protocol.messages import Text
+from halocline.protocol.subtasks import SubagentEnded
 from halocline.protocol.tasks import TaskInfo
 from halocline.protocol.values import Value
 
@@ -65,7 +66,10 @@ def _now(facts: Facts, event: ev.Durable, **changes: object) -> Facts:
 
 
 def _started(facts: Facts, e: ev.TaskStarted) -> Facts:
-    return _now(facts, e, workspace=e.workspace, roots=e.roots, model=e.model, started_at=e.at)
+    now = _now(facts, e, workspace=e.workspace, roots=e.roots, model=e.model, started_at=e.at)
+    if e.subtask is None:
+        return now
+    return replace(now, info=replace(now.info, parent=e.subtask.parent, title=e.subtask.name))
 
 
 def _asked(facts: Facts, e: ev.TurnStarted | ev.SteeringReceived) -> Facts:
@@ -80,7 +84,7 @@ def _stepped(facts: Facts, e: ev.StepStarted) -> Facts:
     return _now(facts, e, steps=facts.info.steps + 1, status="unfinished")
 
 
-def _paid(facts: Facts, e: ev.UsageReported | ev.McpSampled) -> Facts:
+def _paid(facts: Facts, e: ev.UsageReported | ev.McpSampled | SubagentEnded) -> Facts:
     cost = None if e.cost is None or facts.info.cost is None else facts.info.cost + e.cost
     return _now(facts, e, cost=cost, tokens=facts.info.tokens + e.usage.total)
 
@@ -132,6 +136,7 @@ _LEARN: dict[bytes, Callable[[Facts, Any], Facts]] = {
     b"step_started": _stepped,
     b"usage_reported": _paid,
     b"mcp_sampled": _paid,
+    b"subagent_ended": _paid,
     b"assistant_message_completed": _answered,
     b"tool_call_started": _called,
     b"tool_call_ended": _reported,

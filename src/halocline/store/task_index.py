@@ -20,7 +20,7 @@ from halocline.protocol.tasks import MARKS, TaskInfo, TaskQuery, fits, ordered
 from halocline.protocol.values import Value
 from halocline.store.task_facts import Facts, Words, learned, nothing_known
 
-VERSION = 2
+VERSION = 3
 PATIENCE = 5.0
 """Seconds to wait for another process that writes the index."""
 PIECE = 4_000_000

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text, Usage
+from halocline.protocol.subtasks import SubagentEnded
 from halocline.protocol.values import Value
 from halocline.surfaces.figures import count, model_name, money, plural, tokens
 
@@ -19,10 +20,13 @@ _HEAD = " " * _NAME + "".join(name.rjust(_COLUMN) for name in _COLUMNS)
 
 
 class Step(Value, frozen=True):
-    """One request; each attempt of which the server told something has a report, and so has what MCP servers asked."""
+    """One request; each attempt of which the server told something has a report, and so has what MCP servers asked.
+
+    So have its sub-agents.
+    """
 
     model: str
-    reports: tuple[ev.UsageReported | ev.McpSampled, ...] = ()
+    reports: tuple[ev.UsageReported | ev.McpSampled | SubagentEnded, ...] = ()
 
     @property
     def usage(self) -> Usage | None:
@@ -56,10 +60,15 @@ def turns_of(events: Iterable[ev.Durable]) -> list[Turn]:
                 steps.append([])
             case ev.StepStarted() if steps:
                 steps[-1].append(Step(event.model))
-            case ev.UsageReported() | ev.McpSampled() if steps and steps[-1]:
+            case ev.UsageReported() | ev.McpSampled() | SubagentEnded() if steps and steps[-1] and _counts(event):
                 last = steps[-1][-1]
                 steps[-1][-1] = replace(last, reports=(*last.reports, event))
     return [Turn(prompt, tuple(took)) for prompt, took in zip(prompts, steps, strict=True)]
+
+
+def _counts(event: ev.UsageReported | ev.McpSampled | SubagentEnded) -> bool:
+    """A sub-agent that took nothing did not come to a request."""
+    return not isinstance(event, SubagentEnded) or event.usage.total > 0
 
 
 def table(turns: Sequence[Turn]) -> list[str]:

@@ -12,6 +12,7 @@ from halocline.surfaces.figures import (
     ending,
     hook_ending,
     job_ending,
+    lane_said,
     model_name,
     retrying,
     rules_said,
@@ -85,6 +86,7 @@ def _call(row: r.CallRow) -> str:
     if row.ends_turn and row.status is CallStatus.COMPLETED:
         return row.output.strip()
     head = f"### {'you ran' if row.own else row.name}: {code(row.title)}\n\n{_outcome(row)}"
+    head += "".join(f"\n- {_line(lane.name)}: {_line(lane_said(lane))} (task {lane.child})" for lane in row.lanes)
     if row.diffs:
         return "\n\n".join([head, *(fenced(diff.text, "diff") for diff in row.diffs)])
     return f"{head}\n\n{fenced(row.output)}" if row.output.strip() else head

@@ -10,7 +10,16 @@ from typing import Any
 from halocline.protocol.events import CallStatus, Diff, TodoStatus
 from halocline.protocol.going_back import brief
 from halocline.surfaces import row_kinds as r
-from halocline.surfaces.figures import duration, ending, hook_ending, job_ending, model_name, retrying, rules_said
+from halocline.surfaces.figures import (
+    duration,
+    ending,
+    hook_ending,
+    job_ending,
+    lane_said,
+    model_name,
+    retrying,
+    rules_said,
+)
 
 SHORT = 12
 """Characters of a checkpoint's name that are shown."""
@@ -161,6 +170,7 @@ def _call(row: r.CallRow) -> str:
 def _facts(row: r.CallRow) -> list[str]:
     facts = [row.status.value if row.status else "not ended"]
     facts += [duration(row.seconds)] if row.seconds is not None else []
+    facts += [f"{lane.name}: {lane_said(lane)} (task {lane.child})" for lane in row.lanes]
     if row.approval and row.approval.decision:
         facts.append(f"{row.approval.decision.replace('_', ' ')} by {row.approval.by}")
         facts += [f"note: {row.approval.note}"] if row.approval.note else []

@@ -4,7 +4,8 @@ from halocline.protocol.events import CompactionCause, StepRetried
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.rules import Effect
-from halocline.surfaces.row_kinds import CompactionRow, HookRow, JobEndRow, RetryRow, RulesRow, TurnEndRow
+from halocline.protocol.subtasks import LaneEnd
+from halocline.surfaces.row_kinds import CompactionRow, HookRow, JobEndRow, Lane, RetryRow, RulesRow, TurnEndRow
 
 EFFECTS = {
     Effect.READ_ONLY: "only reads",
@@ -70,6 +71,24 @@ def money(dollars: float | None) -> str:
     if dollars is None:
         return "price unknown"
     return f"${dollars:.4f}" if 0 < dollars < 0.01 else f"${dollars:.2f}"
+
+
+LANE_ENDS = {
+    LaneEnd.DONE: "",
+    LaneEnd.LIMIT: "reached a limit",
+    LaneEnd.STOPPED: "stopped",
+    LaneEnd.FAILED: "failed",
+}
+
+
+def lane_said(lane: Lane) -> str:
+    """`stopped · 3 steps · 8.1k tokens · $0.01 · 14 s`: how a sub-agent ended, or that it works, and what it took."""
+    facts = [LANE_ENDS[lane.end] if lane.end else lane.doing or "begins"]
+    facts += [plural(lane.steps, "step")] if lane.steps else []
+    facts += [f"{count(lane.tokens)} tokens"] if lane.tokens else []
+    facts += [money(lane.cost)] if lane.cost else []
+    facts += [duration(lane.seconds)] if lane.seconds is not None and lane.steps else []
+    return " · ".join(filter(None, [*facts, lane.problem]))
 
 
 def plural(number: int, noun: str) -> str:

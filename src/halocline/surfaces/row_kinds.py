@@ -4,6 +4,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookStatus
 from halocline.protocol.instructions import InstructionFile
 from halocline.protocol.messages import Image, StopReason, Usage
+from halocline.protocol.subtasks import LaneEnd
 from halocline.protocol.values import JsonObject, Tagged, Value
 
 
@@ -61,10 +62,35 @@ class Approval(Value, frozen=True):
     at: float = 0.0
 
 
+class Lane(Value, frozen=True):
+    """A sub-agent of a call: task `child`. `end` is None while it works, `doing` what it does now.
+
+    Without a `model` it never began. `tokens` are all, `cost` is in US dollars, None when a price was unknown.
+    """
+
+    child: str
+    name: str
+    prompt: str
+    agent: str = ""
+    model: str = ""
+    remarks: tuple[str, ...] = ()
+    end: LaneEnd | None = None
+    doing: str = ""
+    steps: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost: float | None = 0.0
+    report: str = ""
+    problem: str = ""
+    started_at: float = 0.0
+    seconds: float | None = None
+
+
 class CallRow(Tagged, frozen=True):
     """A tool call. `status` is None while it is open, `started_at` (Unix seconds) is None until it runs.
 
     `foreign`: the tool is an MCP server's, and so are the words of its result. `own`: the person ran it themselves.
+    `lanes` are its sub-agents.
     """
 
     call: str
@@ -83,6 +109,7 @@ class CallRow(Tagged, frozen=True):
     ends_turn: bool = False
     foreign: bool = False
     own: bool = False
+    lanes: tuple[Lane, ...] = ()
 
 
 class QuestionRow(Tagged, frozen=True):

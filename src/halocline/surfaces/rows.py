@@ -28,6 +28,7 @@ from halocline.protocol.messages import (
     Usage,
     UserPart,
 )
+from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.row_kinds import (
     Approval,
@@ -37,6 +38,7 @@ from halocline.surfaces.row_kinds import (
     ErrorRow,
     HookRow,
     JobEndRow,
+    Lane,
     NoticeRow,
     PromptRow,
     QuestionRow,
@@ -200,6 +202,40 @@ def _sampled(t: Transcript, e: ev.McpSampled) -> Transcript:
     cost = None if e.cost is None or t.turn.cost is None else t.turn.cost + e.cost
     notice = NoticeRow(f"{e.model} answered the MCP server {e.server}: {e.usage.total:,} tokens.")
     return _add(replace(t, turn=replace(t.turn, usage=t.turn.usage + e.usage, cost=cost)), notice)
+
+
+def _lane_began(t: Transcript, e: SubagentStarted) -> Transcript:
+    lane = Lane(e.child, e.name, e.prompt, e.agent, e.model, e.remarks, started_at=e.at)
+    return _change(t, e.call, lambda row: replace(row, lanes=(*row.lanes, lane)))
+
+
+def _lane_works(t: Transcript, e: SubagentProgressed) -> Transcript:
+    now = {"doing": e.doing, "steps": e.steps, "calls": e.calls, "tokens": e.tokens, "cost": e.cost}
+    return _change(t, e.call, lambda row: _with_lane(row, e.child, lambda lane: replace(lane, **now)))
+
+
+def _lane_ended(t: Transcript, e: SubagentEnded) -> Transcript:
+    def end(lane: Lane) -> Lane:
+        return replace(
+            lane,
+            end=e.end,
+            doing="",
+            steps=e.steps,
+            calls=e.calls,
+            tokens=e.usage.total,
+            cost=e.cost,
+            report=e.report,
+            problem=e.problem,
+            seconds=max(0.0, e.at - lane.started_at),
+        )
+
+    cost = None if e.cost is None or t.turn.cost is None else t.turn.cost + e.cost
+    t = replace(t, turn=replace(t.turn, usage=t.turn.usage + e.usage, cost=cost))
+    return _change(t, e.call, lambda row: _with_lane(row, e.child, end))
+
+
+def _with_lane(row: CallRow, child: str, change: Callable[[Lane], Lane]) -> CallRow:
+    return replace(row, lanes=tuple(change(lane) if lane.child == child else lane for lane in row.lanes))
 
 
 def _delta(t: Transcript, e: ev.TextDelta | ev.ThinkingDelta) -> Transcript:
@@ -367,6 +403,9 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.StepRetried: lambda t, e: _add(replace(t, draft=()), RetryRow(e.attempt, e.wait, e.cause, e.model, e.most)),
     ev.UsageReported: _used,
     ev.McpSampled: _sampled,
+    SubagentStarted: _lane_began,
+    SubagentProgressed: _lane_works,
+    SubagentEnded: _lane_ended,
     ev.TextDelta: _delta,
     ev.ThinkingDelta: _delta,
     ev.AssistantMessageCompleted: _completed,

@@ -68,13 +68,20 @@ class Governor:
 
     def verdict(self, state: State) -> Verdict | None:
         """What stands in the way of another step, or None."""
-        return judge(state, self.limits, self._seconds(state))
+        return judge(state, limits_of(state, self.limits), self._seconds(state))
 
     def seconds_left(self, state: State) -> float | None:
         """Time until the time limit of the running turn; None when there is none."""
-        if self.limits.seconds is None or state.turn is None:
+        limit = limits_of(state, self.limits).seconds
+        if limit is None or state.turn is None:
             return None
-        return max(0.0, self.limits.seconds - self._seconds(state))
+        return max(0.0, limit - self._seconds(state))
+
+
+def limits_of(state: State, limits: Limits) -> Limits:
+    """The task's limits: a sub-agent has those that it was given, whatever the settings say now."""
+    given = state.subtask
+    return limits if given is None else Limits(given.steps, given.cost, given.seconds, limits.failures)
 
 
 def judge(state: State, limits: Limits, seconds: float) -> Verdict | None:

@@ -10,6 +10,7 @@ from halocline.policy.gate import Posture
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import AnyTool, Summary
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import Mode
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.rules import OtherRoot
 from halocline.protocol.state import State
@@ -28,7 +29,8 @@ def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple
         ToolFailure: there is nothing to act on.
     """
     given = input_of(call.arguments, tool, model)
-    return given, placed(replace(tool.summary(given), tool=tool.name), state)
+    actor = state.subtask.actor if state.subtask else ""
+    return given, placed(replace(tool.summary(given), tool=tool.name, agent=actor), state)
 
 
 def placed(summary: Summary, state: State) -> Summary:
@@ -47,11 +49,15 @@ def placed(summary: Summary, state: State) -> Summary:
 
 
 def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Posture:
-    """Everything a decision depends on besides the call. `home` is Halocline's own folder."""
+    """Everything a decision depends on besides the call. `home` is Halocline's own folder.
+
+    A sub-agent is judged as plan mode is, whatever its parent's mode: it only reads.
+    """
     return Posture(
         workspace=Path(state.workspace),
         home=home,
-        mode=state.mode,
+        mode=Mode.PLAN if state.subtask else state.mode,
+        subagent=state.subtask is not None,
         approval_mode=state.approval_mode,
         grants=state.grants,
         refusals=state.refusals,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from halocline.ports.instructions import Instructions
     from halocline.ports.mcp import Mcp
     from halocline.ports.mentions import Mentions
+    from halocline.ports.subagents import Subagents
     from halocline.task.attention import Attention
 
 
@@ -58,6 +59,7 @@ class Machine(Value, frozen=True):
     mentions: "Mentions | None" = None
     blot: Callable[[str], str] = str
     mcp: "Mcp | None" = None
+    subagents: "Subagents | None" = None
 
     async def close(self) -> None:
         """End what was started on it."""

@@ -19,6 +19,7 @@ from halocline.protocol.events import (
     ToolCallProgressed,
     TurnEnded,
 )
+from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed
 
 LONGEST = 16_384
 """Characters of a running call's output that are kept; surfaces show no more of it."""
@@ -33,6 +34,7 @@ class Now:
         self._draft: list[Delta] = []
         self._calls: dict[tuple[str, str], list[str]] = {}
         self._outputs: dict[str, list[str]] = {}
+        self._lanes: dict[str, SubagentProgressed] = {}
         self._retry: StepRetried | None = None
         self._own: set[str] = set()
 
@@ -52,15 +54,19 @@ class Now:
             case OwnCommandEnded(run=run):
                 self._own.discard(run)
                 self._outputs.pop(run, None)
+            case SubagentProgressed(child=child):
+                self._lanes[child] = event
+            case SubagentEnded(child=child):
+                self._lanes.pop(child, None)
             case StepRetried():
                 self._draft, self._calls, self._retry = [], {}, event
             case StepStarted() | AssistantMessageCompleted():
                 self._draft, self._calls, self._retry = [], {}, None
             case TurnEnded():
                 own = {run: said for run, said in self._outputs.items() if run in self._own}
-                self._draft, self._calls, self._outputs, self._retry = [], {}, own, None
+                self._draft, self._calls, self._outputs, self._retry, self._lanes = [], {}, own, None, {}
 
-    def events(self) -> Iterator[StepRetried | Delta | ToolCallDelta | ToolCallProgressed]:
+    def events(self) -> Iterator[StepRetried | Delta | ToolCallDelta | ToolCallProgressed | SubagentProgressed]:
         """What would have told all this, neighbours joined."""
         if self._retry:
             yield self._retry
@@ -76,6 +82,7 @@ class Now:
             yield ToolCallDelta(call, name, "".join(written))
         for call, pieces in self._outputs.items():
             yield ToolCallProgressed(call, "".join(pieces)[-LONGEST:])
+        yield from self._lanes.values()
 
 
 def _joined(run: list[Delta]) -> Delta:

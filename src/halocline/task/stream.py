@@ -13,6 +13,7 @@ from halocline.protocol.events import (
     Durable,
     DurableEvent,
     Event,
+    SubagentProgressed,
     TextDelta,
     ThinkingDelta,
     ToolCallDelta,
@@ -163,6 +164,8 @@ def joined_with(last: Event, new: Event) -> Event | None:
             return ThinkingDelta(last.text + new.text)
         case ToolCallProgressed() if isinstance(last, ToolCallProgressed) and last.call == new.call:
             return ToolCallProgressed(new.call, last.text + new.text)
+        case SubagentProgressed() if isinstance(last, SubagentProgressed) and last.child == new.child:
+            return new
         case ToolCallDelta() if isinstance(last, ToolCallDelta) and last.call == new.call:
             return ToolCallDelta(new.call, last.name, last.arguments + new.arguments)
     return None

@@ -396,6 +396,7 @@ class ToolCalls:
             revisions=self._machine.revisions,
             web_search=self._machine.web_search,
             mcp=self._machine.mcp,
+            subagents=self._machine.subagents,
             redact=self._machine.redact,
             new_task_id=self._machine.new_task_id,
             runs=run.runs,

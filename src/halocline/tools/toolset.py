@@ -56,7 +56,9 @@ BROWSER = "browser_action"
 """Offered where a browser is set up; it is made for the size of its pictures."""
 SPARED = ("list_code_definition_names", "web_fetch", "update_todos")
 """Not offered where the prompt is compact: bash and the other tools reach as far."""
-RARE = (*SET_UP, *MCP, PLANNING, *ON_REQUEST)
+SUBAGENTS = "use_subagents"
+"""Offered where the settings want it, or an agent is described; never to a sub-agent. Runs alone, as it is many."""
+RARE = (*SET_UP, *MCP, PLANNING, SUBAGENTS, *ON_REQUEST)
 """Tools of few tasks; each is imported by the first one that has it."""
 
 
@@ -77,6 +79,8 @@ class Tools:
         self._tools = {tool.name: tool for tool in tools}
 
     def find(self, name: str, state: State | None = None) -> AnyTool | None:
+        if state and state.subtask and name not in state.offered:
+            return None
         if tool := self._tools.get(name):
             return tool
         if name in RARE:
@@ -85,7 +89,7 @@ class Tools:
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         names = dict.fromkeys((*self._tools, *RARE))
-        own = tuple(tool.spec for name in names if _is_offered(name, state) and (tool := self.find(name)))
+        own = tuple(_spec(tool, state) for name in names if _is_offered(name, state) and (tool := self.find(name)))
         return (*own, *_specs_of_servers(state)) if state.mcp else own
 
     def batches(self, calls: Sequence[ToolCall], state: State | None = None) -> list[list[ToolCall]]:
@@ -107,7 +111,7 @@ class Tools:
             if isinstance(name, str) and (foreign := tool_named(state.mcp, name)):
                 return _Sharing(foreign.read_only, foreign.server)
         tool = self.find(call.name)
-        return _Sharing(tool is not None and not tool.edits)
+        return _Sharing(tool is not None and not tool.edits and call.name != SUBAGENTS)
 
 
 class _Sharing(NamedTuple):
@@ -127,6 +131,14 @@ def _rare(name: str) -> AnyTool:
     return tool
 
 
+def _spec(tool: AnyTool, state: State) -> ToolSpec:
+    if tool.name != SUBAGENTS:
+        return tool.spec
+    from halocline.tools.use_subagents import spec_for
+
+    return spec_for(state.agents)
+
+
 def _of_server(name: str, state: State) -> AnyTool | None:
     from halocline.tools import mcp_tool
 
@@ -140,6 +152,8 @@ def _specs_of_servers(state: State) -> tuple[ToolSpec, ...]:
 
 
 def _is_offered(name: str, state: State) -> bool:
+    if state.subtask:
+        return name in state.offered
     if name == PLANNING:
         return state.has_planned
     if name in MCP:

@@ -12,6 +12,7 @@ from halocline.protocol.going_back import brief
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import StopReason
 from halocline.protocol.rules import Effect
+from halocline.protocol.subtasks import LaneEnd
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.diff_view import diff_view, stat
 from halocline.surfaces.cli.look import line, marked, wrapped
@@ -22,6 +23,7 @@ from halocline.surfaces.figures import (
     ending,
     hook_ending,
     job_ending,
+    lane_said,
     model_name,
     plural,
     retrying,
@@ -115,6 +117,24 @@ def foreign_card(row: r.CallRow, *, headed: bool, whole: bool, markdown: bool) -
     more = [_end(f"… {plural(len(lines) - len(shown), 'more line')}", "quiet")] if len(lines) > len(shown) else []
     head = [call_head(row)] if headed else []
     return Group(*head, *([marked(body, "│", "quiet", "│")] if shown else []), *more)
+
+
+def lane_card(lane: r.Lane, *, details: bool) -> RenderableType:
+    """A sub-agent that ended, in one line; with `details` what it was asked and the beginning of what it said."""
+    mark, style = _LANE_ENDS[lane.end or LaneEnd.STOPPED]
+    child = f" · task {lane.child}" if lane.model else ""
+    head = Text.assemble((clean(lane.name), "title"), "  ", (clean(lane_said(lane)) + child, "quiet"), overflow="fold")
+    said = [*lane.remarks, *([lane.prompt, lane.report] if details else [])]
+    body = [wrapped(text, "quiet") for part in said for text in _lines(part)]
+    return marked(Group(head, *body), mark, style)
+
+
+_LANE_ENDS = {
+    LaneEnd.DONE: ("✓", "good"),
+    LaneEnd.LIMIT: ("■", "warn"),
+    LaneEnd.STOPPED: ("■", "warn"),
+    LaneEnd.FAILED: ("✗", "bad"),
+}
 
 
 def call_head(row: r.CallRow) -> RenderableType:

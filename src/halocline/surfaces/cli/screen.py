@@ -15,6 +15,7 @@ from rich.text import Text
 from halocline.protocol import events as ev
 from halocline.protocol.checklist import at_work, done
 from halocline.protocol.state import State
+from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli import cards
 from halocline.surfaces.cli.keys import LEAVE_HINT, LEFT_BY_KEY
@@ -25,6 +26,7 @@ from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.cli.scrollback import Scrollback
 from halocline.surfaces.cli.status_line import Activity
 from halocline.surfaces.cli.stream import Stream
+from halocline.surfaces.figures import lane_said, plural
 from halocline.surfaces.rows import Transcript, fold, transcript_of
 
 TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
@@ -180,6 +182,8 @@ class Screen:
             case ev.OwnCommandEnded(run=run) if run in self._own and (row := self._transcript.call(run)):
                 self._own.discard(run)
                 self._print_row(row)
+            case SubagentStarted() | SubagentEnded():
+                self._print_lane(event)
         if not self._stream.is_open:
             self._advance(skip_said=spoken)
 
@@ -240,7 +244,7 @@ class Screen:
             self._print_markdown(row.output)
         elif completed and row.name in SAID:
             self._print_said(row)
-        elif completed and row.name in TOLD_BY_OTHER_ROWS:
+        elif completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes):
             return
         elif completed and row.foreign and not (self.foreign.collapse and row.kind in cards.LOOKS):
             whole = self._details or not self.foreign.collapse
@@ -251,6 +255,17 @@ class Screen:
         else:
             headed = not self._is_below_its_card(row)
             self._print(cards.call_card(row, headed=headed, details=self._details), row.call)
+
+    def _print_lane(self, event: SubagentStarted | SubagentEnded) -> None:
+        """The call's head with its first sub-agent, and a line for each one that ends."""
+        row = self._transcript.call(event.call)
+        if row is None:
+            return
+        if isinstance(event, SubagentStarted) and len(row.lanes) == 1 and not self._is_below_its_card(row):
+            self._print(cards.call_head(row), row.call)
+        for lane in row.lanes:
+            if lane.child == event.child and lane.end:
+                self._print(cards.lane_card(lane, details=self._details), row.call)
 
     def _print_said(self, row: r.CallRow) -> None:
         """Words that a question has not shown."""
@@ -333,6 +348,8 @@ class Screen:
                 self._out.status.set(self._mine)
             case ev.OwnCommandEnded() if self._out.status.activity is self._mine:
                 self.status(None)
+            case SubagentStarted() | SubagentProgressed() | SubagentEnded():
+                self._show_lanes(event.call)
             case ev.ApprovalRequested() | ev.QuestionAsked() | ev.TurnEnded():
                 self.status(None)
             case ev.ToolCallEnded() | ev.ApprovalResolved() | ev.QuestionAnswered() | ev.AssistantMessageCompleted():
@@ -342,6 +359,15 @@ class Screen:
         """Name the activity, behind the reads that are finished and not printed yet."""
         looks = f"{cards.looks(self._looks, limit=3)} · " if self._looks else ""
         self._out.status.set(Activity(looks + what + step(self._transcript.todos)))
+
+    def _show_lanes(self, call: str) -> None:
+        """How many sub-agents work, and below that what each one does."""
+        row = self._transcript.call(call)
+        working = [lane for lane in row.lanes if not lane.end] if row else []
+        if row and working:
+            below = [f"· {lane.name}: {lane_said(lane)}" for lane in working]
+            text = f"{len(working)} of {plural(len(row.lanes), 'sub-agent')} at work"
+            self._out.status.set(Activity(text, below=below))
 
     def _preview(self, event: ev.EditPreviewed) -> None:
         """Show an edit grow, until what became of it is printed."""

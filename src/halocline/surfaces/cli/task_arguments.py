@@ -86,6 +86,7 @@ def _task_list(parser: argparse.ArgumentParser) -> None:
     add("--tag", action="append", metavar="TAG", default=[], help="that have this tag; may be repeated")
     ends = f"how the last turn ended: {', '.join(TASK_STATUSES)}; may be repeated"
     add("--status", choices=TASK_STATUSES, action="append", metavar="END", default=[], help=ends)
+    add("--subagents", metavar="ID", default="", help="the sub-agents of this task")
     add("--sort", choices=("time", "cost", "tokens", "size"), help="newest, dearest, longest or largest first")
     add("--limit", type=positive_int, metavar="N", help="no more than so many")
     add("--json", action="store_true", help="one JSON object a line")

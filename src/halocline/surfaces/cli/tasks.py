@@ -46,9 +46,9 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _list(client: Client, arguments: argparse.Namespace) -> None:
-    everywhere = arguments.all or arguments.cwd == "all"
+    everywhere = arguments.all or arguments.cwd == "all" or bool(arguments.subagents)
     workspace = "" if everywhere else str(workspace_of(arguments.cwd))
-    query = _query(arguments, workspace)
+    query = _query(arguments, workspace, client.find(arguments.subagents) if arguments.subagents else "")
     tasks = client.history(query)
     if arguments.json:
         for info in tasks:
@@ -60,13 +60,13 @@ def _list(client: Client, arguments: argparse.Namespace) -> None:
         print(_entry(info, query))
         if info.snippet:
             print(f"  {marked(info.snippet)}")
-        if everywhere:
+        if everywhere and not query.parent:
             print(f"  {clean(info.workspace)}")
         if info.roots:
             print(f"  also in {', '.join(map(clean, info.roots))}")
 
 
-def _query(arguments: argparse.Namespace, workspace: str) -> TaskQuery:
+def _query(arguments: argparse.Namespace, workspace: str, parent: str = "") -> TaskQuery:
     words = " ".join(arguments.search)
     return TaskQuery(
         words=words,
@@ -78,10 +78,13 @@ def _query(arguments: argparse.Namespace, workspace: str) -> TaskQuery:
         since=since(arguments.since) if arguments.since else 0.0,
         order=Order(arguments.sort) if arguments.sort else None,
         limit=arguments.limit or (FOUND if words else None),
+        parent=parent,
     )
 
 
 def _none(query: TaskQuery) -> str:
+    if query.parent:
+        return f"Task {query.parent} had no such sub-agents."
     if query == TaskQuery():
         return "No tasks yet."
     if query == TaskQuery(workspace=query.workspace):
@@ -233,7 +236,11 @@ def _to_delete(client: Client, arguments: argparse.Namespace) -> list[TaskInfo]:
         return [info for info in client.history() if info.changed_at < before and not info.favourite]
     named = dict.fromkeys(map(client.find, arguments.id))
     infos = {info.task: info for info in client.history()}
-    return [infos.get(task) or TaskInfo(task, "", "", "", 0.0, 0.0, "unreadable", 0) for task in named]
+    return [infos.get(task) or client.info(task) or _unreadable(task) for task in named]
+
+
+def _unreadable(task: str) -> TaskInfo:
+    return TaskInfo(task, "", "", "", 0.0, 0.0, "unreadable", 0)
 
 
 def _undelete(client: Client, arguments: argparse.Namespace) -> None:

@@ -94,7 +94,9 @@ class Desk:
 
     @contextmanager
     def watched(self, task: str) -> Iterator[None]:
-        """A page looks at a task meanwhile."""
+        """A page looks at a task meanwhile; also at one that another task began here, as its sub-agent."""
+        if self.client.is_open(task):
+            self._follow(task)
         self._watchers[task] += 1
         try:
             yield

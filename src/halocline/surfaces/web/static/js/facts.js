@@ -3,6 +3,7 @@
 export const facts = () => ({
   title: '',
   name: '',
+  parent: '', // of a sub-agent: whose it is
   workspace: '',
   roots: [], // the folders beside the workspace
   model: '',
@@ -61,6 +62,7 @@ const FACTS = {
     Object.assign(f, { workspace: e.workspace, model: e.model, mode: e.mode, approvals: e.approval_mode })
     f.roots = e.roots ?? []
     f.started = e.at
+    if (e.subtask) Object.assign(f, { parent: e.subtask.parent, title: e.subtask.name })
     if (e.window) f.window = e.window
   },
   roots_changed(f, e) {
@@ -122,6 +124,9 @@ const FACTS = {
   mcp_sampled(f, e) {
     for (const [name, number] of Object.entries(e.usage ?? {})) f.usage[name] = (f.usage[name] ?? 0) + number
     f.cost = e.cost == null || f.cost == null ? null : f.cost + e.cost
+  },
+  subagent_ended(f, e) {
+    FACTS.mcp_sampled(f, { cost: 0, ...e })
   },
   turn_ended(f, e) {
     if (f.turns.length) f.turns.at(-1).end = e.seq

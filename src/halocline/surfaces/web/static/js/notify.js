@@ -3,43 +3,15 @@
 import { effect, signal } from './ui.js'
 import { board, standing } from './line.js'
 import { notifying, sounding } from './prefs.js'
-import { current, go, history, toast } from './store.js'
+import { current, go, history } from './store.js'
 
 /** How many tasks need a person. */
 export const waiting = signal(0)
 const looks = () => !document.hidden && document.hasFocus()
 
-/** Ask the browser for leave to notify; from a click. */
-export async function ask() {
-  if (!('Notification' in window) || !window.isSecureContext) return void toast('This browser cannot notify at this address.', { kind: 'error' })
-  const answer = Notification.permission === 'granted' ? 'granted' : await Notification.requestPermission()
-  notifying.value = answer === 'granted'
-  toast(answer === 'granted' ? 'You are notified when a task needs you or ends while you look elsewhere.' : 'The browser does not allow notifications here. Allow them beside its address, and try again.', { kind: answer === 'granted' ? 'info' : 'error' })
-}
-
-let audio = null
-/** Two short tones; no file has to be there for it. */
-export function chime() {
-  try {
-    audio ??= new AudioContext()
-    for (const [at, pitch] of [[0, 660], [0.13, 880]]) {
-      const tone = new OscillatorNode(audio, { frequency: pitch })
-      const loud = new GainNode(audio, { gain: 0 })
-      const begin = audio.currentTime + at
-      loud.gain.linearRampToValueAtTime(0.08, begin + 0.01)
-      loud.gain.exponentialRampToValueAtTime(0.0001, begin + 0.25)
-      tone.connect(loud).connect(audio.destination)
-      tone.start(begin)
-      tone.stop(begin + 0.3)
-    }
-  } catch {
-    // No sound here.
-  }
-}
-
 function tell(id, title, body) {
   if (looks()) return
-  if (sounding.value) chime()
+  if (sounding.value) import('./sounds.js').then(({ chime }) => chime())
   if (!notifying.value || !('Notification' in window) || Notification.permission !== 'granted') return
   const one = new Notification(title, { body: body.slice(0, 200), tag: `halocline ${id}`, icon: '/static/icon.svg' })
   one.onclick = () => {

@@ -57,6 +57,11 @@ function change(t, call, how) {
   }
 }
 
+function changeLane(t, { call, child }, how) {
+  const lanes = (row) => row.lanes?.map((lane) => (lane.child === child ? { ...lane, ...how(lane) } : lane))
+  change(t, call, (row) => ({ ...row, lanes: lanes(row) }))
+}
+
 /** The newest row of a tool call. */
 export const callRow = (t, call) => t.rows.findLast((row) => row.type === 'call_row' && row.call === call)
 
@@ -211,6 +216,22 @@ const FOLDS = {
     const cost = e.cost == null || t.turn.cost == null ? null : t.turn.cost + e.cost
     t.turn = { ...t.turn, usage: sum(t.turn.usage, e.usage ?? {}), cost }
     add(t, notice(`${e.model} answered the MCP server ${e.server}: ${thousands(allTokens(e.usage))} tokens.`))
+  },
+  subagent_started: (t, e) => {
+    const { child, name, prompt, agent, model, remarks } = e
+    const lane = { child, name, prompt, agent, model, remarks, started_at: e.at }
+    change(t, e.call, (row) => ({ ...row, lanes: [...(row.lanes ?? []), lane] }))
+  },
+  subagent_progressed: (t, e) => {
+    const { doing, steps, calls, tokens, cost } = e
+    changeLane(t, e, () => ({ doing, steps, calls, tokens, cost }))
+  },
+  subagent_ended: (t, e) => {
+    const cost = e.cost === null || t.turn.cost == null ? null : t.turn.cost + (e.cost ?? 0)
+    t.turn = { ...t.turn, usage: sum(t.turn.usage, e.usage ?? {}), cost }
+    const { end, steps, calls, report, problem } = e
+    const said = { end, doing: undefined, steps, calls, tokens: allTokens(e.usage), cost: e.cost, report, problem }
+    changeLane(t, e, (lane) => ({ ...said, seconds: Math.max(0, e.at - lane.started_at) }))
   },
   text_delta: delta('reply_row'),
   thinking_delta: delta('thought_row'),

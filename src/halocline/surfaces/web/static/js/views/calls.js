@@ -1,5 +1,5 @@
 // Cards of tool calls: icon, verb, target, status, time; what it holds is opened on wish, or while it matters.
-import { html, classes, useEffect, useState } from '../ui.js'
+import { html, classes, useState } from '../ui.js'
 import { query } from '../line.js'
 import { allOpen } from '../store.js'
 import { clock, count, seconds, shown } from '../format.js'
@@ -10,6 +10,8 @@ import { Approvable } from './hunks.js'
 import { BrowserBody } from './browser.js'
 import { Decision } from './decision.js'
 import { CommandFoot, JobFoot } from './commands.js'
+import { Elapsed } from './elapsed.js'
+import { Lanes } from './lanes.js'
 import { Answer, Arguments, mcpName, Output, Pictures } from './output.js'
 
 const ICONS = { read: 'file', edit: 'edit', delete: 'trash', move: 'edit', search: 'search', execute: 'terminal', think: 'spark', fetch: 'globe', other: 'plug' }
@@ -19,17 +21,6 @@ const SAID = {
   rejected: ['⊘', 'warn', 'rejected'],
   skipped: ['–', 'soft', 'skipped'],
   cancelled: ['■', 'warn', 'cancelled'],
-}
-
-/** Seconds that something runs, counted while it is looked at. */
-export function Elapsed({ since }) {
-  const [, tick] = useState(0)
-  useEffect(() => {
-    const timer = setInterval(() => tick((n) => n + 1), 1000)
-    return () => clearInterval(timer)
-  }, [])
-  const lasted = Math.max(0, Date.now() / 1000 - since)
-  return html`<span class="tiny soft call-time">${lasted >= 1 ? seconds(Math.round(lasted)) : ''}</span>`
 }
 
 function Status({ row, cutOff }) {
@@ -64,6 +55,7 @@ function Inside({ row, task, asks, cutOff }) {
   if (row.images?.length) return html`${row.output && html`<${Output} text=${row.output} head />`}<${Pictures} images=${row.images} />`
   const url = row.name === 'web_fetch' && /^https?:\/\//.test(row.arguments?.url ?? '') ? row.arguments.url : ''
   if (url && row.output) return html`<p class="pad-line small cut"><a href=${url} target="_blank" rel="noreferrer noopener">${shown(url)}</a></p><${Output} text=${row.output} head fetch=${fetch} />`
+  if (row.lanes && !row.status) return null
   if (row.output) return html`<${Output} text=${row.output} head=${!isCommand(row)} live=${!row.status && !cutOff} fetch=${fetch} />`
   if (cutOff) return html`<p class="soft tiny pad">${row.started_at ? 'It was cut off, so what it did is not known. Look before you go on.' : 'It was never begun.'}</p>`
   return asks || row.status ? null : html`<p class="soft tiny pad">${row.started_at ? 'Nothing was printed yet.' : 'It has not begun.'}</p>`
@@ -97,13 +89,14 @@ export function CallCard({ row, task }) {
   }
   return html`<article class=${classes('card call', `kind-${row.kind ?? 'other'}`, asks && 'asks', row.status)} data-card data-call=${row.call} tabindex="-1" onKeyDown=${pressed} aria-label=${row.title}>
     <button class="call-line" aria-expanded=${Boolean(isOpen)} onClick=${toggle}>
-      <span class="call-icon" aria-hidden="true"><${Icon} name=${mcpName(row) ? 'plug' : ICONS[row.kind] ?? 'plug'} size="16" /></span>
+      <span class="call-icon" aria-hidden="true"><${Icon} name=${mcpName(row) ? 'plug' : row.lanes ? 'branch' : ICONS[row.kind] ?? 'plug'} size="16" /></span>
       <${Title} row=${row} />${row.own && html`<span class="badge">you</span>`}
       ${became && html`<span class="badge">${became}</span>`}
       ${(added || removed) > 0 && html`<${Stat} added=${added} removed=${removed} />`}
       ${runs ? html`<${Elapsed} since=${row.started_at} />` : html`<span class="tiny soft call-time">${row.seconds == null || row.seconds < 0.05 ? '' : seconds(row.seconds)}</span>`}
       <${Status} row=${row} cutOff=${cutOff} />
     </button>
+    ${row.lanes && html`<${Lanes} lanes=${row.lanes} task=${task} cutOff=${cutOff} />`}
     ${isOpen && html`<div class="call-body"><${Inside} row=${row} task=${task} asks=${asks} cutOff=${cutOff} /></div>`}
     ${command && (runs || (isOpen && row.status)) && html`<${CommandFoot} row=${row} task=${task} runs=${runs} />`}
     ${command && row.status && /\bgo(es)? on as /.test(row.output ?? '') && html`<${JobFoot} row=${row} task=${task} />`}

@@ -83,6 +83,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
   }, [written.value])
 
   async function submit(steering) {
+    steering ||= f?.parent // a sub-agent has but one turn
     const text = field.current.value.trim()
     if (!text && !attachmentsOf(id).length) return
     menu.close()
@@ -150,7 +151,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     <textarea id="composer" ref=${field} rows="1" placeholder=${dragged ? 'Drop it here' : question ? 'Your answer' : placeholder} onKeyDown=${pressed} data-given=${given}
       onInput=${() => (changed(), menu.look())} onClick=${menu.look} onBlur=${menu.close} onPaste=${pasted} spellcheck="true" autocomplete="off"
       aria-autocomplete="list" aria-controls=${menu.isOpen ? 'composer-menu' : null} aria-activedescendant=${menu.meant()} aria-describedby="composer-keys"></textarea>
-    <span class="hidden-text" id="composer-keys">Enter ${running ? 'queues, Ctrl+Enter sends into the running turn' : 'sends'}. At-sign mentions, slash has words, an exclamation mark runs a command of yours.</span>
+    <span class="hidden-text" id="composer-keys">Enter ${running ? (f.parent ? '' : 'queues, Ctrl+Enter ') + 'sends into the running turn' : 'sends'}. At-sign mentions, slash has words, an exclamation mark runs a command of yours.</span>
     ${(given || typed.length > 900 || /^[/!]|@|\[p/.test(typed)) && html`<${Lazy} load=${loadChips} field=${field} task=${task} place=${id} typed=${typed} model=${model} where=${where} onModel=${setModel} onCut=${cut} />`}
     <${Bar} task=${task} choice=${choice} mode=${mode} approvals=${approvals} model=${model} running=${running} setMode=${setMode} onFiles=${attaching.pick} onStart=${(text) => (insert(text), menu.look())} onSend=${submit} />
   </div>`

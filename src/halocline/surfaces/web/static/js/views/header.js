@@ -66,7 +66,7 @@ export function Header({ task }) {
       <button class=${classes('icon-button', reviewOpen.value && 'pressed')} aria-pressed=${reviewOpen.value} aria-label=${`What changed: ${count(f.changed.size, 'file')}`} title=${`What changed (${keyOf('review')})`} onClick=${() => (reviewOpen.value = !reviewOpen.value)}><${Icon} name="diff" /></button>
       <button class="icon-button" aria-label="Go back to a moment" title="Go back to a moment" onClick=${() => openSheet('restore', { task })}><${Icon} name="undo" /></button>
     </div>
-    <div class="task-sub soft tiny"><span class="cut">${activity(f, now)}</span>${f.running && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}</div>
+    <div class="task-sub soft tiny">${f.parent && html`<a class="to-parent" href=${`#/task/${f.parent}`} title="This is a sub-agent: back to the task that began it">← <span class="hidden-text">back to </span>its task</a>`}<span class="cut">${activity(f, now)}</span>${f.running && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}</div>
     ${f.todos.length > 0 && html`<${Todos} todos=${f.todos} />`}
     ${stalled && html`<div class="banner warn" role="status"><span class="grow">Nothing came from the model for ${Math.round(now - (f.activitySince ?? f.since))} s.</span>
       <button class="button small" onClick=${() => task.send('interrupt')}>Stop</button></div>`}

@@ -20,7 +20,7 @@ function together(type, rows) {
   return item
 }
 
-const quiet = (row) => row.type === 'call_row' && QUIET.has(row.kind) && row.status === 'completed' && !row.approval
+const quiet = (row) => row.type === 'call_row' && QUIET.has(row.kind) && row.status === 'completed' && !row.approval && !row.lanes
 
 /** A to-do list that was kept has a row of its own. */
 const isTold = (row) => row.type === 'call_row' && row.name === 'update_todos' && row.status === 'completed'

@@ -2,7 +2,7 @@
 import { html } from '../../ui.js'
 import { openSheet } from '../../store.js'
 import { notifying, sounding, theme } from '../../prefs.js'
-import { ask, chime } from '../../notify.js'
+import { ask, chime } from '../../sounds.js'
 import { keyOf } from '../../keys.js'
 import { Switch } from './form.js'
 

@@ -1,0 +1,358 @@
+"""Sub-agents: whole tasks with children, each with a script of its own."""
+
+import pytest
+from tests.journeys.conftest import NO_SERVERS, Journey, _no_wait
+from tests.journeys.deaths import dead_after
+
+from halocline.controller.assembly import Assembly
+from halocline.controller.client import Client
+from halocline.controller.controller import Controller, TaskOptions
+from halocline.controller.replay import replay
+from halocline.policy.grid import AutoApprove
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.messages import Text, Usage
+from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
+from halocline.protocol.tasks import TaskQuery
+from halocline.providers.retry import Retrying
+from halocline.providers.scripted import Call, Scripted, Turn
+from halocline.store.recording import Recording
+from halocline.store.settings import Settings
+from halocline.task.log import read
+
+DONE = Turn(text="All is known.")
+
+
+class Scripts(Assembly):
+    """The first model that is opened plays the parent's script, each further one the next child's."""
+
+    def __init__(self, home, settings, *scripts):
+        super().__init__(home, settings, {})
+        self._scripts = iter(scripts)
+
+    async def model(self, named):
+        return Retrying(Scripted(next(self._scripts), named or "scripted/parent"), sleep=_no_wait)
+
+
+def client_of(journey: Journey, *scripts, **settings) -> Client:
+    journey.settings = Settings(**{"language_servers": NO_SERVERS, "subagents": "on", **settings})
+    return Client(Controller(Scripts(journey.home, journey.settings, *scripts)), "test")
+
+
+def asks(*prompts: str, **more) -> Turn:
+    return Turn(calls=(Call("use_subagents", {"agents": [{"prompt": prompt, **more} for prompt in prompts]}),))
+
+
+def reports(text: str, **more) -> Turn:
+    return Turn(calls=(Call("attempt_completion", {"result": text}),), **more)
+
+
+def log_of(journey: Journey, task: str) -> list[ev.DurableEvent]:
+    return list(read(journey.home.log(task)))
+
+
+async def test_each_child_is_a_task_of_its_own_whose_report_the_parent_reads(journey: Journey):
+    journey.write("a.py", "ALPHA = 1\n")
+    first = (Turn(calls=(Call("read_file", {"path": "a.py"}),)), reports("ALPHA is 1 (a.py:1)"))
+    client = client_of(journey, (asks("what is ALPHA?", "what is BETA?"), DONE), first, (reports("BETA is nowhere"),))
+    await journey.run(client=client)
+    (result,) = journey.results
+    assert "## 1. what is ALPHA?" in result
+    assert "ALPHA is 1 (a.py:1)" in result
+    assert result.index("ALPHA is 1") < result.index("## 2. what is BETA?") < result.index("BETA is nowhere")
+    began, ended = journey.of(SubagentStarted), journey.of(SubagentEnded)
+    assert [one.end for one in ended] == [LaneEnd.DONE, LaneEnd.DONE]
+    child = log_of(journey, began[0].child)
+    assert isinstance(child[0], ev.TaskStarted)
+    assert child[0].subtask.parent == journey.task
+    assert [type(event).__name__ for event in child][-1] == "TurnEnded"
+    assert not (journey.state.lanes)
+    assert not ([one for one in journey.logged if one.task != journey.task])
+
+
+async def test_a_child_reads_and_does_nothing_else_whatever_its_parent_may_do(journey: Journey):
+    journey.write("a.py", "ALPHA = 1\n")
+    tries = Turn(
+        calls=(
+            Call("write_to_file", {"path": "b.py", "content": "x"}),
+            Call("execute_command", {"command": "touch c.py"}),
+            Call("use_subagents", {"agents": [{"prompt": "go on"}]}),
+            Call("execute_command", {"command": "cat a.py"}),
+        )
+    )
+    await journey.run(client=client_of(journey, (asks("look"), DONE), (tries, reports("tried"))))
+    (began,) = journey.of(SubagentStarted)
+    ends = [event for event in log_of(journey, began.child) if isinstance(event, ev.ToolCallEnded)]
+    assert [end.status.value for end in ends[:4]] == ["failed", "rejected", "failed", "completed"]
+    assert "a sub-agent only reads" in ends[1].result.text
+    assert "ALPHA" in ends[3].result.text
+    assert sorted(path.name for path in journey.workspace.iterdir()) == ["a.py"]
+
+
+async def test_a_child_that_fails_is_a_report_and_the_others_are_not_lost(journey: Journey):
+    client = client_of(journey, (asks("one", "two"), DONE), (), (reports("found"),))
+    await journey.run(client=client)
+    assert [one.end for one in sorted(journey.of(SubagentEnded), key=lambda one: one.name)] == ["failed", "done"]
+    (result,) = journey.results
+    assert "It failed: " in result
+    assert "found" in result
+    assert journey.ends[0][1] == "completed"
+
+
+async def test_when_every_child_fails_so_does_the_call(journey: Journey):
+    await journey.run(client=client_of(journey, (asks("one", "two"), DONE), (), ()))
+    assert journey.ends[0][1] == "failed"
+
+
+async def test_a_model_that_cannot_be_opened_fails_its_lane_only(journey: Journey):
+    describe(journey, "lost", "model: nowhere/none")
+    client = client_of(journey, (asks("one", agent="lost"), DONE))
+
+    await journey.run(client=client)
+    assert "It failed" in journey.results[0]
+
+
+def describe(journey: Journey, name: str, *lines: str, place: str = ".halocline/agents") -> None:
+    head = "\n".join([f"name: {name}", f"description: knows {name}", *lines])
+    journey.write(f"{place}/{name}.md", f"---\n{head}\n---\nYou know all about {name}.\n")
+
+
+async def test_what_children_took_counts_as_the_parents(journey: Journey):
+    dear = {"usage": Usage(input=100, output=10), "cost": 0.25}
+    client = client_of(
+        journey,
+        (asks("one", "two"), Turn(text="done", usage=Usage(input=1), cost=0.5)),
+        (reports("a", **dear),),
+        (reports("b", **dear),),
+    )
+    await journey.run(client=client)
+    assert journey.state.cost == pytest.approx(1.0)
+    (info,) = client_of(journey).history()
+    assert info.cost == pytest.approx(1.0)
+
+
+async def test_children_share_what_is_left_of_the_parents_limit(journey: Journey):
+    spends = Turn(calls=(Call("list_files", {"path": "."}),), usage=Usage(input=1), cost=0.3)
+    client = client_of(
+        journey,
+        (asks("one", "two"), DONE),
+        (spends, spends, reports("never")),
+        (reports("b", usage=Usage(input=1), cost=0.01),),
+        max_cost=0.5,
+    )
+    await journey.run(client=client)
+    one, two = sorted(journey.of(SubagentEnded), key=lambda ended: ended.name)
+    assert (one.end, one.cost, two.end) == (LaneEnd.LIMIT, pytest.approx(0.3), LaneEnd.DONE)
+    child = log_of(journey, one.child)[0]
+    assert isinstance(child, ev.TaskStarted)
+    assert child.subtask.cost == pytest.approx(0.25)
+
+
+async def test_children_are_listed_below_their_parent_only_and_go_with_it(journey: Journey):
+    client = client_of(journey, (asks("one"), DONE), (reports("a"),))
+    await journey.run(client=client)
+    (began,) = journey.of(SubagentStarted)
+    client = client_of(journey)
+    assert [info.task for info in client.history()] == [journey.task]
+    assert [info.task for info in client.history(TaskQuery(parent=journey.task))] == [began.child]
+    newest = client.newest(journey.workspace)
+    assert newest
+    assert newest.task == journey.task
+    client.delete(journey.task)
+    assert not journey.home.task(began.child).exists()
+    assert [info.task for info, _ in client.deleted()] == [journey.task]
+    client.undelete(journey.task)
+    assert journey.home.task(began.child).exists()
+
+
+async def test_a_child_can_be_replayed_like_any_task(journey: Journey):
+    journey.write("a.py", "ALPHA = 1\n")
+    looks = Turn(calls=(Call("read_file", {"path": "a.py"}), Call("execute_command", {"command": "cat a.py"})))
+    await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, reports("a"))))
+    recording = Recording(tuple(log_of(journey, journey.of(SubagentStarted)[0].child)))
+    again = await replay(recording, Assembly(journey.home, Settings(), {}), strict=True)
+    assert again.differences == ()
+    assert again.same
+
+
+async def test_an_interrupt_of_the_parent_ends_every_child(journey: Journey):
+    slow = Turn(text="never said", delay=60)
+    client = client_of(journey, (asks("one", "two"), DONE), (slow,), (slow,))
+
+    def stop(event: ev.Event) -> cmd.AnyCommand | None:
+        working = isinstance(event, SubagentProgressed)
+        return cmd.Interrupt(task=journey.task) if working else None
+
+    await journey.run(client=client, answer=stop)
+    assert [one.end for one in journey.of(SubagentEnded)] == [LaneEnd.STOPPED] * 2
+    assert journey.ends[0][1] == "cancelled"
+    for began in journey.of(SubagentStarted):
+        last = log_of(journey, began.child)[-1]
+        assert isinstance(last, ev.TurnEnded)
+        assert last.reason == "cancelled"
+
+
+async def test_one_lane_is_stopped_and_the_others_go_on(journey: Journey):
+    client = client_of(journey, (asks("one", "two"), DONE), (Turn(delay=60),), (reports("found", delay=0.2),))
+
+    def stop(event: ev.Event) -> cmd.AnyCommand | None:
+        if isinstance(event, SubagentProgressed) and event.child == began(journey, "one").child:
+            return cmd.Interrupt(task=event.child)
+        return None
+
+    await journey.run(client=client, answer=stop)
+    ends = {one.name: one.end for one in journey.of(SubagentEnded)}
+    assert ends == {"one": LaneEnd.STOPPED, "two": LaneEnd.DONE}
+    assert "stopped before it was done" in journey.results[0]
+    assert "found" in journey.results[0]
+
+
+def began(journey: Journey, name: str) -> SubagentStarted:
+    return next(one for one in journey.of(SubagentStarted) if one.name == name)
+
+
+async def test_a_child_is_steered_while_it_runs(journey: Journey):
+    looks = Turn(calls=(Call("list_files", {"path": "."}),), delay=0.2)
+    client = client_of(journey, (asks("one"), DONE), (looks, reports("both", expect="and BETA")))
+
+    def steer(event: ev.Event) -> cmd.AnyCommand | None:
+        if isinstance(event, SubagentStarted):
+            return cmd.Steer(task=event.child, content=(Text("and BETA"),))
+        return None
+
+    await journey.run(client=client, answer=steer)
+    assert "both" in journey.results[0]
+
+
+async def test_a_child_near_its_limit_is_told_to_report(journey: Journey):
+    looks = Turn(calls=(Call("list_files", {"path": "."}),))
+    last = reports("so far", expect="Only little time is left")
+    await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, looks, last), subagent_max_steps=4))
+    assert journey.of(SubagentEnded)[0].end is LaneEnd.DONE
+
+
+async def test_a_child_whose_time_is_up_says_what_it_said_last(journey: Journey):
+    looks = Turn(text="ALPHA is 1, I think.", calls=(Call("list_files", {"path": "."}),))
+    client = client_of(journey, (asks("one"), DONE), (looks, Turn(delay=60)), subagent_time_limit=0.5)
+    await journey.run(client=client)
+    (ended,) = journey.of(SubagentEnded)
+    assert ended.end is LaneEnd.LIMIT
+    assert "ALPHA is 1, I think." in journey.results[0]
+    assert "time limit" in journey.results[0]
+
+
+async def test_what_asks_before_it_reads_asks_before_sub_agents(journey: Journey):
+    journey.write("a.py", "ALPHA = 1\n")
+    looks = Turn(calls=(Call("read_file", {"path": "a.py"}),))
+    asked: list[ev.ApprovalRequested] = []
+
+    def allow(event: ev.Event) -> cmd.AnyCommand | None:
+        if isinstance(event, ev.ApprovalRequested):
+            asked.append(event)
+            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+        return None
+
+    client = client_of(
+        journey,
+        (asks("one", "two"), DONE),
+        (looks, reports("a")),
+        (reports("b"),),
+        auto_approve=AutoApprove(read=False),
+    )
+    options = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
+    await journey.run(client=client, answer=allow, options=options)
+    ends = [one for one in log_of(journey, began(journey, "one").child) if isinstance(one, ev.ToolCallEnded)]
+    assert "ALPHA" in ends[0].result.text
+    assert [(one.title, "one: one" in one.detail) for one in asked] == [("Ask 2 sub-agents: one, two", True)]
+    assert journey.ends[0][1] == "completed"
+
+
+async def test_an_agent_has_the_tools_and_the_words_of_its_file(journey: Journey):
+    describe(journey, "lister", "tools: LS, Edit", place=".claude/agents")
+    client = client_of(journey, (asks("one", agent="lister"), DONE), (reports("a"),))
+    await journey.run(client=client)
+    started, offered = log_of(journey, journey.of(SubagentStarted)[0].child)[:2]
+    assert isinstance(started, ev.TaskStarted)
+    assert isinstance(offered, ev.ToolsOffered)
+    assert started.system_prompt.startswith("You know all about lister.")
+    assert "attempt_completion" in started.system_prompt
+    assert str(journey.workspace) in started.system_prompt
+    assert offered.tools == ("attempt_completion", "list_files")
+    assert "goes without: Edit" in journey.results[0]
+    parents = next(event for event in journey.logged if isinstance(event, ev.ToolsOffered))
+    assert [agent.name for agent in parents.agents] == ["lister"]
+
+
+async def test_a_projects_agent_does_not_choose_another_provider(journey: Journey):
+    describe(journey, "far", "model: elsewhere/big")
+    client = client_of(journey, (asks("one", agent="far"), DONE), (reports("a"),))
+    await journey.run(client=client)
+    (started,) = journey.of(SubagentStarted)
+    assert started.model == "scripted/parent"
+    assert "may not send the task's files to elsewhere" in started.remarks[0]
+
+
+async def test_an_agent_that_nobody_described_is_named(journey: Journey):
+    describe(journey, "near")
+    await journey.run(client=client_of(journey, (asks("one", agent="far"), DONE)))
+    assert journey.ends[0][1] == "failed"
+    assert "'far'" in journey.results[0]
+    assert "near" in journey.results[0]
+    assert not journey.of(SubagentStarted)
+
+
+@pytest.mark.parametrize(
+    ("setting", "described", "offered"), [("auto", False, False), ("auto", True, True), ("off", True, False)]
+)
+async def test_sub_agents_are_offered_where_they_are_wanted(journey: Journey, setting, described, offered):
+    if described:
+        describe(journey, "near")
+    await journey.run(client=client_of(journey, (DONE,), subagents=setting))
+    assert ("use_subagents" in journey.state.offered) is offered
+
+
+async def test_what_the_person_refused_in_the_parent_is_refused_to_its_children(journey: Journey):
+    journey.write("a.py", "ALPHA = 1\n")
+
+    def answer(event: ev.Event) -> cmd.AnyCommand | None:
+        if isinstance(event, ev.ApprovalRequested):
+            never = event.name == "read_file"
+            choice = ev.Choice.REJECT_ALWAYS if never else ev.Choice.ALLOW_ONCE
+            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=choice)
+        return None
+
+    outside = str(journey.workspace.parent / "other.txt")
+    reads = Turn(calls=(Call("read_file", {"path": outside}),))
+    client = client_of(journey, (reads, asks("one"), DONE), (reads, reports("a")))
+    await journey.run(client=client, answer=answer, options=TaskOptions(attended=True))
+    ends = [one for one in log_of(journey, began(journey, "one").child) if isinstance(one, ev.ToolCallEnded)]
+    assert "the person said never" in ends[0].result.text
+
+
+async def test_children_of_a_process_that_died_are_closed_with_their_parent(journey: Journey, tmp_path):
+    dear = {"usage": Usage(input=100, output=10), "cost": 0.25}
+    looks = Turn(calls=(Call("list_files", {"path": "."}),), **dear)
+    await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, reports("a"))))
+    child = journey.of(SubagentStarted)[0].child
+    dead_after(journey, SubagentStarted, tmp_path / "dead")
+    log = journey.home.log(child)
+    lines = log.read_bytes().splitlines(keepends=True)
+    cut = next(at for at, line in enumerate(lines) if b'"tool_call_started"' in line)
+    log.write_bytes(b"".join(lines[: cut + 1]))
+    await journey.run(client=client_of(journey, (asks("one"), DONE)), resume=journey.task, prompt="and now?")
+    (ended,) = [event for event in journey.logged if isinstance(event, SubagentEnded)]
+    assert (ended.end, ended.problem, ended.cost) == (LaneEnd.STOPPED, "The process ended.", pytest.approx(0.25))
+    assert [type(event) for event in log_of(journey, child)][-2:] == [ev.ToolCallEnded, ev.TurnEnded]
+    cut_short = next(event for event in journey.logged if isinstance(event, ev.ToolCallEnded))
+    assert cut_short.status is ev.CallStatus.CANCELLED
+    assert journey.state.cost == pytest.approx(0.25)
+
+
+async def test_a_hook_that_blocks_a_call_blocks_it_in_a_child(journey: Journey):
+    hook = journey.write(
+        ".halocline/hooks/PreToolUse", '#!/bin/sh\necho \'{"cancel": true, "errorMessage": "not here"}\'\n'
+    )
+    hook.chmod(0o755)
+    looks = Turn(calls=(Call("list_files", {"path": "."}),))
+    client = client_of(journey, (asks("one"), DONE), (looks, reports("a")))
+    await journey.run(client=client, options=TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True))
+    assert "not here" in journey.results[0]

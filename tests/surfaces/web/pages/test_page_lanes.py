@@ -1,0 +1,63 @@
+"""Sub-agents in the page: a lane each, to be looked at and stopped one by one."""
+
+import pytest
+from tests.hosts.chromium import needs_chromium
+from tests.surfaces.cli.halo_process import Halo, call
+from tests.surfaces.web.pages.screen import Server
+
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+
+def describe(halo: Halo, name: str, *turns: dict) -> None:
+    """An agent of the project that plays these turns."""
+    folder = halo.folder / ".halocline" / "agents"
+    folder.mkdir(parents=True, exist_ok=True)
+    model = halo.script(*turns, name=name)
+    (folder / f"{name}.md").write_text(f"---\nname: {name}\ndescription: about {name}\nmodel: {model}\n---\nLook.\n")
+
+
+def three_lanes(server: Server) -> None:
+    """One reports at once, one never, one when it is told something."""
+    usage = {"input": 8000, "output": 40}
+    listing = call("list_files", path=".")
+    describe(
+        server.halo,
+        "quick",
+        {"call": [call("attempt_completion", result="It is at a.py:1.")], "usage": usage, "cost": 0.02},
+    )
+    describe(server.halo, "stuck", {"delay": 600})
+    done = {"call": [call("attempt_completion", result="Both are there.")], "expect": "and the tests"}
+    describe(server.halo, "steered", {"call": [listing], "delay": 1.5}, done)
+    agents = [
+        {"prompt": f"Where is {name}?", "agent": name, "name": f"the {name} one"}
+        for name in ("quick", "stuck", "steered")
+    ]
+    server.model(
+        {"text": "I let three look.", "call": [call("use_subagents", agents=agents)]}, {"text": "All is known."}
+    )
+
+
+async def test_each_sub_agent_has_a_lane_that_is_looked_at_steered_and_stopped_by_itself(server, opened):
+    three_lanes(server)
+    await server.start()
+    screen = await opened(width=390)
+    await screen.say("Look into it.")
+    quick, stuck, steered = (
+        screen.page.locator(".lane", has_text=f"the {name} one") for name in ("quick", "stuck", "steered")
+    )
+    await quick.get_by_text("8k tokens · $0.02").wait_for()
+    assert await quick.get_by_role("button", name="Stop").count() == 0
+    assert await screen.barriers() == []
+    assert not await screen.scrolls_sideways()
+    await steered.get_by_role("link", name="Focus").press("Enter")
+    await screen.sees("the steered one", "h1")
+    await screen.say("and the tests")
+    await screen.page.get_by_role("link", name="back to its task").press("Enter")
+    await stuck.get_by_role("button", name="Stop").press("Enter")
+    await screen.ended()
+    await stuck.get_by_text("stopped").wait_for()
+    await quick.locator(".lane-open").press("Enter")
+    await screen.sees("It is at a.py:1.", ".lane-body")
+    await steered.locator(".lane-open").press("Enter")
+    await screen.sees("Both are there.", ".lane-body")
+    assert await screen.barriers() == []
