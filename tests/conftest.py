@@ -1,4 +1,5 @@
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -11,3 +12,7 @@ settings.register_profile(
     derandomize=bool(os.environ.get("CI")),
 )
 settings.load_profile("halocline")
+
+# A suite that was started in the background is told to ignore Ctrl-C, and every program that it starts inherits that;
+# those that a test presses Ctrl-C in must hear it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
