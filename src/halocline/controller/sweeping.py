@@ -55,6 +55,7 @@ def free(home: Home, names: Iterable[str], now: float) -> int:
 
 def _open_since(folder: Path) -> float | None:
     """When the task of a folder was opened; None when no process has it open."""
-    if lock.owner(folder) is None:
+    try:
+        return (folder / lock.LOCK_NAME).stat().st_mtime if lock.owner(folder) is not None else None
+    except FileNotFoundError:  # it was closed while it was looked at
         return None
-    return (folder / lock.LOCK_NAME).stat().st_mtime

@@ -77,7 +77,7 @@ class Desk:
 
     async def begin(self, wish: frames.Begin) -> str:
         """Start a task and give its id. Raises UsageError and what `Client.start` does."""
-        workspace = await asyncio.to_thread(folder, wish.workspace)
+        workspace, *roots = await asyncio.to_thread(lambda: [*map(folder, (wish.workspace, *wish.add_dirs))])
         self.client.reload(Choices())
         options = TaskOptions(
             model=wish.model,
@@ -85,7 +85,7 @@ class Desk:
             approval_mode=wish.approval_mode,
             attended=True,
             trusted=wish.trusted,
-            roots=tuple(str(folder(name)) for name in wish.add_dirs),
+            roots=tuple(map(str, roots)),
         )
         task = await self.client.start(workspace, options)
         self._used[task] = time.monotonic()
