@@ -47,6 +47,7 @@ unit: setup
 lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/oxlint --quiet src
 
 types: setup
 	@$(BIN)/mypy
@@ -54,7 +55,7 @@ types: setup
 layers: setup
 	@$(BIN)/lint-imports --no-logo
 
-format: setup  ## let ruff put the code in form
+format: setup  ## let ruff and oxfmt put the code in form
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format .
 

@@ -1,14 +1,10 @@
 """Modules in one file: each as it was, none twice, and none in a form that would be lost."""
 
 import re
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
-from halocline.surfaces.web.joined import joined, place_of, taken_apart
-
-STATIC = Path(str(files("halocline.surfaces.web").joinpath("static")))
+from halocline.surfaces.web.joined import joined, taken_apart
 
 
 def whole(**modules: str) -> str:
@@ -89,19 +85,3 @@ def test_a_module_asked_for_by_name_hands_on_all_that_it_had():
     assert joined(lambda name: texts.get(name, ""))["js/x.js"] == (
         "import { $js_x as it } from '/static/first.js'\nexport const { a } = it\nexport default it.default\n"
     )
-
-
-def test_whatever_a_module_of_the_page_imports_is_there():
-    exports: dict[str, set[str]] = {}
-    wanted: list[tuple[str, str, str]] = []
-    for path in [*STATIC.glob("js/**/*.js"), *STATIC.glob("vendor/*.js")]:
-        name = path.relative_to(STATIC).as_posix()
-        if name == "js/early.js":
-            continue
-        found = taken_apart(name, path.read_text())
-        exports[place_of(name)] = set(found.exports)
-        for names, place in re.findall(r"const \{ ([^}]*) \} = (\$\w+);", found.body):
-            wanted += [(name, one.split(":")[0].strip(), place) for one in names.split(",")]
-    missing = [(name, one) for name, one, place in wanted if one not in exports.get(place, set())]
-    assert wanted
-    assert missing == []

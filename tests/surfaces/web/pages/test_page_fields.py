@@ -64,8 +64,8 @@ async def test_what_a_variable_decides_says_so_and_cannot_be_changed(server, ope
     await server.start()
     screen = await opened(path="settings/Limits")
     await screen.sees("The environment variable HALOCLINE_MAX_STEPS decides this.")
-    assert await screen.page.get_by_label("Max steps").is_disabled()
-    assert await screen.page.get_by_label("Max steps").input_value() == "7"
+    assert await screen.page.get_by_label("Max steps", exact=True).is_disabled()
+    assert await screen.page.get_by_label("Max steps", exact=True).input_value() == "7"
 
 
 async def test_a_key_is_tried_kept_and_never_shown_the_way_is_tested_and_a_model_picked(server, opened):

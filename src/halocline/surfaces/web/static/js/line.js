@@ -46,7 +46,7 @@ export function connect() {
   Object.assign(socket, { onopen: opened, onmessage: (message) => hear(JSON.parse(message.data)), onclose: closed })
   if (socket.readyState === WebSocket.OPEN) opened()
   for (const message of said) socket.onmessage(message)
-  if (ended) closed(ended)
+  if (ended) closed()
 }
 
 function opened() {
@@ -57,7 +57,7 @@ function opened() {
   for (const { frame } of waiting.values()) say(frame)
 }
 
-function closed(event) {
+function closed() {
   // A browser is not told why a line was refused; the server tells a request.
   if (standing.value === 'connecting' || standing.value === 'lost')
     fetch('/session').then(({ status }) => status === NO_KEY && (standing.value = 'out'), () => {})

@@ -26,7 +26,7 @@ function isFree(event) {
   return !typing(event.target) && !(event.key === 'Enter' && event.target.closest?.('button, a, summary, [role=menuitem]'))
 }
 
-function useKeys(task, first, box) {
+function useKeys(task, first) {
   const since = useRef({ request: '', at: 0 })
   if (first && since.current.request !== first.request) since.current = { request: first.request, at: Date.now() }
   useEffect(() => {
@@ -87,24 +87,23 @@ export function Dock({ task }) {
   const { waiting } = task.facts
   const first = waiting[0]
   const told = useRef('')
-  const box = useRef()
   useEffect(() => {
     if (!first || told.current === first.request) return
     told.current = first.request
     dockedForm.value = ''
   }, [first?.request])
-  useKeys(task, first, box)
+  useKeys(task, first)
   if (!first) return html`<${Elsewhere} task=${task} />`
   const more = waiting.length > 1 ? ` (1 of ${waiting.length})` : ''
   if (first.kind === 'question')
-    return html`<section class="dock" ref=${box} aria-label="Question">
+    return html`<section class="dock" aria-label="Question">
       <div class="dock-title"><span class="dot asks" aria-hidden="true"></span><strong class="cut">${shown(first.event.question)}</strong><span class="soft">${more}</span></div>
       ${first.event.options?.length > 0 && html`<div class="row">${first.event.options.map((option, at) => html`<button key=${at} class="button option" onClick=${() => answer(task, first.request, option)}>${at < 9 && html`<kbd aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}</button>`)}</div>`}
       <p class="soft tiny">Or write an answer below.</p>
     </section>`
   const row = callRow(task.transcript, first.event.call)
   if (!row?.approval) return null
-  return html`<section class="dock" ref=${box} aria-label="Approval needed">
+  return html`<section class="dock" aria-label="Approval needed">
     <div class="dock-title"><span class="dot asks" aria-hidden="true"></span><${Wanted} event=${first.event} /><span class="soft">${more}</span></div>
     <${Decision} key=${first.request} task=${task} row=${row} docked />
     <div class="row dock-foot"><${Batch} task=${task} approvals=${waiting.filter((one) => one.kind === 'approval')} /><span class="grow"></span>

@@ -1,5 +1,6 @@
 // Small parts of forms: switches, labelled fields, facts in two columns, tabs.
 import { html, classes, useEffect, useRef } from '../../ui.js'
+import { shown } from '../../format.js'
 
 export const Switch = ({ on, onChange, label, disabled, hideLabel }) => html`<label class=${classes('switch', disabled && 'soft')}>
   <input type="checkbox" role="switch" checked=${on} disabled=${disabled} aria-label=${hideLabel ? label : null}
@@ -30,3 +31,6 @@ export function Tabs({ tabs, here, href, label }) {
 }
 
 export const Badge = ({ kind = '', children, title }) => html`<span class=${classes('tag', kind)} title=${title}>${children}</span>`
+
+/** What went wrong, and what to do about it. */
+export const Trouble = ({ error }) => error && html`<div class="pane-card error-card" role="alert"><strong>${shown(error.text ?? error.message)}</strong>${error.hint && html`<p>${shown(error.hint)}</p>`}</div>`

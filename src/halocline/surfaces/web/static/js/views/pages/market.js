@@ -5,8 +5,7 @@ import { toast } from '../../store.js'
 import { base, shown } from '../../format.js'
 import { Markdown } from '../../markdown.js'
 import { Answer, Dialog, Empty, useDeed, useQuery } from './frame.js'
-import { Badge, Labelled } from './form.js'
-import { Trouble } from './server.js'
+import { Badge, Labelled, Trouble } from './form.js'
 
 const CATEGORIES = ['browser', 'database', 'files', 'git', 'search', 'cloud', 'docs', 'design', 'monitoring', 'chat']
 const SECRET = /key|token|secret|password/i

@@ -4,8 +4,7 @@ import { act } from '../../line.js'
 import { complain, toast } from '../../store.js'
 import { base, shown } from '../../format.js'
 import { Answer, Empty, useDeed, useQuery } from './frame.js'
-import { Labelled, Switch } from './form.js'
-import { Trouble } from './server.js'
+import { Labelled, Switch, Trouble } from './form.js'
 
 export function Memory({ workspace }) {
   const notes = useQuery('memory', { workspace })

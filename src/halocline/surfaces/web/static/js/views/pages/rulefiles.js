@@ -6,8 +6,7 @@ import { base, count, shown, tokens } from '../../format.js'
 import { Icon } from '../../icons.js'
 import { Markdown } from '../../markdown.js'
 import { Answer, Cleared, Dialog, Empty, Filter, Panes, fits, intoList, useDeed, useQuery, useRoving } from './frame.js'
-import { Badge, Facts, Labelled, Switch } from './form.js'
-import { Trouble } from './server.js'
+import { Badge, Facts, Labelled, Switch, Trouble } from './form.js'
 
 const LETTERS = 4 // in a token, about
 const cost = (file) => Math.ceil(file.size / LETTERS)

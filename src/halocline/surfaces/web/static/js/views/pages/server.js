@@ -4,14 +4,13 @@ import { act } from '../../line.js'
 import { go, toast } from '../../store.js'
 import { count, seconds, shown, tokens } from '../../format.js'
 import { Answer, Dialog, useDeed, useQuery } from './frame.js'
-import { Badge, Facts, Labelled, Switch } from './form.js'
+import { Badge, Facts, Labelled, Switch, Trouble } from './form.js'
 import { ServerForm } from './serverform.js'
 import { Tools } from './tools.js'
 import { ServerSignIn } from './serversignin.js'
 
 const STATES = { on: ['good', 'on'], off: ['', 'off'], problem: ['bad', 'has a problem'] }
 const OWNERS = { user: 'yours, in every folder', project: 'the project’s', cline: 'set up in Cline', managed: 'the administrator’s' }
-export const Trouble = ({ error }) => error && html`<div class="pane-card error-card" role="alert"><strong>${shown(error.text ?? error.message)}</strong>${error.hint && html`<p>${shown(error.hint)}</p>`}</div>`
 
 export function Server({ of, workspace, changed }) {
   const at = { workspace, name: of.name }

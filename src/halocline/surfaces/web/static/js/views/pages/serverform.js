@@ -5,9 +5,8 @@ import { act } from '../../line.js'
 import { toast } from '../../store.js'
 import { base, shown } from '../../format.js'
 import { useDeed } from './frame.js'
-import { Labelled } from './form.js'
+import { Labelled, Trouble } from './form.js'
 import { lines, pairs, pasted, said, word } from './serverwords.js'
-import { Trouble } from './server.js'
 
 const KINDS = [['program', 'A program on this machine'], ['address', 'An address'], ['paste', 'Paste JSON']]
 const EMPTY = { command: '', args: '', env: '', url: '', headers: '', cwd: '', timeout: '' }

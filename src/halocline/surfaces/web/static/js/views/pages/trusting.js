@@ -4,8 +4,7 @@ import { act } from '../../line.js'
 import { toast } from '../../store.js'
 import { count, shown } from '../../format.js'
 import { Answer, useDeed } from './frame.js'
-import { Badge } from './form.js'
-import { Trouble } from './server.js'
+import { Badge, Trouble } from './form.js'
 
 const STANDINGS = {
   trusted: ['good', 'trusted', 'You trust this folder as it is now. When one of its programs changes, you are asked again.'],

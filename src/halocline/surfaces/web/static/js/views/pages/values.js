@@ -38,7 +38,7 @@ function Number_({ of, save, fail, ...more }) {
   return html`<input class="field" inputmode="decimal" ...${common(more)} value=${text} placeholder=${of.optional ? 'not set' : ''} onInput=${(e) => setText(e.target.value)} onBlur=${done} onKeyDown=${leave} />`
 }
 
-function Text({ of, save, fail, ...more }) {
+function Text({ of, save, fail: _, ...more }) {
   const [text, setText] = useState(of.value ?? '')
   const models = useQuery(MODELS.test(of.name) ? 'models' : '')
   const known = models.value && `${more.id}-known`
@@ -53,7 +53,7 @@ const Some = ({ of, save, id, described, disabled }) => html`<div class="pick-so
     onChange=${(e) => save(e.target.checked ? of.choices.filter((other) => other === one || of.value.includes(other)) : of.value.filter((other) => other !== one))} /> ${one}</label>`)}
 </div>`
 
-function Lines({ of, save, fail, ...more }) {
+function Lines({ of, save, fail: _, ...more }) {
   const [text, setText] = useState((of.value ?? []).join('\n'))
   const done = () => save(text.split('\n').map((line) => line.trim()).filter(Boolean))
   return html`<textarea class="field mono" rows=${Math.max(2, text.split('\n').length)} placeholder="one a line" ...${common(more)} value=${text} spellcheck=${false} onInput=${(e) => setText(e.target.value)} onBlur=${done}></textarea>`
