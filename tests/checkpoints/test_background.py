@@ -66,6 +66,18 @@ async def test_the_first_checkpoint_waits_until_it_is_needed_or_its_time_has_com
     assert bench.taken == ["Start"]
 
 
+async def test_a_checkpoint_lets_the_next_request_go_first_unless_somebody_waits_for_it(bench: Bench) -> None:
+    bench.write("a.txt", "one")
+    shadow = await bench.begun(pause=600)
+    bench.write("a.txt", "two")
+    shadow.take("edit")
+    await asyncio.sleep(0.2)
+    assert bench.taken == ["Start"]
+    await shadow.barrier()
+    await shadow.settle()
+    assert bench.taken == ["Start", "edit"]
+
+
 async def test_the_first_checkpoint_starts_by_itself(bench: Bench) -> None:
     done = asyncio.Event()
     shadow = bench.shadow(delay=0.001)

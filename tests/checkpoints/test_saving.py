@@ -307,6 +307,7 @@ async def test_no_more_git_is_started_than_it_takes(bench: Bench, tmp_path: Path
     program, asked = counted_git(tmp_path)
     bench.write("a.txt", "one")
     shadow = await bench.begun(program=str(program))
+    assert asked.read_text().split() == ["ls-files", "write-tree"]
     bench.write("a.txt", "two")
     steps: list[tuple[str, list[str] | None, list[str]]] = [
         ("edit", ["a.txt"], []),

@@ -47,7 +47,7 @@ def test_a_table_is_a_dict_whatever_was_changed_in_it_or_in_older_ones(added):
         changes = dict.fromkeys(keys, step % 3)
         known.append((changed(table, changes), {**values, **changes}))
     for table, values in known:
-        assert list(table.items()) == list(values.items())
+        assert list(table.items()) == list(table.pairs()) == list(values.items())
         assert len(table) == len(values)
         assert [key in table for key in range(6)] == [key in values for key in range(6)]
 

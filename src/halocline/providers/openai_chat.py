@@ -98,9 +98,8 @@ def _tool(spec: ToolSpec) -> JsonObject:
 
 
 def _messages(messages: Sequence[Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
-    if not [fragment for fragment in encoded if fragment.pictures]:
-        return [fragment.message for fragment in encoded if fragment.message]
-    return _with_pictures(messages, encoded)
+    plain = [fragment.message for fragment in encoded if fragment.message and not fragment.pictures]
+    return plain if len(plain) == len(encoded) else _with_pictures(messages, encoded)
 
 
 def _with_pictures(messages: Sequence[Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:

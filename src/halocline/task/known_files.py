@@ -1,6 +1,7 @@
 """Which of the files that the model has seen are no longer as it saw them, and whether the task itself did that.
 
-A look is one `stat` for each known file; only one that looks different, or was written too lately to tell, is hashed.
+A look is one `stat` for a known file; only one that looks different, or was written too lately to tell, is hashed.
+With a person's words and around a command all are looked at, else a bounded number: where there are many, in turns.
 What must stay true: what the model knew is in the state, a fold of events; here is only what spares the hashing.
 """
 
@@ -11,10 +12,13 @@ from pathlib import Path
 
 from halocline.ports.blobs import reference
 from halocline.ports.host import Files, Mark
-from halocline.protocol.focus import ChangedFile
+from halocline.protocol.focus import ChangedFile, KnownFile
+from halocline.protocol.growing import pairs
 from halocline.protocol.state import State
 
 LARGEST = 20_000_000
+NEWEST, IN_TURNS = 32, 32
+"""How many of the files that became known last, and how many of the others, are looked at before each request."""
 SETTLED, SETTLED_FINE = 2_000_000_000, 50_000_000
 """Nanoseconds after which a time of change is believed: file systems count in steps of up to two seconds, and those
 that tell parts of a millisecond in steps of the system's clock, ten milliseconds at most."""
@@ -28,10 +32,11 @@ class KnownFiles:
         self._clock = clock
         self._marks: dict[str, tuple[Mark | None, str | None]] = {}
         self._by: dict[str, str] = {}
+        self._next = 0
 
     async def changed(self, state: State) -> list[ChangedFile]:
         """The files to tell the model of; hidden ones are passed over."""
-        found = await self.differing(state)
+        found = await self._differing(state, self._due(state))
         by, self._by = self._by, {}
         if found and state.rules.hides:
             from halocline.task.hiding import Hidden
@@ -42,13 +47,26 @@ class KnownFiles:
 
     async def differing(self, state: State) -> dict[str, str | None]:
         """Each known file that is another one now, with what it holds."""
-        names = list(state.known)
-        marks = await self._files.marks(Path(state.workspace), names)
+        return await self._differing(state, pairs(state.known))
+
+    def _due(self, state: State) -> Sequence[tuple[str, KnownFile]]:
+        """What to look at now."""
+        known = pairs(state.known)
+        if state.unheard or len(known) <= NEWEST + IN_TURNS:
+            return known
+        older = len(known) - NEWEST
+        begin = self._next if self._next < older else 0
+        self._next = min(begin + IN_TURNS, older)
+        by_commands = [(name, state.known[name]) for name in self._by if name in state.known]
+        return [*known[begin : self._next], *known[older:], *by_commands]
+
+    async def _differing(self, state: State, known: Sequence[tuple[str, KnownFile]]) -> dict[str, str | None]:
+        marks = await self._files.marks(Path(state.workspace), [name for name, _ in known])
         now: dict[str, str | None] = {}
-        for name, mark in zip(names, marks, strict=True):
+        for (name, file), mark in zip(known, marks, strict=True):
             settled = self._marks.get(name)
             content = settled[1] if settled and settled[0] == mark else await self._content(state, name, mark)
-            if content != state.known[name].content:
+            if content != file.content:
                 now[name] = content
         return now
 

@@ -221,7 +221,7 @@ def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[DurableEvent]:
                 f"version reads up to format {codec.FORMAT}.",
                 "Update Halocline to go on with this task. Nothing was changed.",
             )
-        if line.strip():
+        if line and not line.isspace():
             yield _event(line, number, path)
 
 

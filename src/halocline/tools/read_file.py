@@ -18,7 +18,16 @@ from halocline.ports.host import FileInfo
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Location, SeenFile, ToolKind
-from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolCall, ToolResult, UserPart
+from halocline.protocol.messages import (
+    AssistantMessage,
+    Message,
+    Note,
+    Text,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+    UserPart,
+)
 from halocline.tools.places import existing, explained, shown
 from halocline.tools.schema import schema_of
 
@@ -124,12 +133,12 @@ def _windowed(file: TextFile, input: Input, ctx: ToolContext, what: str = "") ->
 
 def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
     """Whether the model has this text before it, and was not told so already: who asks again has lost it."""
-    if len(text) < WORTH_LEAVING_OUT:
+    label, end, wanted = f"{normpath(path)}: ", f"\n{text}", Text(text)
+    if len(text) < WORTH_LEAVING_OUT or not _is_somewhere(wanted, label, end, messages):
         return False
     calls: set[str] = set()
     known = False
-    label, end = f"{normpath(path)}: ", f"\n{text}"
-    for message in messages:  # there may be thousands, and each read comes here
+    for message in messages:
         if isinstance(message, AssistantMessage):
             calls = {part.id for part in message.content if isinstance(part, ToolCall) and _reads(part, path)}
         elif isinstance(message, ToolResult):
@@ -142,6 +151,15 @@ def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
         elif not known:
             known = any(_is_given(part, label, end) for part in message.content)
     return known
+
+
+def _is_somewhere(wanted: Text, label: str, end: str, messages: tuple[Message, ...]) -> bool:
+    """Whether any message has the text, whoever asked for it. There may be thousands, and each read comes here."""
+    results = [message.content for message in messages if isinstance(message, ToolResult)]
+    if any(content[:1] == (wanted,) for content in results):
+        return True
+    said = [message for message in messages if isinstance(message, UserMessage)]
+    return any(_is_given(part, label, end) for message in said for part in message.content)
 
 
 def _is_given(part: UserPart, label: str, end: str) -> bool:

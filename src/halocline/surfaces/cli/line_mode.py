@@ -22,8 +22,8 @@ from halocline.surfaces.cli.telling import tell
 if TYPE_CHECKING:
     from halocline.surfaces.cli.composer import Composer
 
-PLAIN_WIDTH = 100
-"""Columns when the output is no terminal."""
+PLAIN_WIDTH, PLAIN_HEIGHT = 100, 25
+"""Columns and lines when the output is no terminal. Where both are given, rich need not look for one at each row."""
 
 
 class LineMode:
@@ -31,8 +31,8 @@ class LineMode:
 
     def __init__(self, *, attended: bool) -> None:
         self.asks = attended
-        width = None if sys.stdout.isatty() else PLAIN_WIDTH
-        self._screen = Screen(Console(highlight=False, width=width), can_leave=attended)
+        width, height = (None, None) if sys.stdout.isatty() else (PLAIN_WIDTH, PLAIN_HEIGHT)
+        self._screen = Screen(Console(highlight=False, width=width, height=height), can_leave=attended)
         self.draws = self._screen.is_live
         self._composer: Composer | None = None
         self._asker = Asker(self._screen) if attended else None

@@ -58,12 +58,15 @@ class Gutter:
 
 @dataclass(frozen=True, slots=True)
 class Safe:
-    """The last gate before the terminal: only rich's own styles leave as escape codes."""
+    """The last gate before the terminal: only rich's own styles leave as escape codes. `apart`: after a blank line."""
 
     body: RenderableType
+    apart: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         narrowed = options.update(width=min(options.max_width, WIDEST))
+        if self.apart:
+            yield Segment.line()
         for segment in console.render(self.body, narrowed):
             if not segment.control:
                 yield Segment(reveal(segment.text), segment.style)

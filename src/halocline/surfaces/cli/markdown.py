@@ -1,5 +1,8 @@
 """One block of Markdown as the terminal shows it: nothing a model wrote is hidden, links show where they lead."""
 
+from functools import cache
+
+from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown
 from rich.segment import Segment
@@ -30,7 +33,10 @@ class Block(Markdown):
     elements = {**Markdown.elements, "heading_open": LeftHeading, "fence": PlainCode, "code_block": PlainCode}
 
     def __init__(self, text: str) -> None:
-        super().__init__(clean(text), hyperlinks=False)
+        # Rich makes a parser for each block, which takes longer than reading most of them.
+        vars(self).update(vars(_blank()))
+        self.markup = clean(text)
+        self.parsed = _parser().parse(self.markup)
         inner = [child for token in self.parsed for child in token.children or ()]
         for token in (*self.parsed, *inner):
             if token.type == "html_inline" or token.markup == "autolink":
@@ -40,6 +46,17 @@ class Block(Markdown):
             elif token.type == "image":
                 token.type, token.tag, token.children = "text", "", None
                 token.content = f"[image: {token.content}] ({token.attrs.get('src', '')})"
+
+
+@cache
+def _blank() -> Markdown:
+    return Markdown("", hyperlinks=False)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """As rich makes it. It keeps nothing of what it read."""
+    return MarkdownIt().enable("strikethrough").enable("table")
 
 
 class Prose:

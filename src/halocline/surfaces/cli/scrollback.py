@@ -24,9 +24,7 @@ class Scrollback:
 
     def print(self, body: RenderableType, group: str = "") -> None:
         self.status.erase()
-        if self.group is not None and not (group and group == self.group):
-            self.console.print()
-        self.console.print(Safe(body))
+        self.console.print(Safe(body, apart=self.group is not None and not (group and group == self.group)))
         self.group = group
 
     def print_whole(self, text: str) -> None:
