@@ -13,6 +13,8 @@ def granted(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bo
     match command:
         case cmd.Interrupt():
             task.inbox.interrupt()
+        case cmd.RetryNow():
+            return opened.model.ask_now()
         case cmd.ResolveApproval():
             return task.inbox.resolve(command)
         case cmd.SetMode(mode=mode):

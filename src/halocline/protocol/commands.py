@@ -42,6 +42,10 @@ class Interrupt(Command, frozen=True):
     """End the running turn now."""
 
 
+class RetryNow(Command, frozen=True):
+    """Wait no longer for the next attempt of a request that failed: make it now."""
+
+
 class ResolveApproval(Command, frozen=True):
     """Decide about one request. `arguments` replaces the call's arguments (an edited command) on allow_once.
 
@@ -149,6 +153,7 @@ AnyCommand = (
     SubmitPrompt
     | Steer
     | Interrupt
+    | RetryNow
     | ResolveApproval
     | AnswerQuestion
     | SetMode

@@ -191,6 +191,14 @@ def _changed_outside(t: Transcript, e: ev.FilesChangedOutside) -> Transcript:
     return _add(t, NoticeRow(f"Changed by somebody else: {listed(names)}")) if names else t
 
 
+def _retried(t: Transcript, e: ev.StepRetried) -> Transcript:
+    """A wait that a person ended is the same attempt, said again with no wait."""
+    last = t.rows[-1] if t.rows else None
+    row = RetryRow(e.attempt, e.wait, e.cause, e.model, e.most)
+    again = isinstance(last, RetryRow) and not e.wait and replace(last, wait=0.0) == row
+    return _add(replace(t, draft=(), rows=t.rows[:-1] if again else t.rows), row)
+
+
 def _used(t: Transcript, e: ev.UsageReported) -> Transcript:
     cost = None if e.cost is None or t.turn.cost is None else t.turn.cost + e.cost
     return replace(t, turn=replace(t.turn, usage=t.turn.usage + e.usage, cost=cost))
@@ -364,7 +372,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.SteeringReceived: _steered,
     ev.TurnEnded: _turn_ended,
     ev.StepStarted: lambda t, e: replace(t, draft=(), turn=replace(t.turn, steps=t.turn.steps + 1)),
-    ev.StepRetried: lambda t, e: _add(replace(t, draft=()), RetryRow(e.attempt, e.wait, e.cause, e.model, e.most)),
+    ev.StepRetried: _retried,
     ev.UsageReported: _used,
     ev.McpSampled: _sampled,
     ev.TextDelta: _delta,

@@ -199,6 +199,8 @@ const FOLDS = {
   },
   step_retried: (t, e) => {
     t.draft = []
+    const last = t.rows.at(-1)
+    if (!e.wait && last?.type === 'retry_row' && last.attempt === e.attempt && last.cause === e.cause && last.model === e.model) t.rows.pop() // a wait was ended
     add(t, { type: 'retry_row', attempt: e.attempt, wait: e.wait, cause: e.cause, model: e.model, most: e.most })
   },
   usage_reported: (t, e) => {
