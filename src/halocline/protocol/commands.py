@@ -1,7 +1,11 @@
 """What is wished for: imperative values a surface sends. They are answered by events, not by return values."""
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from halocline.protocol.events import ApprovalMode, Choice, Mode, Scope
-from halocline.protocol.messages import UserPart
+from halocline.protocol.messages import Effort, UserPart
 from halocline.protocol.values import JsonObject, Tagged, Value
 
 
@@ -71,6 +75,13 @@ class SetMode(Command, frozen=True):
 
 class SetPolicy(Command, frozen=True):
     approval_mode: ApprovalMode
+
+
+class SetEffort(Command, frozen=True):
+    """How hard the model shall think from the next request on: a level, or `budget` tokens. Neither: as set."""
+
+    effort: Effort | None = None
+    budget: Annotated[int, Meta(ge=0, le=1_000_000)] | None = None
 
 
 class Compact(Command, frozen=True):
@@ -158,6 +169,7 @@ AnyCommand = (
     | AnswerQuestion
     | SetMode
     | SetPolicy
+    | SetEffort
     | Compact
     | GoBack
     | EditMessage

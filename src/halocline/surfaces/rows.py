@@ -18,6 +18,7 @@ from halocline.protocol.mcp import SEPARATOR
 from halocline.protocol.messages import (
     PICTURE,
     PIPED,
+    Effort,
     Image,
     Note,
     StopReason,
@@ -355,6 +356,11 @@ def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
     return _add(t, HookRow(e.hook, e.moment, e.status, e.decision, e.said, e.seconds))
 
 
+def effort_said(effort: Effort | None, budget: int | None) -> str:
+    """How hard a model is to think; empty when nothing is said of it."""
+    return effort.value if effort else "" if budget is None else f"{budget:,} tokens"
+
+
 def _rooted(roots: tuple[str, ...]) -> str:
     return f"The task works in these folders as well: {', '.join(roots)}" if roots else "The task has one folder again."
 
@@ -391,6 +397,9 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.TodosChanged: _todos_changed,
     ev.ModeChanged: lambda t, e: _add(replace(t, mode=e.mode), NoticeRow(f"Mode: {e.mode}")),
     ev.ModelChanged: lambda t, e: _add(t, NoticeRow(f"Model: {e.model}")),
+    ev.EffortChanged: lambda t, e: _add(
+        t, NoticeRow(f"Effort: {effort_said(e.effort, e.budget) or 'as in the settings'}")
+    ),
     ev.PolicyChanged: lambda t, e: _add(t, NoticeRow(f"Approvals: {e.approval_mode}")),
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)) if not e.root else t,
     ev.ConversationRestored: lambda t, e: _add(

@@ -293,6 +293,10 @@ const FOLDS = {
     add(t, notice(`Mode: ${e.mode}`))
   },
   model_changed: (t, e) => add(t, notice(`Model: ${e.model}`)),
+  effort_changed: (t, e) => {
+    const tokens = e.budget == null ? 'as in the settings' : `${e.budget.toLocaleString('en-US')} tokens`
+    add(t, notice(`Effort: ${e.effort ?? tokens}`))
+  },
   policy_changed: (t, e) => add(t, notice(`Approvals: ${e.approval_mode}`)),
   checkpoint_taken: (t, e) => {
     if (!e.root) add(t, { type: 'checkpoint_row', checkpoint: e.checkpoint, label: e.label })
