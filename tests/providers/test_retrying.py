@@ -6,9 +6,11 @@ from tests.providers.streams import collected, message_of, request
 
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import StepRetried, TextDelta
+from halocline.protocol.events import Mode, StepRetried, TextDelta
+from halocline.providers.fallback import Fallback
 from halocline.providers.retry import Retrying
 from halocline.providers.scripted import Fault, Scripted, Turn
+from halocline.providers.switching import Chosen, Switching
 
 DONE = Turn(text="Done.")
 
@@ -143,6 +145,28 @@ async def test_a_wait_can_be_cancelled() -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_a_person_who_waits_no_longer_is_answered_at_once() -> None:
+    model = Chosen(
+        Switching({mode: Fallback([Retrying(Scripted([Turn(fault=Fault.OVERLOADED), DONE]))]) for mode in Mode})
+    )
+    assert not model.ask_now()
+    events = []
+
+    async def listen() -> None:
+        async for event in model.stream(request()):
+            events.append(event)
+
+    listening = asyncio.create_task(listen())
+    async with asyncio.timeout(1.5):  # the wait is longer
+        while not model.ask_now():
+            await asyncio.sleep(0)
+        await listening
+    told = [event for event in events if isinstance(event, StepRetried)]
+    assert [(one.attempt, bool(one.wait)) for one in told] == [(1, True), (1, False)]
+    assert message_of(events).text == "Done."
+    assert not model.ask_now()
 
 
 class Formless:

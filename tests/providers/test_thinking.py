@@ -15,6 +15,7 @@ from halocline.providers.thinking import (
     for_gemini,
     for_responses,
     headers_for_anthropic,
+    levels,
 )
 from halocline.providers.thinking_fields import CLAUDE, GEMINI, OPENAI, STYLES, Takes
 
@@ -31,6 +32,28 @@ def of(provider: str, model: str, effort: Effort | None = None, budget: int | No
     wires = {"anthropic": for_anthropic, "openai-responses": for_responses, "gemini": for_gemini}
     fields = wires.get(provider, for_chat)(asked(effort, budget), endpoint(provider, model))
     return msgspec.json.decode(msgspec.json.encode(fields))
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "told"),
+    [
+        ("anthropic", "claude-opus-4-7", (NONE, LOW, MEDIUM, HIGH, XHIGH, MAX)),
+        ("anthropic", "claude-sonnet-4-5", (NONE, LOW, MEDIUM, HIGH)),  # it takes tokens
+        ("anthropic", "claude-3-5-haiku", ()),
+        ("openai-responses", "gpt-5-pro", (HIGH,)),
+        ("openai", "gpt-4o", ()),
+        ("gemini", "gemini-2.5-pro", (LOW, MEDIUM, HIGH)),
+        ("mistral", "mistral-large", (NONE, HIGH)),
+        ("zai", "glm-5", (NONE, HIGH)),
+        ("openrouter", "any/model", tuple(Effort)),
+    ],
+)
+def test_only_efforts_that_a_model_tells_apart_are_offered(provider: str, model: str, told: tuple[Effort, ...]) -> None:
+    assert levels(endpoint(provider, model)) == told
+
+
+def test_a_model_that_is_known_not_to_think_is_told_nothing() -> None:
+    assert levels(replace(endpoint("openrouter", "any/model"), known=ModelInfo(thinking=False))) == ()
 
 
 @pytest.mark.parametrize(

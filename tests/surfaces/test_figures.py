@@ -41,6 +41,7 @@ def test_an_unknown_price_is_never_shown_as_nothing(dollars: float | None, text:
     [
         (4.0, 3, "Overloaded: asking again in 4 s (2 of 3)"),
         (4.25, 3, "Overloaded: asking again in 4.2 s (2 of 3)"),
+        (0.0, 3, "Overloaded: asking again now (2 of 3)"),
         (60.0, 0, "Overloaded: asking again in 1 m 00 s (attempt 2)"),
     ],
 )

@@ -91,6 +91,12 @@ def test_a_retry_makes_the_draft_void() -> None:
     assert rows_of([ev.TextDelta("Hel"), ev.StepRetried(2, 4.0, "overloaded")]) == (r.RetryRow(2, 4.0, "overloaded"),)
 
 
+def test_a_wait_that_was_ended_is_no_second_retry() -> None:
+    waited, ended = ev.StepRetried(2, 4.0, "overloaded"), ev.StepRetried(2, 0.0, "overloaded")
+    assert rows_of([waited, ended]) == (r.RetryRow(2, 0.0, "overloaded"),)
+    assert len(rows_of([waited, ev.StepRetried(2, 0.0, "overloaded", "other/model")])) == 2
+
+
 def test_a_call_row_is_settled_only_by_its_end() -> None:
     [open_row] = only([SPOKEN, STARTED], r.CallRow)
     [ended] = only([SPOKEN, STARTED, ENDED], r.CallRow)

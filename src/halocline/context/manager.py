@@ -48,7 +48,9 @@ class Context:
 
     def request(self, state: State, toolset: Toolset) -> Request:
         """What the model is asked now."""
-        thinking = self._thinking.get(state.mode, Thinking())
+        thinking = Thinking(state.effort, state.thinking_budget)
+        if thinking == Thinking():  # the task has no wish of its own
+            thinking = self._thinking.get(state.mode, thinking)
         return Request(
             model=state.model,
             system=state.system_prompt,

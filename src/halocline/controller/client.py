@@ -12,7 +12,7 @@ from halocline.controller.controller import Controller, TaskOptions
 from halocline.controller.model_list import OfferedModel
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound
-from halocline.protocol.events import DurableEvent, Event
+from halocline.protocol.events import DurableEvent, Event, Mode
 from halocline.protocol.jobs import JobInfo
 from halocline.protocol.messages import UserPart
 from halocline.protocol.state import State
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
     from halocline.controller.composing import Mentionable
     from halocline.controller.connection_test import Connection
+    from halocline.controller.efforts import Efforts
     from halocline.controller.handing import Handing
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.memory import Memory
@@ -136,6 +137,10 @@ class Client:
     async def change_model(self, task: str, model: str) -> None:
         """Ask another model from now on. Raises UsageError, also while a turn runs."""
         await self._controller.change_model(task, model)
+
+    def efforts(self, model: str, mode: Mode) -> "Efforts":
+        """How hard a model can be told to think, and what holds unless a task says otherwise."""
+        return self._controller.efforts(model, mode)
 
     def state(self, task: str) -> State:
         return self._controller.state(task)

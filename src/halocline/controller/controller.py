@@ -40,7 +40,7 @@ from halocline.controller.wishes import granted
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
-from halocline.protocol.events import DurableEvent, Event
+from halocline.protocol.events import DurableEvent, Event, Mode
 from halocline.protocol.fold import fold
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from halocline.controller.accounts import Accounts
     from halocline.controller.attached import Attached
     from halocline.controller.connection_test import Connection
+    from halocline.controller.efforts import Efforts
     from halocline.controller.handing import Handing
     from halocline.controller.hooks import FolderHooks
     from halocline.controller.replay import Replay
@@ -206,6 +207,12 @@ class Controller:
             return attached.state.model
         names = {*self._open[name].model.names.values()}
         return names.pop() if len(names) == 1 else ""
+
+    def efforts(self, model: str, mode: Mode) -> "Efforts":
+        """How hard a model can be told to think, and what holds unless a task says otherwise."""
+        from halocline.controller.efforts import efforts
+
+        return efforts(model, mode, self._assembly.settings, self._assembly.catalogue)
 
     async def change_model(self, name: str, model: str) -> None:
         """Ask another model from now on. Raises UsageError, also while a turn runs."""

@@ -26,6 +26,7 @@ FROM_ELSEWHERE = (
     ev.LogRepaired,
     ev.ModeChanged,
     ev.ModelChanged,
+    ev.EffortChanged,
     ev.PolicyChanged,
     ev.RulesChanged,
     ev.ToolsOffered,

@@ -19,6 +19,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.events import (
     ApprovalMode,
     DurableEvent,
+    EffortChanged,
     Mode,
     ModeChanged,
     ModelChanged,
@@ -30,6 +31,7 @@ from halocline.protocol.events import (
     ToolsOffered,
 )
 from halocline.protocol.instructions import Beginning
+from halocline.protocol.messages import Effort
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.providers.switching import Chosen, name_in
@@ -55,7 +57,7 @@ class TaskOptions(Value, frozen=True):
 
     `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. When the process died
     while a person was asked, that turn `asks_again` and goes on; otherwise it ends there. `roots` are folders that the
-    task is to work in as well.
+    task is to work in as well. A resumed task's own effort gives way to an `effort` or `thinking_budget`.
     """
 
     model: str | None = None
@@ -66,6 +68,8 @@ class TaskOptions(Value, frozen=True):
     record: Path | None = None
     asks_again: bool = False
     roots: tuple[str, ...] = ()
+    effort: Effort | None = None
+    thinking_budget: int | None = None
 
 
 class OpenTask(msgspec.Struct):
@@ -161,6 +165,9 @@ def adjust(task: Task, options: TaskOptions, models: Mapping[Mode, str], assembl
     switch(task, options.mode or task.state.mode, models, assembly)
     if options.approval_mode not in (None, task.state.approval_mode):
         task.emit(PolicyChanged(approval_mode=options.approval_mode))
+    chosen, own = (options.effort, options.thinking_budget), (task.state.effort, task.state.thinking_budget)
+    if chosen != (None, None) and own not in ((None, None), chosen):
+        task.emit(EffortChanged(effort=options.effort, budget=options.thinking_budget))
 
 
 def adopted(begins: TaskStarted) -> TaskAdopted:

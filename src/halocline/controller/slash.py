@@ -42,6 +42,7 @@ class Follows(StrEnum):
     MODES = "modes"
     APPROVALS = "approvals"
     MODELS = "models"
+    EFFORTS = "efforts"
     CHECKPOINTS = "checkpoints"
     COMPACTIONS = "compactions"
     JOBS = "jobs"
@@ -143,6 +144,15 @@ ROWS = (
     Slash(
         "model", "the model that is asked, or another one", By.CONTROLLER, Section.SETTINGS, "[NAME]",
         follows=Follows.MODELS,
+    ),
+    Slash(
+        "effort",
+        "how hard the model thinks in this task, or should",
+        By.CONTROLLER,
+        Section.SETTINGS,
+        "[LEVEL | TOKENS | default]",
+        during=True,
+        follows=Follows.EFFORTS,
     ),
     Slash(
         "mode", "plan or act", By.CONTROLLER, Section.SETTINGS, "[plan | act]", during=True, follows=Follows.MODES

@@ -3,7 +3,7 @@
 from halocline.controller.assembly import Assembly
 from halocline.controller.opening import OpenTask, switch
 from halocline.protocol import commands as cmd
-from halocline.protocol.events import PolicyChanged, TaskLabelled
+from halocline.protocol.events import EffortChanged, PolicyChanged, TaskLabelled
 from halocline.task.inbox import Wish
 
 
@@ -13,12 +13,17 @@ def granted(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bo
     match command:
         case cmd.Interrupt():
             task.inbox.interrupt()
+        case cmd.RetryNow():
+            return opened.model.ask_now()
         case cmd.ResolveApproval():
             return task.inbox.resolve(command)
         case cmd.SetMode(mode=mode):
             switch(task, mode, opened.model.names, assembly)
         case cmd.SetPolicy(approval_mode=approval_mode):
             task.emit(PolicyChanged(approval_mode=approval_mode))
+        case cmd.SetEffort(effort=effort, budget=budget):
+            if (effort, budget) != (task.state.effort, task.state.thinking_budget):
+                task.emit(EffortChanged(effort=effort, budget=budget))
         case cmd.Compact(focus=focus, undo=undo):
             task.inbox.wish(Wish(focus, undo))
         case cmd.RunCommand() | cmd.StopCommand():

@@ -1,7 +1,7 @@
 """The door to a model: a request goes in, a stream of events comes out."""
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from halocline.ports.tool import ToolSpec
 from halocline.protocol.events import (
@@ -62,3 +62,11 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+
+
+@runtime_checkable
+class Waits(Protocol):
+    """A model that may wait between two attempts."""
+
+    def ask_now(self) -> bool:
+        """A person waits no longer: ask again at once. False when nothing waits."""

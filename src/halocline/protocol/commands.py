@@ -1,7 +1,11 @@
 """What is wished for: imperative values a surface sends. They are answered by events, not by return values."""
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from halocline.protocol.events import ApprovalMode, Choice, Mode, Scope
-from halocline.protocol.messages import UserPart
+from halocline.protocol.messages import Effort, UserPart
 from halocline.protocol.values import JsonObject, Tagged, Value
 
 
@@ -42,6 +46,10 @@ class Interrupt(Command, frozen=True):
     """End the running turn now."""
 
 
+class RetryNow(Command, frozen=True):
+    """Wait no longer for the next attempt of a request that failed: make it now."""
+
+
 class ResolveApproval(Command, frozen=True):
     """Decide about one request. `arguments` replaces the call's arguments (an edited command) on allow_once.
 
@@ -67,6 +75,13 @@ class SetMode(Command, frozen=True):
 
 class SetPolicy(Command, frozen=True):
     approval_mode: ApprovalMode
+
+
+class SetEffort(Command, frozen=True):
+    """How hard the model shall think from the next request on: a level, or `budget` tokens. Neither: as set."""
+
+    effort: Effort | None = None
+    budget: Annotated[int, Meta(ge=0, le=1_000_000)] | None = None
 
 
 class Compact(Command, frozen=True):
@@ -149,10 +164,12 @@ AnyCommand = (
     SubmitPrompt
     | Steer
     | Interrupt
+    | RetryNow
     | ResolveApproval
     | AnswerQuestion
     | SetMode
     | SetPolicy
+    | SetEffort
     | Compact
     | GoBack
     | EditMessage

@@ -5,6 +5,11 @@ A *transient* event is only shown; it is never written and carries none of the t
 two by its base class. There is no event per tool, no snapshot in an event and no JSON inside a text field.
 """
 
+from halocline.protocol.changed import (
+    EffortChanged as EffortChanged,
+    ModelChanged as ModelChanged,
+    PolicyChanged as PolicyChanged,
+)
 from halocline.protocol.compaction import (
     Compacted as Compacted,
     CompactionCause as CompactionCause,
@@ -289,17 +294,6 @@ class ModeChanged(Durable, frozen=True):
     mode: Mode
 
 
-class ModelChanged(Durable, frozen=True):
-    """Another model from now on; `window` is how many tokens it can read, where that is known."""
-
-    model: str
-    window: int | None = None
-
-
-class PolicyChanged(Durable, frozen=True):
-    approval_mode: ApprovalMode
-
-
 class RulesChanged(Durable, frozen=True):
     """These rules are in force from now on; they come from files."""
 
@@ -396,6 +390,7 @@ DurableEvent = (
     | TodosReminded
     | ModeChanged
     | ModelChanged
+    | EffortChanged
     | PolicyChanged
     | RulesChanged
     | ToolsOffered

@@ -342,6 +342,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.LimitExtended: _limit_extended,
     ev.RootsChanged: lambda state, e: replace(state, roots=e.roots),
     ev.ModelChanged: lambda state, e: replace(state, model=e.model, window=e.window, limit=None),
+    ev.EffortChanged: lambda state, e: replace(state, effort=e.effort, thinking_budget=e.budget),
     ev.CompactionStarted: lambda state, e: replace(state, compacting=e),
     ev.Compacted: _compacted,
     ev.CompactionUndone: lambda state, e: replace(state, compactions=state.compactions[:-1], last_usage=Usage()),

@@ -17,6 +17,7 @@ from halocline.protocol.mcp import McpServer, Sampled
 from halocline.protocol.messages import (
     AssistantMessage,
     AssistantPart,
+    Effort,
     Message,
     StopReason,
     Text,
@@ -82,6 +83,8 @@ class State(Value, frozen=True):
     approval_mode: ev.ApprovalMode = ev.ApprovalMode.ASK
     system_prompt: str = ""
     compact: bool = False
+    effort: Effort | None = None
+    thinking_budget: int | None = None
     messages: Sequence[Message] = ()
     draft: Any = None
     open_calls: tuple[OpenCall, ...] = ()
@@ -165,6 +168,11 @@ class State(Value, frozen=True):
     def owes_reply(self) -> bool:
         """Whether something was said to the model after its newest reply, and after the results of its calls."""
         return bool(self.messages) and isinstance(self.messages[-1], UserMessage)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody said or did anything in it."""
+        return not (self.messages or self.own_started) and self.last_end is None
 
     @property
     def title(self) -> str:

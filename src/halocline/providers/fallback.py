@@ -10,7 +10,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from halocline.ports.model import Model, ModelEvent, Request
+from halocline.ports.model import Model, ModelEvent, Request, Waits
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
 
@@ -50,6 +50,10 @@ class Fallback:
                 self._rests_until[model.name] = self._clock() + REST
                 cause = error.text
             yield StepRetried(attempt=at, wait=0.0, cause=cause, model=models[at].name)
+
+    def ask_now(self) -> bool:
+        """Whichever waits."""
+        return any(model.ask_now() for model in self._models if isinstance(model, Waits))
 
     async def close(self) -> None:
         for model in self._models:

@@ -31,7 +31,8 @@ class Retrying:
     a quarter either way so that many clients do not come back at once; a server's own wish is the least that is waited,
     up to a minute. Errors that asking again cannot mend (key, quota, context, request) are raised at once, but for one:
     a request that is refused while it asks for the form of an answer is made again without, and so are all later ones.
-    The task checks the form itself.
+    The task checks the form itself. Where a person waits no longer (`ask_now`), the same `StepRetried` comes again with
+    no wait.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Retrying:
         self._sleep = sleep
         self._random = random
         self._asks_for_form = True
+        self._waiting: set[asyncio.Future[None]] = set()
 
     @property
     def name(self) -> str:
@@ -65,7 +67,27 @@ class Retrying:
                     raise
                 retried = StepRetried(attempt=attempt, wait=self._pause(wait, error), cause=error.text, most=most)
             yield retried
-            await self._sleep(retried.wait)
+            if await self._is_hurried(retried.wait):
+                yield replace(retried, wait=0.0)
+
+    def ask_now(self) -> bool:
+        """End what is waited for. False when nothing is."""
+        waiting = [one for one in self._waiting if not one.done()]
+        for one in waiting:
+            one.set_result(None)
+        return bool(waiting)
+
+    async def _is_hurried(self, seconds: float) -> bool:
+        """Wait; whether a person ended it."""
+        hurried = asyncio.get_running_loop().create_future()
+        sleeping = asyncio.ensure_future(self._sleep(seconds))
+        self._waiting.add(hurried)
+        try:
+            await asyncio.wait([hurried, sleeping], return_when=asyncio.FIRST_COMPLETED)
+            return hurried.done()
+        finally:
+            self._waiting.discard(hurried)
+            sleeping.cancel()
 
     async def close(self) -> None:
         await self._model.close()

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 
-from halocline.ports.model import Model, ModelEvent, Request
+from halocline.ports.model import Model, ModelEvent, Request, Waits
 from halocline.protocol.events import Mode
 
 
@@ -20,6 +20,10 @@ class Switching:
 
     def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
         return self._models.get(request.model, self._first).stream(request)
+
+    def ask_now(self) -> bool:
+        """Whichever waits."""
+        return any(model.ask_now() for model in self._models.values() if isinstance(model, Waits))
 
     async def close(self) -> None:
         for model in self._models.values():
@@ -43,6 +47,10 @@ class Chosen:
 
     def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
         return self.now.stream(request)
+
+    def ask_now(self) -> bool:
+        """Whatever of it waits."""
+        return isinstance(self.now, Waits) and self.now.ask_now()
 
     async def close(self) -> None:
         await self.now.close()

@@ -56,6 +56,40 @@ def fitted(request: Request, takes: Takes) -> Wanted:
     return Wanted(budget=_within(BUDGETS[effort], takes.budget)) if takes.budget else Wanted()
 
 
+def levels(endpoint: Endpoint) -> tuple[Effort, ...]:
+    """The efforts that a model tells apart, the least first; none of one that is not told how hard to think."""
+    if endpoint.info.thinking is False:
+        return ()
+    model = endpoint.wire_model(endpoint.model)
+    match endpoint.family:
+        case "anthropic":
+            return _levels(_known(CLAUDE, model) or ANY_CLAUDE)
+        case "gemini":
+            return _levels(_known(GEMINI, model) or ANY_GEMINI)
+        case "openai_responses":
+            return _levels(_known(OPENAI, model) or ANY_OPENAI)
+        case "openai_chat":
+            return _of_style(STYLES[endpoint.vendor.thinking_style], _known(OPENAI, model))
+        case "library":
+            return tuple(Effort)
+    return ()
+
+
+def _levels(takes: Takes) -> tuple[Effort, ...]:
+    """Of a model that takes only tokens, efforts stand for some."""
+    if takes.budget and not set(takes.efforts) - {Effort.NONE}:
+        return (*takes.efforts, Effort.LOW, Effort.MEDIUM, Effort.HIGH)
+    return takes.efforts
+
+
+def _of_style(style: Style, known: Takes | None) -> tuple[Effort, ...]:
+    if style.efforts or known is not None:
+        return style.efforts or _levels(known or ANY_OPENAI)
+    if style.on and not style.budget_field:
+        return (Effort.NONE, Effort.HIGH)
+    return (Effort.NONE, Effort.LOW, Effort.MEDIUM, Effort.HIGH) if style.budget_field else ANY_OPENAI.efforts
+
+
 def for_anthropic(request: Request, endpoint: Endpoint) -> JsonObject:
     """`max_tokens`, which bounds thoughts and words together, and what says how hard to think.
 

@@ -147,9 +147,14 @@ def retrying(row: RetryRow | StepRetried) -> str:
     """Why the model is asked again, when, and how often that was done: `Overloaded: asking again in 4 s (2 of 3)`."""
     if row.model:
         return f"{row.cause.rstrip('.')}: asking {row.model} instead"
+    if not row.wait:
+        return f"{row.cause.rstrip('.')}: asking again now ({_times(row)})"
     seconds = f"{row.wait:.1f}".removesuffix(".0") + " s" if row.wait < 9.95 else duration(row.wait)
-    count = f"{row.attempt} of {row.most}" if row.most else f"attempt {row.attempt}"
-    return f"{row.cause.rstrip('.')}: asking again in {seconds} ({count})"
+    return f"{row.cause.rstrip('.')}: asking again in {seconds} ({_times(row)})"
+
+
+def _times(row: RetryRow | StepRetried) -> str:
+    return f"{row.attempt} of {row.most}" if row.most else f"attempt {row.attempt}"
 
 
 def model_name(model: str) -> str:

@@ -18,6 +18,7 @@ from halocline.protocol.mcp import SEPARATOR
 from halocline.protocol.messages import (
     PICTURE,
     PIPED,
+    Effort,
     Image,
     Note,
     StopReason,
@@ -191,6 +192,14 @@ def _todos_changed(t: Transcript, e: ev.TodosChanged) -> Transcript:
 def _changed_outside(t: Transcript, e: ev.FilesChangedOutside) -> Transcript:
     names = [f"{file.path} (deleted)" if file.content is None else file.path for file in e.files if not file.by]
     return _add(t, NoticeRow(f"Changed by somebody else: {listed(names)}")) if names else t
+
+
+def _retried(t: Transcript, e: ev.StepRetried) -> Transcript:
+    """A wait that a person ended is the same attempt, said again with no wait."""
+    last = t.rows[-1] if t.rows else None
+    row = RetryRow(e.attempt, e.wait, e.cause, e.model, e.most)
+    again = isinstance(last, RetryRow) and not e.wait and replace(last, wait=0.0) == row
+    return _add(replace(t, draft=(), rows=t.rows[:-1] if again else t.rows), row)
 
 
 def _used(t: Transcript, e: ev.UsageReported) -> Transcript:
@@ -383,6 +392,11 @@ def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
     return _add(t, HookRow(e.hook, e.moment, e.status, e.decision, e.said, e.seconds))
 
 
+def effort_said(effort: Effort | None, budget: int | None) -> str:
+    """How hard a model is to think; empty when nothing is said of it."""
+    return effort.value if effort else "" if budget is None else f"{budget:,} tokens"
+
+
 def _rooted(roots: tuple[str, ...]) -> str:
     return f"The task works in these folders as well: {', '.join(roots)}" if roots else "The task has one folder again."
 
@@ -400,7 +414,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.SteeringReceived: _steered,
     ev.TurnEnded: _turn_ended,
     ev.StepStarted: lambda t, e: replace(t, draft=(), turn=replace(t.turn, steps=t.turn.steps + 1)),
-    ev.StepRetried: lambda t, e: _add(replace(t, draft=()), RetryRow(e.attempt, e.wait, e.cause, e.model, e.most)),
+    ev.StepRetried: _retried,
     ev.UsageReported: _used,
     ev.McpSampled: _sampled,
     SubagentStarted: _lane_began,
@@ -422,6 +436,9 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.TodosChanged: _todos_changed,
     ev.ModeChanged: lambda t, e: _add(replace(t, mode=e.mode), NoticeRow(f"Mode: {e.mode}")),
     ev.ModelChanged: lambda t, e: _add(t, NoticeRow(f"Model: {e.model}")),
+    ev.EffortChanged: lambda t, e: _add(
+        t, NoticeRow(f"Effort: {effort_said(e.effort, e.budget) or 'as in the settings'}")
+    ),
     ev.PolicyChanged: lambda t, e: _add(t, NoticeRow(f"Approvals: {e.approval_mode}")),
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)) if not e.root else t,
     ev.ConversationRestored: lambda t, e: _add(

@@ -59,6 +59,23 @@ def test_a_hand_over_goes_on_in_the_new_task_at_once(halo: Halo) -> None:
     assert begun.content[0] == Text(f"# Work\n\nAll of it.\n\n(Handed over by task {old}.)")
 
 
+async def test_an_effort_is_set_for_the_task_and_asked_of_the_next_request(halo: Halo) -> None:
+    async with ModelServer([Turn(text="Hello."), Turn(text="Again.")]) as server:
+        flags = ("-m", "openai/gpt-5.1", "--base-url", server.url("openai"), "--api-key", "k", "--effort", "low")
+        await asyncio.to_thread(_sets_an_effort, Person(halo, *flags, "hi"))
+        asked = [request.body.get("reasoning_effort") for request in server.requests]
+    assert asked == ["low", "high"]
+    assert halo.state().effort == "high"
+
+
+def _sets_an_effort(person: Person) -> None:
+    person.sees("Hello.", COMPOSER).types("/effort\r").sees("as in the settings: low", COMPOSER)
+    person.types("/effort hard\r").sees("knows no effort 'hard'", COMPOSER)
+    person.types("/effort high\r").sees("anew once", "Effort: high", COMPOSER)
+    person.types("and again\r").sees("Again.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
 def test_a_plan_is_read_as_markdown_and_its_options_are_keys(halo: Halo) -> None:
     reading = {"call": [call("plan_mode_respond", response="I *look*.", needs_more_exploration=True)]}
     asking = {"call": [call("plan_mode_respond", response="# Plan\n\n- one\n- two", options=["left", "right"])]}

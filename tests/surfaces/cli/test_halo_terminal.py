@@ -114,6 +114,12 @@ def test_ctrl_b_lets_a_running_command_go_on_and_what_was_typed_meanwhile_stays(
     assert [event.stopped for event in halo.log() if isinstance(event, ev.JobEnded)] == ["the task was closed"]
 
 
+def test_ctrl_b_asks_again_at_once_where_a_failed_request_waits(halo: Halo) -> None:
+    person = Person(halo, "run", "-m", halo.script({"text": "…", "fault": "overloaded", "retry_after": 55}, HI), "hi")
+    person.sees("asking again in 5", "Ctrl-B asks now").types(CTRL_B).sees("Hello.", "done")
+    assert person.is_gone_with() == 0
+
+
 def test_ctrl_b_does_nothing_when_no_command_runs(halo: Halo) -> None:
     slow = {"text": "First paragraph.\n\n" + "And on. " * 40, "pace": 0.01}
     person = Person(halo, "run", "-m", halo.script(slow), "hi").sees("First paragraph.").types(CTRL_B)

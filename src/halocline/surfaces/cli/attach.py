@@ -37,7 +37,7 @@ async def join(client: Client, task: str, view: View, prompt: str = "", along: t
             code, task = await _take_part(client, task, view, prompt, along, before)
             state, is_elsewhere = client.state(task), client.is_attached(task)
             writer = client.writer(task) if is_elsewhere else ""
-            is_empty = not is_elsewhere and not state.messages and state.last_end is None
+            is_empty = not is_elsewhere and state.is_empty
     finally:
         await close(client)
     if is_empty:

@@ -32,7 +32,7 @@ from halocline.surfaces.cli.pasting import Chips, mentions_of
 from halocline.surfaces.cli.pictures import BLIND, MOST_PICTURES
 from halocline.surfaces.cli.word_menu import Menu
 
-PLACEHOLDER = "Ask for something. @: a file, /: a word, !: a command, Shift+Tab: mode, Ctrl-D: quit"
+PLACEHOLDER = "Ask for something. @ file, / word, ! command, Shift+Tab mode, Ctrl-D quit"
 SHORT_PLACEHOLDER = "Ask for something. Ctrl-D: quit"
 INDENT = 2
 STYLE = Style.from_dict(

@@ -19,6 +19,8 @@ from halocline.surfaces.cli.keys import LEFT_BY_KEY, LeaveKey
 from halocline.surfaces.cli.output import View
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+BEGUN_AGAIN = ev.TextDelta | ev.ThinkingDelta | ev.ToolCallDelta | ev.AssistantMessageCompleted | ev.TurnEnded
+"""What shows that no attempt is waited for any more."""
 FOR_GOOD = "nowhere"
 """Where a person goes who leaves for no other task."""
 CLOSING_TIME = 5.0
@@ -57,6 +59,7 @@ class Conversation:
         self._leaving = False
         self._answering = False
         self._outrun = False
+        self._retrying = False
         self._waiting: asyncio.Task[object] | None = None
         self._main = asyncio.current_task()
         self._deadline: asyncio.TimerHandle | None = None
@@ -105,11 +108,17 @@ class Conversation:
             return
         async for event in self._events:
             self._show(event)
+            if self._retrying and isinstance(event, BEGUN_AGAIN):
+                self._retrying = False
+                self._keep()
             match event:
                 case ev.ApprovalRequested(request=request) if self._view.asks:
                     await self._wait_for(self._decide(event), event.seq, partial(_decides, request))
                 case ev.QuestionAsked(request=request) if self._view.asks:
                     await self._wait_for(self._answer(event), event.seq, partial(_answers, request))
+                case ev.StepRetried(wait=wait) if wait:
+                    self._retrying = True
+                    self._let_leave(partial(self._client.send, cmd.RetryNow(task=self._task)))
                 case ev.ToolCallStarted(name=name) if name == LEFT_BY_KEY:
                     self._let_leave(partial(self._client.send, cmd.LeaveRunning(task=self._task)))
                 case ev.ToolCallEnded(name=name) if name == LEFT_BY_KEY:

@@ -16,6 +16,7 @@ ESCAPE = "\x1b"
 
 LEAVE = "\x02"
 LEAVE_HINT = "Ctrl-B lets it go on without waiting"
+ASK_NOW_HINT = "Ctrl-B asks now"
 LEFT_BY_KEY = "execute_command"
 """The tool whose running call the key ends."""
 

@@ -92,6 +92,8 @@ def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
     approval = "yolo" if arguments.yolo else arguments.approval_mode
     mode = "plan" if approval == "plan" else arguments.mode
     return TaskOptions(
+        effort=arguments.effort,
+        thinking_budget=arguments.thinking_budget,
         model=arguments.model,
         mode=ev.Mode(mode) if mode else None,
         approval_mode=ev.ApprovalMode(approval) if approval not in (None, "plan") else None,
@@ -188,7 +190,7 @@ async def _run(
                 code = await conversation.run(then.prompt, then.after, typed=False)
             state = client.state(task)
             writer = client.writer(task) if client.is_attached(task) else ""
-            is_empty = not writer and not state.messages and state.last_end is None
+            is_empty = not writer and state.is_empty
             ended = client.running(task)
     finally:
         await close(client)
@@ -217,7 +219,7 @@ async def _pictures(client: Client, arguments: argparse.Namespace, task: str, vi
 
 async def _forget_empty(client: Client, task: str) -> None:
     """A task that was made for a prompt that cannot be goes again."""
-    if not client.state(task).messages:
+    if client.state(task).is_empty:
         await client.let_go(task)
         client.forget(task)
 

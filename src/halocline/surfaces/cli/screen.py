@@ -18,7 +18,7 @@ from halocline.protocol.state import State
 from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli import cards
-from halocline.surfaces.cli.keys import LEAVE_HINT, LEFT_BY_KEY
+from halocline.surfaces.cli.keys import ASK_NOW_HINT, LEAVE_HINT, LEFT_BY_KEY
 from halocline.surfaces.cli.look import Gutter
 from halocline.surfaces.cli.markdown_blocks import split
 from halocline.surfaces.cli.output import Foreign
@@ -321,10 +321,11 @@ class Screen:
         self._out.status.set(Activity(what, self._stream.tail))
 
     def _wait_for(self, event: ev.StepRetried) -> None:
-        if event.model:
+        if event.model or not event.wait:
             self._do("waiting for the model")
         else:
-            self._out.status.set(Activity("asking again in", until=time.monotonic() + event.wait))
+            hint = ASK_NOW_HINT if self._can_leave else ""
+            self._out.status.set(Activity("asking again in", until=time.monotonic() + event.wait, hint=hint))
 
     def _follow(self, event: ev.Event) -> None:
         """Keep the moving line in step with what happens."""

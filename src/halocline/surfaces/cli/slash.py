@@ -168,6 +168,12 @@ async def _model(desk: Desk, rest: str) -> Said:
     return f"The model is {model_name(before)}. Another one: /model PROVIDER/NAME"
 
 
+async def _effort(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.effort_word import effort
+
+    return effort(rest, desk.client, desk.task)
+
+
 async def _mode(desk: Desk, rest: str) -> Said:
     if rest and rest not in tuple(ev.Mode):
         return f"There is no mode {rest!r}. There are plan and act."
@@ -266,6 +272,7 @@ ANSWERS: dict[str, Callable[[Desk, str], Awaitable[Said]]] = {
     "undo": _undo,
     "checkpoint": _checkpoint,
     "model": _model,
+    "effort": _effort,
     "mode": _mode,
     "approvals": _approvals,
     "compact": _compact,

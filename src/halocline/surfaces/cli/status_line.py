@@ -100,7 +100,8 @@ class StatusLine:
     def _counted(self, activity: Activity, now: float) -> str:
         """The words with the time that is left, or that it took so far."""
         if activity.until is not None:
-            return f"{activity.text} {elapsed(ceil(max(0.0, activity.until - now)))}"
+            left = f"{activity.text} {elapsed(ceil(max(0.0, activity.until - now)))}"
+            return f"{left} · {activity.hint}" if activity.hint else left
         took = now - self._since
         text = f"{activity.text} · {elapsed(took)}" if took >= 1 else activity.text
         text += " · Ctrl-C stops" if took > PATIENCE else ""

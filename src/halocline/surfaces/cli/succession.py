@@ -116,7 +116,7 @@ def _as_now(client: Client, task: str, options: TaskOptions) -> TaskOptions:
 async def _let_go(client: Client, task: str) -> bool:
     """Close a task; one in which nothing was said leaves no trace. Whether it is still there."""
     state = client.state(task)
-    empty = not state.messages and state.last_end is None and not client.is_attached(task)
+    empty = state.is_empty and not client.is_attached(task)
     await client.let_go(task)
     if empty:
         client.forget(task)

@@ -106,6 +106,9 @@ class Menu:
                 return [_value(mode) for mode in ev.ApprovalMode]
             case Follows.MODELS, []:
                 return await self._known_models()
+            case Follows.EFFORTS, []:
+                state = self._client.state(self._task)
+                return [_value(level) for level in (*self._client.efforts(state.model, state.mode).levels, "default")]
             case Follows.COMPACTIONS, []:
                 return [_value("undo", "let the model read again what it read before the latest time")]
             case Follows.CHECKPOINTS | Follows.JOBS, []:

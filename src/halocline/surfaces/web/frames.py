@@ -13,7 +13,7 @@ import msgspec
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalMode, Event, Mode
-from halocline.protocol.messages import UserPart
+from halocline.protocol.messages import Effort, UserPart
 from halocline.protocol.values import JsonObject, Tagged
 from halocline.surfaces.web.big_events import LARGEST_FRAME, slim
 
@@ -52,6 +52,7 @@ class Begin(Tagged, frozen=True):
     approval_mode: ApprovalMode | None = None
     trusted: bool = False
     add_dirs: tuple[str, ...] = ()
+    effort: Effort | None = None
 
 
 class Query(Tagged, frozen=True):

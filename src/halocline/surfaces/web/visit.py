@@ -114,6 +114,8 @@ class Visit:
 
     async def _begin(self, wish: frames.Begin) -> str:
         task = await self._desk.begin(wish)
+        if wish.effort:
+            self._client.send(cmd.SetEffort(task=task, effort=wish.effort))
         if wish.content:
             await self._client.pass_on(cmd.SubmitPrompt(task=task, content=wish.content))
         return task

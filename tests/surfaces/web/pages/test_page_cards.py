@@ -80,6 +80,7 @@ async def test_a_failed_request_counts_down_and_an_error_says_what_can_be_done(s
     screen = await opened()
     await screen.say("Hello.")
     await screen.sees("Tries again in", ".retry")
+    await screen.page.get_by_role("button", name="Retry now").press("Enter")
     await screen.page.get_by_role("button", name="Open models and keys").wait_for()
     assert await screen.barriers() == []
     said = await screen.page.locator(".error-card strong").inner_text()

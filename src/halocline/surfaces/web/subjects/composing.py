@@ -1,12 +1,15 @@
 """What a composer asks: words with a slash, what can be mentioned, what was mentioned, the models there are."""
 
+import asyncio
 from pathlib import Path
 
 from halocline.controller.composing import Mentionable
 from halocline.controller.connection_test import Connection
+from halocline.controller.efforts import Efforts
 from halocline.controller.model_list import OfferedModel
 from halocline.controller.slash import Where
 from halocline.controller.words import Word
+from halocline.protocol.events import Mode
 from halocline.protocol.mentioned import Mentioned
 from halocline.protocol.values import Value
 from halocline.surfaces.web.desk import Desk, folder
@@ -38,6 +41,11 @@ class OfModel(Value, frozen=True):
     model: str = ""
 
 
+class OfModelAndMode(Value, frozen=True):
+    model: str
+    mode: Mode = Mode.ACT
+
+
 async def words(desk: Desk, which: OfEither) -> list[Word]:
     """The words with a slash that a person may use, prompts of an open task's MCP servers among them."""
     found = desk.client.words(which.place(desk)).listed(Where.TERMINAL)
@@ -63,6 +71,11 @@ async def models(desk: Desk, which: Which) -> list[OfferedModel]:
     return [model for model in await desk.client.models() if model.usable or which.all]
 
 
+async def efforts(desk: Desk, which: OfModelAndMode) -> Efforts:
+    """How hard a model can be told to think, and what the settings say."""
+    return await asyncio.to_thread(desk.client.efforts, which.model, which.mode)
+
+
 async def connection(desk: Desk, which: OfModel) -> Connection:
     """How far the way to a model goes; without a name, to the one that would be taken."""
     return await desk.client.connection(which.model)
@@ -73,5 +86,6 @@ QUERIES: Rows = {
     "mentionable": Row(OfEither, mentionable),
     "mentioned": Row(OfText, mentioned),
     "models": Row(Which, models),
+    "efforts": Row(OfModelAndMode, efforts),
     "connection": Row(OfModel, connection),
 }

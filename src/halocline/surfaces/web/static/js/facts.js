@@ -71,6 +71,9 @@ const FACTS = {
   imported(f) {
     f.model = ''
   },
+  effort_changed(f, e) {
+    Object.assign(f, { effort: e.effort ?? '', budget: e.budget })
+  },
   task_adopted(f, e) {
     Object.assign(f, { model: e.model, mode: e.mode, approvals: e.approval_mode })
   },

@@ -74,6 +74,7 @@ const value = (text, about = '') => ({ put: `${text} `, title: text, about, icon
 const VALUES = {
   mode: async () => [value('plan', 'look and propose; nothing is changed'), value('act', 'do the work')],
   approvals: async () => [value('ask', 'ask before edits and commands'), value('accept-edits', 'edit without asking'), value('auto', 'ask only for what is risky'), value('yolo', 'never ask')],
+  effort: async () => ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'default'].map((level) => value(level)),
   compact: async () => [value('undo', 'let the model read again what it read before the latest time')],
   model: async () => (await offered()).map((model) => value(model.name, model.title)),
   resume: async () => history.value.map((info) => ({ ...value(info.task, ''), title: info.name || info.title || info.task, about: when(info.changed_at) })),

@@ -206,6 +206,8 @@ const FOLDS = {
   },
   step_retried: (t, e) => {
     t.draft = []
+    const last = t.rows.at(-1)
+    if (!e.wait && last?.type === 'retry_row' && last.attempt === e.attempt && last.cause === e.cause && last.model === e.model) t.rows.pop() // a wait was ended
     add(t, { type: 'retry_row', attempt: e.attempt, wait: e.wait, cause: e.cause, model: e.model, most: e.most })
   },
   usage_reported: (t, e) => {
@@ -314,6 +316,10 @@ const FOLDS = {
     add(t, notice(`Mode: ${e.mode}`))
   },
   model_changed: (t, e) => add(t, notice(`Model: ${e.model}`)),
+  effort_changed: (t, e) => {
+    const tokens = e.budget == null ? 'as in the settings' : `${e.budget.toLocaleString('en-US')} tokens`
+    add(t, notice(`Effort: ${e.effort ?? tokens}`))
+  },
   policy_changed: (t, e) => add(t, notice(`Approvals: ${e.approval_mode}`)),
   checkpoint_taken: (t, e) => {
     if (!e.root) add(t, { type: 'checkpoint_row', checkpoint: e.checkpoint, label: e.label })

@@ -20,6 +20,14 @@ function mode({ task, choice }, rest) {
   return task ? task.send('set_mode', { mode: rest }) : (choice.value = { ...choice.value, mode: rest })
 }
 
+function effort({ task, choice }, rest) {
+  if (!rest) return toast(`The effort is ${(task ? (task.facts.effort ?? task.facts.budget) : choice.value.effort) || 'as in the settings'}. Another one: /effort low, or the menu beside the model.`)
+  const budget = /^\d{1,6}$/.test(rest) ? Number(rest) : null
+  const level = budget != null || rest === 'default' ? null : rest
+  if (task) return task.send('set_effort', { effort: level, budget })
+  return budget != null ? toast('Tokens are for a task that has begun: /effort low', { kind: 'error' }) : (choice.value = { ...choice.value, effort: level })
+}
+
 function approvals({ task, choice }, rest) {
   if (!APPROVALS.includes(rest)) return openSheet('policy', { task, choice })
   return task ? task.send('set_policy', { approval_mode: rest }) : (choice.value = { ...choice.value, approval_mode: rest })
@@ -52,7 +60,7 @@ const resume = (_, rest) => (rest ? go('task', rest) : openSheet('palette', { on
 const context = ({ task }) => openSheet('context', { task })
 const restore = ({ task }) => openSheet('restore', { task })
 
-const PAGE = { clear: () => go('new'), new: () => go('new'), resume, history: resume, quit: () => go(), exit: () => go(), model, mode, approvals, permissions: approvals, help: () => openSheet('shortcuts', { words: true }), mcp: () => go('mcp'), rules: () => go('rules'), skills: () => go('rules') }
+const PAGE = { clear: () => go('new'), new: () => go('new'), resume, history: resume, effort, quit: () => go(), exit: () => go(), model, mode, approvals, permissions: approvals, help: () => openSheet('shortcuts', { words: true }), mcp: () => go('mcp'), rules: () => go('rules'), skills: () => go('rules') }
 const TASK = { compact, smol: compact, export: exported, fork, undo: restore, checkpoint: restore, checkpoints: restore, cost: context, usage: context, context, todos, jobs, 'add-dir': folders }
 
 /** Answer a prompt that is one of ours. False when it is for the server. `where` is {task, choice}. */

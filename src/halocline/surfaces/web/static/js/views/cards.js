@@ -110,7 +110,7 @@ function Retry({ row, task }) {
   const times = `${row.attempt}${row.most ? ` of ${row.most}` : ''}`
   return html`<div class=${classes('notice', 'warn', waits && 'retry')} role="group" aria-label="The request is made again"><${Icon} name="clock" size="15" /><span class="grow">${shown(row.cause)}
     ${waits ? html` <strong>${left >= 1 ? `Tries again in ${Math.round(left)} s` : 'Tries again now'}</strong> (${times}${row.model ? `, with ${short(row.model)}` : ''}).` : ` Tried again${row.model ? ` with ${short(row.model)}` : ''} (${times}).`}</span>
-    ${waits && html`<button class="button small" onClick=${() => task.send('interrupt')}>Stop</button><button class="button small" onClick=${() => openSheet('models', { task })}>Use another model</button>`}</div>`
+    ${waits && html`${left >= 1 && html`<button class="button small" onClick=${() => task.send('retry_now').catch(complain)}>Retry now</button>`}<button class="button small" onClick=${() => task.send('interrupt')}>Stop</button><button class="button small" onClick=${() => openSheet('models', { task })}>Use another model</button>`}</div>`
 }
 
 const JobEnd = ({ row }) => html`<div class="notice soft"><${Icon} name="terminal" size="15" /> <code>${shown(row.command)}</code> ended${row.exit_code != null ? ` with ${row.exit_code}` : ''}${row.stopped ? `: ${row.stopped}` : ''}.</div>`

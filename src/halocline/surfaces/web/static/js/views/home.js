@@ -29,11 +29,11 @@ async function trusted(workspace) {
 }
 
 export async function start(content) {
-  const { model, mode, approval_mode } = choice.value
+  const { model, mode, approval_mode, effort } = choice.value
   const workspace = folderOf()
   const yes = await trusted(workspace)
   if (yes === null) throw Object.assign(new Error('Not begun.'), { text: 'The task was not begun; its words are still here.' })
-  const task = await post('new', { type: 'begin', workspace, content, model: model || null, mode: mode || null, approval_mode: approval_mode || null, trusted: yes })
+  const task = await post('new', { type: 'begin', workspace, content, model: model || null, mode: mode || null, approval_mode: approval_mode || null, effort: effort || null, trusted: yes })
   go('task', task)
   return task
 }

@@ -4,7 +4,7 @@ import { act, query } from '../line.js'
 import { models, offered } from '../models.js'
 import { favouriteModels, recentModels, usedModel } from '../prefs.js'
 import { ranked } from '../mention.js'
-import { closeSheet, complain, go } from '../store.js'
+import { closeSheet, complain, go, written } from '../store.js'
 import { short, shown, tokens } from '../format.js'
 import { Icon } from '../icons.js'
 import { usual } from './home.js'
@@ -52,6 +52,12 @@ function More({ task, named }) {
     ${open && html`<${Lazy} load=${loadThinking} task=${task} named=${named} />`}</details>`
 }
 
+/** End a turn that only waits to ask a model again, so that another one can be asked. */
+async function stopped(task) {
+  await task.send('interrupt')
+  for (let waits = 200; waits && task.facts.running; waits--) await new Promise((done) => setTimeout(done, 50))
+}
+
 export default function Models({ task, choice }) {
   const [problem, setProblem] = useState('')
   const [say, setSay] = useState(null)
@@ -63,7 +69,14 @@ export default function Models({ task, choice }) {
     closeSheet()
     usedModel(name)
     if (!task) return void (choice.value = { ...choice.value, model: name })
-    await act('change_model', { task: task.id, model: name }).catch(complain)
+    try {
+      const waited = task.facts.running && task.facts.activity === 'retry'
+      if (waited) await stopped(task)
+      await act('change_model', { task: task.id, model: name })
+      if (waited) written.value = { text: 'Go on.' }
+    } catch (error) {
+      complain(error)
+    }
   }
   async function test(name) {
     setSay({ text: `Trying ${name}…` })

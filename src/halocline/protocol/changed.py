@@ -1,0 +1,23 @@
+"""Events that say what a person changed of a task besides its mode: the model, its effort, the approvals."""
+
+from halocline.protocol.event_kinds import Durable
+from halocline.protocol.kinds import ApprovalMode
+from halocline.protocol.messages import Effort
+
+
+class ModelChanged(Durable, frozen=True):
+    """Another model from now on; `window` is how many tokens it can read, where that is known."""
+
+    model: str
+    window: int | None = None
+
+
+class EffortChanged(Durable, frozen=True):
+    """How hard the model shall think from now on, in both modes: a level, or tokens. Neither: as set elsewhere."""
+
+    effort: Effort | None = None
+    budget: int | None = None
+
+
+class PolicyChanged(Durable, frozen=True):
+    approval_mode: ApprovalMode
