@@ -389,6 +389,11 @@ class Controller:
         opened = self._open.pop(name, None)
         return await opened.end() if opened else broke
 
+    @property
+    def key_variables(self) -> frozenset[str]:
+        """The variables that hold keys: no command is given them."""
+        return self._assembly.key_variables()
+
     def hooks_of(self, workspace: Path) -> "FolderHooks":
         """The hooks that are set up for a folder, and whether they may run."""
         return self._assembly.hooks_of(workspace)
@@ -423,12 +428,7 @@ class Controller:
         running.add_done_callback(self._errands.discard)
 
     def _serve(
-        self,
-        name: str,
-        task: Task,
-        model: Chosen,
-        remarks: tuple[str, ...] = (),
-        said: Sequence[str] = (),
+        self, name: str, task: Task, model: Chosen, remarks: tuple[str, ...] = (), said: Sequence[str] = ()
     ) -> str:
         self._program_log.attach()
         serving = asyncio.create_task(told_then_run(task, said), name=f"task {name}")

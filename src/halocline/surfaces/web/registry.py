@@ -1,6 +1,7 @@
 """All that a page may ask (`QUERIES`: nothing changes by it) and have done beside commands to tasks (`ACTIONS`)."""
 
 from halocline.surfaces.web.subjects import (
+    committing,
     composing,
     folders,
     mcp,
@@ -19,6 +20,7 @@ from halocline.surfaces.web.subjects.row import Rows
 QUERIES: Rows = {
     **tasks.QUERIES,
     **past.QUERIES,
+    **committing.QUERIES,
     **composing.QUERIES,
     **settings.QUERIES,
     **mcp.QUERIES,
@@ -32,6 +34,7 @@ ACTIONS: Rows = {
     **tasks.ACTIONS,
     **past.ACTIONS,
     **reverting.ACTIONS,
+    **committing.ACTIONS,
     **settings.ACTIONS,
     **mcp.ACTIONS,
     **mcp_details.ACTIONS,
