@@ -14,6 +14,7 @@ from halocline.surfaces.web.subjects import (
     settings,
     sign_ins,
     tasks,
+    works,
 )
 from halocline.surfaces.web.subjects.row import Rows
 
@@ -29,6 +30,7 @@ QUERIES: Rows = {
     **rule_details.QUERIES,
     **policy.QUERIES,
     **folders.QUERIES,
+    **works.QUERIES,
 }
 ACTIONS: Rows = {
     **tasks.ACTIONS,
@@ -41,4 +43,5 @@ ACTIONS: Rows = {
     **sign_ins.ACTIONS,
     **rules.ACTIONS,
     **folders.ACTIONS,
+    **works.ACTIONS,
 }
