@@ -257,7 +257,7 @@ class Assembly:
         others = [self.hooks_of(root) for root in map(Path, roots) if has_hooks(self.settings, root)]
         if not (others or any_hooks(self.home, self.settings, workspace, self._env)):
             return None
-        hidden, blot = self._key_variables(), blotter(self.settings)
+        hidden, blot = self.key_variables(), blotter(self.settings)
         return self.hooks_of(workspace).live(log.path, hidden, blot, others, trusted=trusted)
 
     def replayed(
@@ -336,7 +336,7 @@ class Assembly:
             files=LocalFiles(self.home.edits),
             shell=LocalShell(
                 folder / OUTPUTS,
-                self._key_variables(),
+                self.key_variables(),
                 first_job=state.jobs_started + 1,
                 workspace=state.workspace,
                 sandbox=self.sandbox(workspace, folder, state.roots),
@@ -357,7 +357,7 @@ class Assembly:
             web_search=self._search,
             redact=self._redacted,
             new_task_id=new_task_id,
-            diagnostics=diagnostics(self.settings, workspace, self._key_variables(), self._env),
+            diagnostics=diagnostics(self.settings, workspace, self.key_variables(), self._env),
             formatters=self.settings.formatters,
             facts=self.shell_facts(),
             hooks=hooks,
@@ -375,12 +375,11 @@ class Assembly:
         """The MCP servers that are set up for a folder."""
         from halocline.controller.mcp import FolderServers
 
-        hooks, keys, pool = self.hooks_of(workspace), self._key_variables(), self._mcp_pool
+        hooks, keys, pool = self.hooks_of(workspace), self.key_variables(), self._mcp_pool
         return FolderServers(hooks, self.home, self.settings, self._env, keys, self.blobs, self.catalogue, pool)
 
     @cached_property
     def _mcp_pool(self) -> "Pool":
-        """The servers that tasks of this process share."""
         from halocline.controller.mcp import pool
 
         return pool(self._env)
@@ -430,7 +429,7 @@ class Assembly:
 
     def _known_keys(self) -> Iterable[str]:
         """What must not be in a text that leaves: keys that were used, and those that variables hold."""
-        names = self._key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
+        names = self.key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
         used = (key.reveal() for key in (*self._keys.used, *self._other_keys.used, *self._search_keys.used))
         return (*used, *(self._env.get(name, "") for name in names))
 
@@ -445,5 +444,6 @@ class Assembly:
     def _way(self, url: str) -> Network:
         return network_to(url, self.settings, self._env)
 
-    def _key_variables(self) -> frozenset[str]:
+    def key_variables(self) -> frozenset[str]:
+        """The variables that hold keys: no command is given them."""
         return key_variables(self.settings, self._env, self.catalogue)

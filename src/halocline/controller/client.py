@@ -21,6 +21,7 @@ from halocline.protocol.tasks import TaskInfo, TaskQuery
 if TYPE_CHECKING:
     from halocline.checkpoints.restore import Restored
     from halocline.controller.accounts import Accounts
+    from halocline.controller.committing import Committing
     from halocline.controller.composing import Mentionable
     from halocline.controller.connection_test import Connection
     from halocline.controller.efforts import Efforts
@@ -260,6 +261,13 @@ class Client:
     def time(self) -> "TimeTravel":
         """The past of tasks: look at a moment, compare, go back, go on from it as another task."""
         return self._controller.time
+
+    @property
+    def committing(self) -> "Committing":
+        """Commits of what tasks changed, by the project's own git."""
+        from halocline.controller.committing import Committing
+
+        return Committing(self.time, self._controller.desk, self._controller.key_variables)
 
     def at(self, task: str, seq: int) -> "Moment":
         """A task as it was after event `seq`. Raises TaskNotFound and UsageError."""

@@ -383,6 +383,11 @@ class Controller:
         opened = self._open.pop(name, None)
         return await opened.end() if opened else broke
 
+    @property
+    def key_variables(self) -> frozenset[str]:
+        """The variables that hold keys: no command is given them."""
+        return self._assembly.key_variables()
+
     def hooks_of(self, workspace: Path) -> "FolderHooks":
         """The hooks that are set up for a folder, and whether they may run."""
         return self._assembly.hooks_of(workspace)

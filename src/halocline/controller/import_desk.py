@@ -93,6 +93,10 @@ class ImportDesk:
         newest = {(one.tool, one.id): one for one in sorted(each, key=lambda one: one.changed)}
         return sorted((one for one in newest.values() if one.changed >= since), key=lambda one: -one.changed)
 
+    def title(self, name: str) -> str:
+        """How people call a program."""
+        return program(name).TITLE
+
     def _here(self, programs: Sequence[str]) -> Iterator[Found]:
         for name in programs:
             try:

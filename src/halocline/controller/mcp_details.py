@@ -4,6 +4,9 @@ What must stay true: no server is started for it; values of variables and header
 shown without its secrets is not written back.
 """
 
+import asyncio
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +16,16 @@ from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.mcp import FolderServers
 from halocline.controller.policy_desk import PolicyDesk
 from halocline.mcp.hub import size
-from halocline.mcp.supervisor import Supervisor
+from halocline.mcp.supervisor import Standing, Supervisor
 from halocline.policy.mcp import ALL
+from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Entry, Owner, Server
-from halocline.protocol.errors import SettingsError, UsageError
+from halocline.protocol.errors import SettingsError, ToolFailure, UsageError
 from halocline.protocol.events import Mode
 from halocline.protocol.mcp import McpTool
+from halocline.protocol.messages import ResultPart
 from halocline.protocol.redaction import redacted
+from halocline.protocol.rules import Verdict
 from halocline.protocol.values import JsonObject, Value
 from halocline.store import mcp_files
 from halocline.store.secrets import SecretStore
@@ -45,6 +51,16 @@ class ToolDetail(Value, frozen=True, omit_defaults=False):
     tokens: int
     decision: str
     changed: str
+
+
+class Called(Value, frozen=True, omit_defaults=False):
+    """What came of a call. With `asks` nothing was run: it is why a person has to agree first."""
+
+    ok: bool = False
+    asks: str = ""
+    content: tuple[ResultPart, ...] = ()
+    error: str = ""
+    seconds: float = 0.0
 
 
 class Config(Value, frozen=True, omit_defaults=False, rename="camel"):
@@ -129,6 +145,26 @@ class ServerDesk:
         fields = {"autoApprove": approved, "disabledTools": sorted(off | {tool} if way == "deny" else off)}
         return self.change(name, {field: value or None for field, value in fields.items()})
 
+    async def call(self, name: str, tool: str, arguments: JsonObject, *, agreed: bool) -> Called:
+        """Start a server, call one of its tools as a model would, and end it.
+
+        The policy decides as it would for a model. Raises UsageError when it forbids the call.
+        """
+        server = self._named(name)
+        posture = await asyncio.to_thread(self._policy.posture, self._folder.workspace, Mode.ACT, None)
+        decision = await asyncio.to_thread(self._policy.mcp_tools(posture).one, f"{name}/{tool}")
+        if decision.verdict is Verdict.DENY:
+            raise UsageError(f"{name}/{tool} may not be called: {decision.reason}.", "Change what is allowed first.")
+        if decision.verdict is Verdict.ASK and not agreed:
+            return Called(asks=decision.reason)
+        setup = self._folder.setup()
+        each = Supervisor(server, setup)
+        try:
+            return await _called(each, tool, arguments)
+        finally:
+            await each.close()
+            await setup.programs.close()
+
     def _decisions(self, name: str) -> dict[str, str]:
         posture = self._policy.posture(self._folder.workspace, Mode.ACT, None)
         return self._policy.mcp_tools(posture).all().get(name, {})
@@ -158,6 +194,27 @@ def changed(before: JsonObject, changes: JsonObject) -> JsonObject:
         else:
             after[field] = value
     return after
+
+
+async def _called(each: Supervisor, tool: str, arguments: JsonObject) -> Called:
+    each.begin(anyway=True)
+    if each.is_used and not each.error:
+        await each.settled.wait()
+    known = next((one for one in each.tools if one.tool == tool), None)
+    if each.standing is not Standing.READY or known is None:
+        why = each.error or ("it is switched off" if not each.is_used else f"it offers no tool {tool}")
+        return Called(error=f"{each.server.name} did not serve: {redacted(why)}")
+    began = time.monotonic()
+    try:
+        found = await each.call(known, arguments, Caller("try", lambda text: None, _nobody))
+    except ToolFailure as failure:
+        return Called(error=redacted(failure.text), seconds=round(time.monotonic() - began, 2))
+    return Called(True, "", found, "", round(time.monotonic() - began, 2))
+
+
+async def _nobody(question: str, options: Sequence[str]) -> str | None:
+    """A server that asks something back gets no answer here."""
+    return None
 
 
 def _written(server: Server) -> JsonObject:

@@ -25,12 +25,16 @@ def explained(lines: Lines, miss: Miss) -> str:
         return ""
     if (at := _already_there(lines, edit)) is not None:
         return f" Its replacement is already there, at line {at + 1}: was it applied before?"
-    first = next((line for line in miss.lines if line is not None), -1)
-    first = first if first >= 0 else _best_window(lines, edit.search)
-    if first < 0:
+    if (first := nearest_line(lines, miss)) < 0:
         return ""
     shown = lines.texts[first : min(first + min(len(edit.search), _SHOWN), lines.count)]
     return f" The nearest lines are:\n{numbered(shown, first + 1)}{_differences(lines, edit.search, first)}"
+
+
+def nearest_line(lines: Lines, miss: Miss) -> int:
+    """The line, from 0, at which the place begins that a miss was probably meant for; -1 when nothing is like it."""
+    first = next((line for line in miss.lines if line is not None), -1)
+    return first if first >= 0 else _best_window(lines, miss.edit.search)
 
 
 def _already_there(lines: Lines, edit: Edit) -> int | None:

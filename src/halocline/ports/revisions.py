@@ -13,6 +13,36 @@ class Changes(Value, frozen=True):
     diff: str
 
 
+class UncommittedFile(Value, frozen=True, omit_defaults=False):
+    """A path from the workspace, and what became of it: changed, new, deleted or in conflict.
+
+    `staged`: some of it is staged; `unstaged`: some is not. `known`: git has heard of it.
+    """
+
+    path: str
+    state: str
+    staged: bool
+    unstaged: bool
+    known: bool
+
+
+class Uncommitted(Value, frozen=True):
+    """`branch` is empty when none is checked out; `under_way` names a merge or the like that is not at its end."""
+
+    branch: str
+    files: tuple[UncommittedFile, ...]
+    under_way: str
+
+
+class Committed(Value, frozen=True):
+    """A commit that was made, and what git and its hooks said."""
+
+    name: str
+    subject: str
+    files: int
+    said: str
+
+
 class Revisions(Protocol):
     """The versions of one workspace."""
 

@@ -140,3 +140,29 @@ async def test_a_task_of_the_trash_can_be_removed_for_good(halo: Halo) -> None:
         again = await one.answer("do", name="discard", arguments={"task": task})
     assert trash["tasks"] == []
     assert again["type"] == "refused"
+
+
+async def test_a_tool_is_called_as_the_policy_says_and_what_the_server_printed_stands_in_its_failure(
+    halo: Halo,
+) -> None:
+    here = str(halo.folder)
+    async with serving(halo) as server, page(server) as one:
+        for name, words in {"good": (), "bad": ("crash",)}.items():
+            await one.do("mcp_add", workspace=here, name=name, config=program(*words))
+            await one.do("mcp_test", workspace=here, name=name)
+        call = {"workspace": here, "tool": "echo", "arguments": {"text": "hello"}}
+        asked = await one.do("mcp_call", name="good", **call)
+        agreed = await one.do("mcp_call", name="good", agreed=True, **call)
+        failed = await one.do("mcp_call", name="bad", agreed=True, **call)
+        await one.do("mcp_allow", workspace=here, name="good", tool="echo", way="allow")
+        allowed = await one.do("mcp_call", name="good", **call)
+        await one.do("mcp_allow", workspace=here, name="good", tool="echo", way="deny")
+        denied = await one.do("mcp_call", name="good", agreed=True, **call)
+    assert asked["asks"]
+    assert not asked["ok"]
+    assert agreed["ok"]
+    assert "hello" in agreed["content"][0]["text"]
+    assert "I cannot go on." in failed["error"]
+    assert allowed["ok"]
+    assert "offers no tool echo" in denied["error"]
+    assert SECRET not in repr(one.frames)

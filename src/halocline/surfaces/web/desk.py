@@ -29,6 +29,7 @@ from halocline.protocol.fold import fold
 from halocline.protocol.state import State
 from halocline.surfaces.web import frames
 from halocline.surfaces.web.sign_ins import SignIns
+from halocline.surfaces.web.works import Works
 
 IDLE = 1_800.0
 """Seconds for which a task that rests stays open here though nobody looks at it."""
@@ -45,6 +46,7 @@ class Desk:
         self.client = client
         self.workspaces = workspaces
         self.sign_ins = SignIns()
+        self.works = Works()
         self.writing = asyncio.Lock()
         """Held while settings or servers are written: two changes at once would lose one."""
         self._idle = idle
@@ -210,6 +212,7 @@ class Desk:
 
     async def close(self) -> None:
         await self.sign_ins.close()
+        await self.works.close()
         running = [self._tidying, *self._following.values(), *self._opening.values()]
         for one in running:
             one.cancel()

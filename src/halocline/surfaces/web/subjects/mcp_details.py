@@ -3,7 +3,7 @@
 import asyncio
 from typing import Literal
 
-from halocline.controller.mcp_details import ServerDesk, ServerDetail
+from halocline.controller.mcp_details import Called, ServerDesk, ServerDetail
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.web.desk import Desk, folder
 from halocline.surfaces.web.subjects.mcp import OfServer
@@ -21,6 +21,14 @@ class Allowed(OfServer, frozen=True):
 
     tool: str
     way: Literal["", "allow", "deny"]
+
+
+class OfCall(OfServer, frozen=True):
+    """A call of a tool; `agreed`: a person was told what the policy wants to ask, and said yes."""
+
+    tool: str
+    arguments: JsonObject
+    agreed: bool = False
 
 
 async def mcp_server(desk: Desk, which: OfServer) -> ServerDetail:
@@ -42,5 +50,15 @@ async def mcp_allow(desk: Desk, which: Allowed) -> str:
         return str(await asyncio.to_thread(place.allow, which.name, which.tool, which.way))
 
 
+async def mcp_call(desk: Desk, which: OfCall) -> Called:
+    """Start a server, call one of its tools as a model would, and end it; nothing is run while the policy asks."""
+    place = await asyncio.to_thread(ServerDesk.open, folder(which.workspace))
+    return await place.call(which.name, which.tool, which.arguments, agreed=which.agreed)
+
+
 QUERIES: Rows = {"mcp_server": Row(OfServer, mcp_server)}
-ACTIONS: Rows = {"mcp_set": Row(Changed, mcp_set), "mcp_allow": Row(Allowed, mcp_allow)}
+ACTIONS: Rows = {
+    "mcp_set": Row(Changed, mcp_set),
+    "mcp_allow": Row(Allowed, mcp_allow),
+    "mcp_call": Row(OfCall, mcp_call),
+}

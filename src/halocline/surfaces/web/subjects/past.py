@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from halocline.controller.conflicts import Clashes, clashes
 from halocline.controller.moments import Point
 from halocline.controller.outlook import outlook
 from halocline.controller.time_travel import FileDifference, Restored, RestorePlan
@@ -95,7 +96,14 @@ def _shown(file: FileDifference) -> dict[str, Any]:
     return said | {"status": said.pop("kind")}
 
 
+async def conflict(desk: Desk, which: OfCall) -> Clashes:
+    """What of an edit does not fit its files as they are now: what it looked for, what is there, what it would put."""
+    past = await asyncio.to_thread(desk.client.past, desk.known(which.task))
+    return await clashes(past, which.call, desk.client.home)
+
+
 QUERIES: Rows = {
+    "conflict": Row(OfCall, conflict),
     "points": Row(OfTask, points),
     "compare": Row(Between, compare),
     "restore_plan": Row(Back, restore_plan),

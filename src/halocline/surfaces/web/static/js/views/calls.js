@@ -1,7 +1,7 @@
 // Cards of tool calls: icon, verb, target, status, time; what it holds is opened on wish, or while it matters.
 import { html, classes, useState } from '../ui.js'
 import { query } from '../line.js'
-import { allOpen } from '../store.js'
+import { allOpen, openSheet } from '../store.js'
 import { clock, count, seconds, shown } from '../format.js'
 import { welcome } from '../line.js'
 import { Icon } from '../icons.js'
@@ -41,6 +41,10 @@ function Decided({ approval }) {
 
 const isCommand = (row) => row.name === 'execute_command' || (row.kind === 'execute' && typeof row.arguments?.command === 'string')
 
+/** Tools that look for the place of an edit, and may not find it. */
+const PARTIAL = new Set(['replace_in_file', 'apply_patch'])
+const showConflict = (task, row) => openSheet('conflict', { task, row, from: () => import('./conflict.js') })
+
 function Inside({ row, task, asks, cutOff }) {
   if (asks && row.approval.diffs?.length) return html`<${Approvable} row=${row} />`
   const fetch = task.cutOutputs.has(row.call) ? () => query('output', { task: task.id, call: row.call }) : null
@@ -50,6 +54,8 @@ function Inside({ row, task, asks, cutOff }) {
     return html`${diffs.map((diff, at) => html`<${DiffText} key=${at} diff=${diff} named=${diffs.length > 1} most=${60} />`)}
       ${failed && row.output && html`<${Output} text=${row.output} />`}`
   if (row.name === 'browser_action' && !failed) return html`<${BrowserBody} row=${row} task=${task} />`
+  if (row.status === 'failed' && PARTIAL.has(row.name)) return html`<${Output} text=${row.output ?? ''} head fetch=${fetch} />
+    <div class="call-foot row"><button class="button small" onClick=${() => showConflict(task, row)}>Show conflict</button></div>`
   const mcp = mcpName(row)
   if (mcp) return html`<${Arguments} value=${row.arguments} />${row.output && (row.status === 'completed' ? html`<${Answer} text=${row.output} fetch=${fetch} />` : html`<${Output} text=${row.output} head fetch=${fetch} />`)}${row.images && html`<${Pictures} images=${row.images} />`}`
   if (row.images?.length) return html`${row.output && html`<${Output} text=${row.output} head />`}<${Pictures} images=${row.images} />`

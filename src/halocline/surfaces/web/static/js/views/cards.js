@@ -164,7 +164,7 @@ function TurnEnd({ row, task }) {
   const good = row.reason === 'end_turn'
   const said = turn?.error?.text === row.text ? '' : row.text // the error's card stands above
   return html`<div class=${classes('turn-end', good ? 'soft' : 'warn')} data-card tabindex="-1"><span>${good ? html`<span class="good" aria-hidden="true">✓</span>` : ''} ${REASONS[row.reason] ?? row.reason}${said ? ` · ${shown(said)}` : ''} · ${took}</span>
-    <span class="turn-deeds row">${files > 0 && html`<button class="button small" onClick=${() => (reviewOpen.value = true)}>Review</button>`}
+    <span class="turn-deeds row">${files > 0 && html`<button class="button small" onClick=${() => (reviewOpen.value = true)}>Review</button><button class="button small" onClick=${() => commit(task)}>Commit…</button>`}
       ${!good && html`<button class="button small" onClick=${() => task.send('submit_prompt', { content: [{ type: 'text', text: 'Go on.' }] }).catch(complain)}>Go on</button>`}
       <button class="button small quiet" onClick=${() => document.querySelector('.composer textarea')?.focus()}>Say more</button>
       <button class="button small quiet" onClick=${() => go('new')}>New task</button></span></div>`
@@ -181,6 +181,9 @@ function Call(props) {
   return html`<${CallCard} ...${props} />`
 }
 
+const commit = (task) => import('./commit.js').then((module) => module.openCommit(task), complain)
+
+/** What came of the task. What can be done with it stands at the end of the turn, which follows. */
 const Completion = ({ row }) => html`<article class="card completion" data-card data-call=${row.call} tabindex="-1" aria-label="The result">
   <div class="completion-head"><span class="good" aria-hidden="true"><${Icon} name="check" size="16" /></span><strong class="grow">Finished</strong><${CopyButton} text=${row.output} label="Copy the result" /></div>
   <${Markdown} text=${row.output} />

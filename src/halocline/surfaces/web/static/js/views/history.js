@@ -9,6 +9,9 @@ import { Tabs } from './pages/form.js'
 import { STATUS, Snippet, bringBack, day, discard, forkOf, label, statusOf, titleOf } from './pages/tasks.js'
 import { ExportDialog, Preview, RenameDialog } from './pages/preview.js'
 import { Storage, Trash } from './pages/storage.js'
+import { Lazy } from './lazy.js'
+
+const loadImport = () => import('./pages/importing.js')
 
 const STEP = 100
 const PAUSE = 180
@@ -24,10 +27,10 @@ const ask = (what) => (asked.value = { ...asked.value, limit: STEP, ...what })
 
 export default function History({ path }) {
   const [first = ''] = path
-  const tab = first === 'trash' || first === 'storage' ? first : 'tasks'
+  const tab = ['trash', 'storage', 'import'].includes(first) ? first : 'tasks'
   return html`<${Page} title="History" below=${html`<${Tabs} label="Parts of the history" here=${tab} href=${(word) => (word === 'tasks' ? '#/history' : `#/history/${word}`)}
-    tabs=${[['tasks', 'Tasks'], ['trash', 'Trash'], ['storage', 'Storage']]} />`}>
-    ${tab === 'trash' ? html`<${Trash} restore=${bringBack} />` : tab === 'storage' ? html`<${Storage} />` : html`<${Tasks} here=${first} />`}
+    tabs=${[['tasks', 'Tasks'], ['trash', 'Trash'], ['storage', 'Storage'], ['import', 'Import']]} />`}>
+    ${tab === 'trash' ? html`<${Trash} restore=${bringBack} />` : tab === 'storage' ? html`<${Storage} />` : tab === 'import' ? html`<${Lazy} load=${loadImport} />` : html`<${Tasks} here=${first} />`}
   </${Page}>`
 }
 
@@ -95,7 +98,7 @@ function Nothing({ words }) {
   if (workspace || model || status || tag || favourite)
     return html`<${Empty} title="No task is like this."><button class="link" onClick=${() => ask(NONE)}>Show all</button></${Empty}>`
   return html`<${Empty} title="No tasks yet.">
-    <p><a href="#/">Begin one.</a> Tasks of other tools can be taken over: <code>halo import</code> in a terminal lists what it finds.</p></${Empty}>`
+    <p><a href="#/">Begin one.</a> Conversations with other agents can be <a href="#/history/import">imported</a>.</p></${Empty}>`
 }
 
 /** The search, the filters and the order. */

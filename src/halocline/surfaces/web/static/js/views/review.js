@@ -144,15 +144,18 @@ function Changes({ task, found, scope, onAll, again }) {
   <div class="sheet-foot review-foot">
     ${comments.length > 0 && html`<button class="button primary" onClick=${say}>Send ${count(comments.length, 'comment')} to the agent</button>`}
     ${left > 0 && html`<button class="button" onClick=${() => (seen.value = { ...seen.value, ...Object.fromEntries(all.map((key) => [key, true])) })}>Accept all</button>`}
+    <button class="button" onClick=${() => commit(task)}>Commit…</button>
     <span class="tiny soft">n p next, previous · a accept · x take back · c comment</span>
   </div>`
 }
+
+const commit = (task) => import('./commit.js').then((module) => module.openCommit(task), complain)
 
 /** Without checkpoints: the edits as they were made, one after the other. */
 function AsMade({ task }) {
   const diffs = task.transcript.rows.filter((row) => row.type === 'call_row' && row.status === 'completed').flatMap((row) => row.diffs ?? [])
   if (!diffs.length) return null
-  return html`<p class="pad-line small soft">These edits were made, in this order:</p>${diffs.map((diff, at) => html`<${DiffText} key=${at} diff=${diff} named most=${60} />`)}`
+  return html`<p class="pad-line small soft">These edits were made, in this order: <button class="link" onClick=${() => commit(task)}>Commit…</button></p>${diffs.map((diff, at) => html`<${DiffText} key=${at} diff=${diff} named most=${60} />`)}`
 }
 
 /** Whether a diff is that of the whole file. */

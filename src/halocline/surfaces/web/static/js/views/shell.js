@@ -16,6 +16,7 @@ const PAGES = {
   mcp: () => import('./mcp.js'),
   rules: () => import('./rules.js'),
 }
+// Others bring the way to their module along, as `from`.
 const SHEETS = {
   palette: () => import('./palette.js'),
   shortcuts: () => import('./shortcuts.js'),
@@ -52,15 +53,6 @@ function Lost() {
   </div>`
 }
 
-const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
-
-const Out = () => html`<main class="out">
-  <img src="/static/icon.svg" alt="" width="56" height="56" />
-  <h1>This browser is not let in yet</h1>
-  <p>Open the address that <code>halo web</code> printed. It holds a key after the <code>#</code>, and the key lasts as long as the server does.</p>
-  ${!LOOPBACK.includes(location.hostname) && html`<${Lazy} load=${loadPairing} />`}
-</main>`
-
 const Toasts = () => html`<div class="toasts">
   ${toasts.value.map(
     (one) => html`<div class=${classes('toast', one.kind)} key=${one.key}>
@@ -78,9 +70,11 @@ const Newer = () => html`<div class="banner warn" role="status"><span class="gro
   <button class="button small" onClick=${() => location.reload()}>Reload</button></div>`
 
 export function Shell() {
-  if (standing.value === 'out') return html`<${Out} />`
+  if (standing.value === 'out') return html`<${Lazy} load=${loadOut} />`
   const task = current.value
   const review = reviewOpen.value && task
+  const open = sheet.value
+  const load = open && (SHEETS[open.name] ?? open.from)
   return html`
     <div class=${classes('shell', review && 'with-review', sidebarOpen.value && 'with-sidebar')} data-ready=${standing.value}>
       <a class="skip" href="#middle" onClick=${(e) => (e.preventDefault(), (document.querySelector('.composer textarea') ?? document.querySelector('#middle h1'))?.focus())}>To the main part</a>
@@ -94,14 +88,14 @@ export function Shell() {
       </main>
       ${review && html`<${Lazy} key=${'review' + task.id} load=${loadReview} task=${task} />`}
     </div>
-    ${sheet.value && SHEETS[sheet.value.name] && html`<${Lazy} key=${sheet.value.name} load=${SHEETS[sheet.value.name]} ...${sheet.value} />`}
+    ${load && html`<${Lazy} key=${open.name} load=${load} ...${open} />`}
     <${Armed} />
     <${Toasts} />
     <div class="hidden-text" role="status" aria-live="polite">${announcement.value}</div>
   `
 }
 
-const loadPairing = () => import('./pairing.js')
+const loadOut = () => import('./out.js')
 const loadReview = () => import('./review.js')
 const loadTask = () => Promise.all([import('./task.js'), style('/static/css/transcript.css')]).then(([module]) => module)
 // Most visits go to a task or to the palette: they are fetched while nobody waits for them.

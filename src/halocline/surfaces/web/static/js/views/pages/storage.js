@@ -5,6 +5,7 @@ import { complain, toast } from '../../store.js'
 import { base, count, size, when } from '../../format.js'
 import { Answer, Dialog, Empty, useQuery } from './frame.js'
 import { Facts } from './form.js'
+import { Freeing } from './freeing.js'
 import { titleOf } from './tasks.js'
 
 const LONGEST = 15
@@ -50,7 +51,8 @@ export function Storage() {
       <ul class="items measures">${PARTS.map(([name, title, what]) => html`<li key=${name} class="measure">
         <span>${title} <span class="soft tiny">${what}</span></span><span class="figure">${size(kept[name] ?? 0)}</span>
         <span class="bar" aria-hidden="true"><i style=${{ width: `${kept.total ? (100 * (kept[name] ?? 0)) / kept.total : 0}%` }}></i></span></li>`)}</ul>
-      <${Facts} of=${[['Shared by tasks', size(kept.shared ?? 0)], ['Used by none', kept.unused ? html`${size(kept.unused)} · freed by <code>halo storage prune</code>` : '']]} />
+      <${Facts} of=${[['Shared by tasks', size(kept.shared ?? 0)], ['Used by none', kept.unused ? size(kept.unused) : '']]} />
+      <${Freeing} onFreed=${storage.again} />
       <h2>The largest tasks</h2>
       ${kept.by_task.length === 0 && html`<p class="soft">There are none yet.</p>`}
       <ul class="items lines">${[...kept.by_task].sort((a, b) => b.folder + b.blobs - a.folder - a.blobs).slice(0, LONGEST).map((use) => html`<li key=${use.task} class="row entry">

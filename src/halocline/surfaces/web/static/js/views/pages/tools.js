@@ -3,9 +3,11 @@ import { html, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { complain } from '../../store.js'
 import { count, shown, tokens } from '../../format.js'
+import { Lazy } from '../lazy.js'
 import { Badge, Switch } from './form.js'
 import { Filter, fits } from './frame.js'
 
+const loadTry = () => import('./trytool.js')
 const MANY = 8
 const WAYS = [['allow', 'allow'], ['ask', 'ask'], ['deny', 'not offered']]
 
@@ -17,6 +19,7 @@ function setFor(tool, config) {
 
 export function Tools({ of, at, ours, changed }) {
   const [words, setWords] = useState('')
+  const [trying, setTrying] = useState(null)
   const { tools, config } = of
   if (!tools.length) return html`<h3>Tools</h3><p class="soft">Not known yet. Test the server to see them.</p>`
   const set = (changes) => act('mcp_set', { ...at, changes }).then(changed, complain)
@@ -34,6 +37,8 @@ export function Tools({ of, at, ours, changed }) {
           <option value="">as the policy says${one.decision ? `: ${one.decision}` : ''}</option>${WAYS.filter(([way]) => way !== 'ask').map(([way, text]) => html`<option key=${way} value=${way}>${text}</option>`)}
         </select></div>
       ${one.description && html`<p class="soft tiny">${shown(one.description.split('\n')[0]).slice(0, 300)}</p>`}
+      <div class="row"><button class="button small" aria-label=${`Try ${one.tool}`} onClick=${() => setTrying(one)}>Try…</button></div>
       <details><summary class="tiny">What the model is told</summary><pre class="tail-box" tabindex="0">${shown(one.description ?? '')}\n${JSON.stringify(one.schema ?? {}, null, 2)}</pre></details>
-    </li>`)}</ul>`
+    </li>`)}</ul>
+    ${trying && html`<${Lazy} load=${loadTry} of=${trying} at=${at} onClose=${() => setTrying(null)} />`}`
 }

@@ -1,0 +1,39 @@
+"""Edits that have no certain place, for the eye: what was looked for, what is there, what would have been put there."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from halocline.edits.edit import Edit
+from halocline.edits.locate import Locator, Miss
+from halocline.edits.nearest import nearest_line
+
+MOST = 20
+AROUND = 2
+"""Lines that are shown around the nearest place."""
+
+
+class Conflict(NamedTuple):
+    """One edit and `why` it has no place. `there` are lines from `first` on; none when nothing is like it."""
+
+    name: str
+    why: str
+    search: tuple[str, ...]
+    replace: tuple[str, ...]
+    first: int = 0
+    there: tuple[str, ...] = ()
+
+
+def conflicts(view: str, edits: Sequence[Edit]) -> list[Conflict]:
+    """Those of the edits that miss in this text, at most `MOST`. Lines count from 1."""
+    locator = Locator(view)
+    places = [place for edit in edits for place in locator.places(edit)]
+    return [_conflict(locator, place) for place in places if isinstance(place, Miss)][:MOST]
+
+
+def _conflict(locator: Locator, miss: Miss) -> Conflict:
+    edit, lines = miss.edit, locator.lines
+    near = -1 if edit.is_blank else nearest_line(lines, miss)
+    if near < 0:
+        return Conflict(edit.title, miss.why, edit.search, edit.replace)
+    low, high = max(0, near - AROUND), min(lines.count, near + len(edit.search) + AROUND)
+    return Conflict(edit.title, miss.why, edit.search, edit.replace, low + 1, tuple(lines.texts[low:high]))

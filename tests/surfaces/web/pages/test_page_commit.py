@@ -1,0 +1,49 @@
+"""What a task changed is committed from the page: the files that are chosen, by git, with its hooks."""
+
+import subprocess
+
+import pytest
+from tests.hosts.chromium import needs_chromium
+
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+
+def git(server, *words):
+    return subprocess.run(["git", *words], cwd=server.halo.folder, check=True, capture_output=True, text=True).stdout
+
+
+async def test_files_of_a_task_are_chosen_and_committed_and_what_git_says_is_told(server, opened):
+    git(server, "init", "--quiet", "-b", "main")
+    git(server, "config", "user.name", "A")
+    git(server, "config", "user.email", "a@example.org")
+    for name in ("mine.txt", "staged.txt"):
+        (server.halo.folder / name).write_text("mine\n")
+    git(server, "add", "staged.txt")
+    hook = server.halo.folder / ".git/hooks/commit-msg"
+    hook.write_text("#!/bin/sh\ngrep -q Refs \"$1\" || { echo 'Name what it refers to.'; exit 1; }\n")
+    hook.chmod(0o755)
+    edit = {"tool": "write_to_file", "arguments": {"path": "a.txt", "content": "new\n"}}
+    end = {"tool": "attempt_completion", "arguments": {"result": "The file is there.\n\nMore of it."}}
+    server.settings(f'model = "{server.halo.script({"call": [edit]}, {"call": [end]})}"\napproval_mode = "yolo"\n')
+    await server.start()
+    screen = await opened(width=390)
+    await screen.say("add a file. It is new")
+    await screen.ended()
+    await screen.page.locator(".turn-end").get_by_role("button", name="Commit…").press("Enter")
+    sheet = screen.page.locator("dialog.sheet")
+    message = sheet.get_by_label("Message")
+    assert await message.input_value() == "Add a file. It is new\n\nThe file is there."
+    assert await sheet.get_by_role("checkbox", checked=True).count() == 1
+    await screen.sees("1 staged file is not chosen, and stays staged.", "dialog.sheet")
+    assert await screen.barriers() == []
+    assert not await screen.scrolls_sideways()
+    await message.press("Control+Enter")
+    await screen.sees("Name what it refers to.", "dialog.sheet")
+    assert git(server, "status", "--porcelain") == "A  staged.txt\n?? a.txt\n?? mine.txt\n"
+    await message.fill("Add a file\n\nRefs 1")
+    await message.press("Control+Enter")
+    await screen.sees("1 file committed as", "dialog.sheet")
+    await screen.page.keyboard.press("Enter")
+    await sheet.wait_for(state="detached")
+    assert git(server, "show", "--format=%s", "--name-only").split() == ["Add", "a", "file", "a.txt"]
+    assert git(server, "status", "--porcelain") == "A  staged.txt\n?? mine.txt\n"
