@@ -1,5 +1,7 @@
 """Sub-agents: whole tasks with children, each with a script of its own."""
 
+import asyncio
+
 import pytest
 from tests.journeys.conftest import NO_SERVERS, Journey, _no_wait
 from tests.journeys.deaths import dead_after
@@ -356,3 +358,48 @@ async def test_a_hook_that_blocks_a_call_blocks_it_in_a_child(journey: Journey):
     client = client_of(journey, (asks("one"), DONE), (looks, reports("a")))
     await journey.run(client=client, options=TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True))
     assert "not here" in journey.results[0]
+
+
+async def test_a_rule_of_the_person_is_about_one_agent(journey: Journey):
+    journey.write("a.py", "ALPHA = 1\n")
+    describe(journey, "near")
+    rule = '[[rule]]\ndecision = "deny"\nkinds = ["read"]\npaths = ["a.py"]\nagent = "near"\n'
+    (journey.home.root / "policy.toml").write_text(rule)
+    looks = Turn(calls=(Call("read_file", {"path": "a.py"}),))
+    client = client_of(
+        journey,
+        (
+            Turn(calls=(Call("use_subagents", {"agents": [{"prompt": "one", "agent": "near"}, {"prompt": "two"}]}),)),
+            DONE,
+        ),
+        (looks, reports("a")),
+        (looks, reports("b")),
+    )
+    await journey.run(client=client)
+    ends = [
+        next(event for event in log_of(journey, began(journey, name).child) if isinstance(event, ev.ToolCallEnded))
+        for name in ("near", "two")
+    ]
+    assert [end.status.value for end in ends] == ["rejected", "completed"]
+
+
+async def test_a_person_who_comes_in_the_middle_sees_what_each_lane_does(journey: Journey):
+    client = client_of(journey, (asks("one"), DONE), (Turn(delay=60),))
+    seen: list[SubagentProgressed] = []
+
+    async def look() -> None:
+        async for event in client.events(journey.task, client.state(journey.task).seq):
+            if isinstance(event, SubagentProgressed):
+                seen.append(event)
+                client.send(cmd.Interrupt(task=event.child))
+                return
+
+    looking: list[asyncio.Task[None]] = []
+
+    def come(event: ev.Event) -> None:
+        if isinstance(event, SubagentProgressed) and not looking:
+            looking.append(asyncio.create_task(look()))
+
+    await journey.run(client=client, answer=come)
+    await asyncio.gather(*looking)
+    assert [(event.doing, event.steps) for event in seen] == [("thinks", 1)]

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 from halocline._version import __version__
 from halocline.checkpoints.off import Off
 from halocline.context.agents import Agent, Found, found_agents, tools_of
+from halocline.context.environment import environment
 from halocline.context.skills import Skill, found_skills, listed, told
 from halocline.context.system_prompt import subagent_prompt
 from halocline.controller.call_hooks import CallHooks
@@ -129,7 +131,8 @@ class Subtasks:
         try:
             lane.begin()
             self._hall.serve(started.child, task, chosen)
-            task.inbox.prompt(Prompt((Text(started.prompt),)))
+            note = environment(task.state, Path(task.state.workspace), datetime.now().astimezone())
+            task.inbox.prompt(Prompt((Text(started.prompt), *([note] if note else []))))
             await lane.over.wait()
         finally:
             task.inbox.abandon()
