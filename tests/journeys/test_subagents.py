@@ -12,7 +12,7 @@ from halocline.controller.controller import Controller, TaskOptions
 from halocline.controller.replay import replay
 from halocline.policy.grid import AutoApprove
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.messages import Text, Usage
+from halocline.protocol.messages import Note, Text, Usage
 from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.tasks import TaskQuery
 from halocline.providers.retry import Retrying
@@ -332,7 +332,7 @@ async def test_what_the_person_refused_in_the_parent_is_refused_to_its_children(
 
 async def test_children_of_a_process_that_died_are_closed_with_their_parent(journey: Journey, tmp_path):
     dear = {"usage": Usage(input=100, output=10), "cost": 0.25}
-    looks = Turn(calls=(Call("list_files", {"path": "."}),), **dear)
+    looks = Turn(text="I look.", calls=(Call("list_files", {"path": "."}),), **dear)
     await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, reports("a"))))
     child = journey.of(SubagentStarted)[0].child
     dead_after(journey, SubagentStarted, tmp_path / "dead")
@@ -346,6 +346,8 @@ async def test_children_of_a_process_that_died_are_closed_with_their_parent(jour
     assert [type(event) for event in log_of(journey, child)][-2:] == [ev.ToolCallEnded, ev.TurnEnded]
     cut_short = next(event for event in journey.logged if isinstance(event, ev.ToolCallEnded))
     assert cut_short.status is ev.CallStatus.CANCELLED
+    told = [part.text for part in cut_short.result.content if isinstance(part, Note)]
+    assert told == ["Sub-agents only read. They had come so far:\n- one: I look."]
     assert journey.state.cost == pytest.approx(0.25)
 
 
