@@ -9,6 +9,7 @@ from tests.journeys.deaths import dead_after
 from halocline.controller.assembly import Assembly
 from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
+from halocline.controller.forks import Fork
 from halocline.controller.replay import replay
 from halocline.policy.grid import AutoApprove
 from halocline.protocol import commands as cmd, events as ev
@@ -290,7 +291,7 @@ async def test_a_projects_agent_does_not_choose_another_provider(journey: Journe
     await journey.run(client=client)
     (started,) = journey.of(SubagentStarted)
     assert started.model == "scripted/parent"
-    assert "may not send the task's files to elsewhere" in started.remarks[0]
+    assert "may not send files to elsewhere" in started.remarks[0]
 
 
 async def test_an_agent_that_nobody_described_is_named(journey: Journey):
@@ -405,3 +406,56 @@ async def test_a_person_who_comes_in_the_middle_sees_what_each_lane_does(journey
     await journey.run(client=client, answer=come)
     await asyncio.gather(*looking)
     assert [(event.doing, event.steps) for event in seen] == [("thinks", 1)]
+
+
+async def test_a_fork_of_a_child_only_reads_as_well_and_is_in_the_lists(journey: Journey):
+    await journey.run(client=client_of(journey, (asks("one"), DONE), (reports("a"),)))
+    child = journey.of(SubagentStarted)[0].child
+    tries = Turn(calls=(Call("execute_command", {"command": "touch b"}),))
+    client = client_of(journey, (Turn(), tries, DONE))
+    try:
+        fork = await client.time.fork(Fork("261122-120000-fork", child))
+        assert fork in [info.task for info in client.history()]
+    finally:
+        await client.close()
+    journey.task = fork
+    await journey.run(client=client_of(journey, (Turn(), tries, DONE)), resume=fork, prompt="and b?")
+    assert journey.ends[-1][1] == "rejected"
+
+
+async def test_an_agent_begins_with_the_skills_of_its_file(journey: Journey):
+    journey.write(
+        ".halocline/skills/style/SKILL.md", "---\nname: style\ndescription: how we write\n---\nShort lines.\n"
+    )
+    describe(journey, "near", "skills: style, lost")
+    await journey.run(client=client_of(journey, (asks("one", agent="near"), DONE), (reports("a"),)))
+    (lane,) = journey.of(SubagentStarted)
+    started, offered = log_of(journey, lane.child)[:2]
+    assert isinstance(started, ev.TaskStarted)
+    assert isinstance(offered, ev.ToolsOffered)
+    assert "Short lines." in started.system_prompt
+    assert "use_skill" not in offered.tools
+    assert lane.remarks == ("it goes without these skills, which are not here: lost",)
+
+
+async def test_closing_everything_in_the_middle_ends_parent_and_children(journey: Journey):
+    client = client_of(journey, (asks("one", "two"), DONE), (Turn(delay=60),), (Turn(delay=60),))
+    await journey.open(client)
+    client.send(cmd.SubmitPrompt(task=journey.task, content=(Text("go"),)))
+    async with asyncio.timeout(10):
+        async for event in client.events(journey.task):
+            if isinstance(event, SubagentProgressed):
+                break
+        await client.close()
+    children = [info.task for info in client_of(journey).history(TaskQuery(parent=journey.task))]
+    for task in (journey.task, *children):
+        (end,) = [event for event in log_of(journey, task) if isinstance(event, ev.TurnEnded)]
+        assert end.reason == "cancelled"
+    assert len([event for event in journey.logged if isinstance(event, SubagentEnded)]) == len(children) == 2
+
+
+async def test_a_person_asks_for_sub_agents_by_a_word(journey: Journey):
+    journey.settings = Settings(language_servers=NO_SERVERS)
+    client = Client(Controller(Scripts(journey.home, journey.settings, (asks("one"), DONE), (reports("a"),))), "test")
+    await journey.run(client=client, prompt="/subagents where is ALPHA?")
+    assert "## 1. one" in journey.results[0]
