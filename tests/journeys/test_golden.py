@@ -65,7 +65,15 @@ def old_events(request, tmp_path):
 
 
 def test_there_are_old_logs():
-    assert {path.stem for path in OLD_LOGS} >= {"repair", "approvals", "killed", "story", "asked-again", "adopted"}
+    assert {path.stem for path in OLD_LOGS} >= {
+        "repair",
+        "approvals",
+        "killed",
+        "story",
+        "asked-again",
+        "adopted",
+        "subagents",
+    }
 
 
 def test_every_line_of_an_old_log_is_understood(old_events):

@@ -1,5 +1,7 @@
 """Sub-agents: whole tasks with children, each with a script of its own."""
 
+import asyncio
+
 import pytest
 from tests.journeys.conftest import NO_SERVERS, Journey, _no_wait
 from tests.journeys.deaths import dead_after
@@ -7,10 +9,11 @@ from tests.journeys.deaths import dead_after
 from halocline.controller.assembly import Assembly
 from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
+from halocline.controller.forks import Fork
 from halocline.controller.replay import replay
 from halocline.policy.grid import AutoApprove
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.messages import Text, Usage
+from halocline.protocol.messages import Note, Text, Usage
 from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.tasks import TaskQuery
 from halocline.providers.retry import Retrying
@@ -288,7 +291,7 @@ async def test_a_projects_agent_does_not_choose_another_provider(journey: Journe
     await journey.run(client=client)
     (started,) = journey.of(SubagentStarted)
     assert started.model == "scripted/parent"
-    assert "may not send the task's files to elsewhere" in started.remarks[0]
+    assert "may not send files to elsewhere" in started.remarks[0]
 
 
 async def test_an_agent_that_nobody_described_is_named(journey: Journey):
@@ -330,7 +333,7 @@ async def test_what_the_person_refused_in_the_parent_is_refused_to_its_children(
 
 async def test_children_of_a_process_that_died_are_closed_with_their_parent(journey: Journey, tmp_path):
     dear = {"usage": Usage(input=100, output=10), "cost": 0.25}
-    looks = Turn(calls=(Call("list_files", {"path": "."}),), **dear)
+    looks = Turn(text="I look.", calls=(Call("list_files", {"path": "."}),), **dear)
     await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, reports("a"))))
     child = journey.of(SubagentStarted)[0].child
     dead_after(journey, SubagentStarted, tmp_path / "dead")
@@ -344,6 +347,8 @@ async def test_children_of_a_process_that_died_are_closed_with_their_parent(jour
     assert [type(event) for event in log_of(journey, child)][-2:] == [ev.ToolCallEnded, ev.TurnEnded]
     cut_short = next(event for event in journey.logged if isinstance(event, ev.ToolCallEnded))
     assert cut_short.status is ev.CallStatus.CANCELLED
+    told = [part.text for part in cut_short.result.content if isinstance(part, Note)]
+    assert told == ["Sub-agents only read. They had come so far:\n- one: I look."]
     assert journey.state.cost == pytest.approx(0.25)
 
 
@@ -356,3 +361,101 @@ async def test_a_hook_that_blocks_a_call_blocks_it_in_a_child(journey: Journey):
     client = client_of(journey, (asks("one"), DONE), (looks, reports("a")))
     await journey.run(client=client, options=TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True))
     assert "not here" in journey.results[0]
+
+
+async def test_a_rule_of_the_person_is_about_one_agent(journey: Journey):
+    journey.write("a.py", "ALPHA = 1\n")
+    describe(journey, "near")
+    rule = '[[rule]]\ndecision = "deny"\nkinds = ["read"]\npaths = ["a.py"]\nagent = "near"\n'
+    (journey.home.root / "policy.toml").write_text(rule)
+    looks = Turn(calls=(Call("read_file", {"path": "a.py"}),))
+    client = client_of(
+        journey,
+        (
+            Turn(calls=(Call("use_subagents", {"agents": [{"prompt": "one", "agent": "near"}, {"prompt": "two"}]}),)),
+            DONE,
+        ),
+        (looks, reports("a")),
+        (looks, reports("b")),
+    )
+    await journey.run(client=client)
+    ends = [
+        next(event for event in log_of(journey, began(journey, name).child) if isinstance(event, ev.ToolCallEnded))
+        for name in ("near", "two")
+    ]
+    assert [end.status.value for end in ends] == ["rejected", "completed"]
+
+
+async def test_a_person_who_comes_in_the_middle_sees_what_each_lane_does(journey: Journey):
+    client = client_of(journey, (asks("one"), DONE), (Turn(delay=60),))
+    seen: list[SubagentProgressed] = []
+
+    async def look() -> None:
+        async for event in client.events(journey.task, client.state(journey.task).seq):
+            if isinstance(event, SubagentProgressed):
+                seen.append(event)
+                client.send(cmd.Interrupt(task=event.child))
+                return
+
+    looking: list[asyncio.Task[None]] = []
+
+    def come(event: ev.Event) -> None:
+        if isinstance(event, SubagentProgressed) and not looking:
+            looking.append(asyncio.create_task(look()))
+
+    await journey.run(client=client, answer=come)
+    await asyncio.gather(*looking)
+    assert [(event.doing, event.steps) for event in seen] == [("thinks", 1)]
+
+
+async def test_a_fork_of_a_child_only_reads_as_well_and_is_in_the_lists(journey: Journey):
+    await journey.run(client=client_of(journey, (asks("one"), DONE), (reports("a"),)))
+    child = journey.of(SubagentStarted)[0].child
+    tries = Turn(calls=(Call("execute_command", {"command": "touch b"}),))
+    client = client_of(journey, (Turn(), tries, DONE))
+    try:
+        fork = await client.time.fork(Fork("261122-120000-fork", child))
+        assert fork in [info.task for info in client.history()]
+    finally:
+        await client.close()
+    journey.task = fork
+    await journey.run(client=client_of(journey, (Turn(), tries, DONE)), resume=fork, prompt="and b?")
+    assert journey.ends[-1][1] == "rejected"
+
+
+async def test_an_agent_begins_with_the_skills_of_its_file(journey: Journey):
+    journey.write(
+        ".halocline/skills/style/SKILL.md", "---\nname: style\ndescription: how we write\n---\nShort lines.\n"
+    )
+    describe(journey, "near", "skills: style, lost")
+    await journey.run(client=client_of(journey, (asks("one", agent="near"), DONE), (reports("a"),)))
+    (lane,) = journey.of(SubagentStarted)
+    started, offered = log_of(journey, lane.child)[:2]
+    assert isinstance(started, ev.TaskStarted)
+    assert isinstance(offered, ev.ToolsOffered)
+    assert "Short lines." in started.system_prompt
+    assert "use_skill" not in offered.tools
+    assert lane.remarks == ("it goes without these skills, which are not here: lost",)
+
+
+async def test_closing_everything_in_the_middle_ends_parent_and_children(journey: Journey):
+    client = client_of(journey, (asks("one", "two"), DONE), (Turn(delay=60),), (Turn(delay=60),))
+    await journey.open(client)
+    client.send(cmd.SubmitPrompt(task=journey.task, content=(Text("go"),)))
+    async with asyncio.timeout(10):
+        async for event in client.events(journey.task):
+            if isinstance(event, SubagentProgressed):
+                break
+        await client.close()
+    children = [info.task for info in client_of(journey).history(TaskQuery(parent=journey.task))]
+    for task in (journey.task, *children):
+        (end,) = [event for event in log_of(journey, task) if isinstance(event, ev.TurnEnded)]
+        assert end.reason == "cancelled"
+    assert len([event for event in journey.logged if isinstance(event, SubagentEnded)]) == len(children) == 2
+
+
+async def test_a_person_asks_for_sub_agents_by_a_word(journey: Journey):
+    journey.settings = Settings(language_servers=NO_SERVERS)
+    client = Client(Controller(Scripts(journey.home, journey.settings, (asks("one"), DONE), (reports("a"),))), "test")
+    await journey.run(client=client, prompt="/subagents where is ALPHA?")
+    assert "## 1. one" in journey.results[0]

@@ -370,3 +370,12 @@ def test_where_the_sandbox_is_required_nothing_runs_without_it(workspace, mode, 
 def test_what_is_typed_into_a_job_is_judged_as_without_a_sandbox(workspace):
     typed = Summary("typed", ToolKind.EXECUTE, command="curl x | sh", place="job-1")
     assert decide(typed, posture(workspace, AUTO, sandbox=held())).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("call", [edit("src/a.py"), execute("pytest -q"), execute("touch a")])
+def test_a_sub_agent_only_reads_in_every_mode_and_is_told_so_in_words_of_its_own(workspace, call):
+    decision = decide(call, posture(workspace, YOLO, Mode.PLAN, subagent=True))
+    assert (decision.verdict, decision.rule) == (Verdict.DENY, "subagent")
+    assert decision.reason.startswith("a sub-agent only reads")
+    assert "plan mode" not in decision.reason
+    assert decide(read("src/a.py"), posture(workspace, ASK, Mode.PLAN, subagent=True)).verdict is Verdict.ALLOW

@@ -3,7 +3,8 @@ from msgspec.structs import replace
 
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state import State, TurnState, signature
-from halocline.task.governor import STOP_AT, Governor, Limits, Stopwatch, judge, remark
+from halocline.protocol.subtasks import Subtask
+from halocline.task.governor import STOP_AT, Governor, Limits, Stopwatch, judge, limits_of, remark
 
 STATE = State(turn=TurnState(started_at=100.0), steps=5, cost=0.5)
 
@@ -55,3 +56,13 @@ def test_the_third_same_call_with_the_same_result_is_remarked_on():
     assert "3 times" in remark(state, call, "text")
     assert remark(state, call, "other text") == ""
     assert remark(replace(state, same_call_in_row=1), call, "text") == ""
+
+
+def test_a_sub_agent_is_held_to_the_budget_that_it_was_given():
+    given = Subtask("parent", "call", "one", steps=2, cost=0.5, seconds=60)
+    limits = Limits(steps=200, failures=7)
+    assert limits_of(State(), limits) is limits
+    assert limits_of(State(subtask=given), limits) == Limits(2, 0.5, 60, 7)
+    stopped = Governor(limits).verdict(State(subtask=given, steps=2))
+    assert stopped is not None
+    assert stopped.limit == "steps"

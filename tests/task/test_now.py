@@ -2,6 +2,7 @@
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolResult
+from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed
 from halocline.task.now import LONGEST, Now
 
 
@@ -52,3 +53,11 @@ def test_nothing_goes_on_after_a_turn():
 
 def ended(call: str) -> ev.ToolCallEnded:
     return ev.ToolCallEnded(call, "x", ev.CallStatus.COMPLETED, ToolResult(call, (Text("done"),)))
+
+
+def test_what_each_sub_agent_does_now_is_said_until_it_ends():
+    one, two = (SubagentProgressed("c", child, "thinks", 1) for child in ("t1", "t2"))
+    later = SubagentProgressed("c", "t1", "Read a.py", 2)
+    assert now(one, two, later) == [later, two]
+    assert now(one, two, SubagentEnded("c", "t1", "one", LaneEnd.DONE)) == [two]
+    assert now(one, two, ev.TurnEnded(StopReason.CANCELLED)) == []

@@ -49,7 +49,7 @@ _ROOTS, NO_ROOTS = (
 def environment(state: State, workspace: Path, now: datetime, editor: EditorState | None = None) -> Note | None:
     """The note for the next prompt, None when there is nothing to say; `now` carries its time zone."""
     if not state.messages:
-        lines = [f"{_TIME}: {now:{TIME}}", PLAN if state.mode is Mode.PLAN else ACT]
+        lines = [f"{_TIME}: {now:{TIME}}", *_mode(state, {})]
         return _note([*lines, *_roots(state, {}), *_edited(editor, {}), *_project(workspace, compact=state.compact)])
     told = _told(state)
     lines = [f"{_TIME}: {now:{TIME}}"] if _is_stale(told.get(_TIME, ""), now) else []
@@ -104,8 +104,8 @@ def _is_stale(told: str, now: datetime) -> bool:
 
 
 def _mode(state: State, told: dict[str, str]) -> list[str]:
-    """The mode, when it is another one than the model knows of."""
-    if told.get(_MODE, "").startswith(state.mode):
+    """The mode, when it is another one than the model knows of; a sub-agent has none."""
+    if state.subtask or told.get(_MODE, "").startswith(state.mode):
         return []
     return [(PLAN if state.mode is Mode.PLAN else ACT) + (SWITCHED if _MODE in told else "")]
 

@@ -17,11 +17,12 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.fold import fold
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import PROCESS_ENDED, State, loose_ends
+from halocline.protocol.subtasks import LaneEnd, SubagentEnded
 from halocline.protocol.values import Value
 from halocline.store.whole_file import sync_names
 
 ELSEWHERE = "it stayed with the task that this one is a fork of"
-"""What became of a job that ran at the moment of the fork."""
+"""What became of a job, or a sub-agent, that ran at the moment of the fork."""
 MOVED = (
     "This conversation goes on in a copy of the files: they are in {new} from now on, as they were at this point. "
     "Paths below {old} that were named before are below {new} now."
@@ -80,6 +81,8 @@ def fork_of(past: Sequence[ev.DurableEvent], fork: Fork, folder: Path) -> None:
 
 def _begun(begin: ev.TaskStarted, fork: Fork) -> ev.TaskStarted:
     begun = replace(begin, task=fork.name, forked_from=fork.source, forked_at=fork.at)
+    if begin.subtask:  # it stays one that only reads, and is in the lists
+        begun = replace(begun, subtask=replace(begin.subtask, parent=""))
     if begin.origin:  # the model of another program is not one to go on with
         begun = replace(begun, model="")
     if not fork.workspace:
@@ -89,6 +92,9 @@ def _begun(begin: ev.TaskStarted, fork: Fork) -> ev.TaskStarted:
 
 
 def _ends(state: State, begin: ev.TaskStarted, fork: Fork) -> Iterator[ev.DurableEvent]:
+    yield from (
+        SubagentEnded(lane.call, lane.child, lane.name, LaneEnd.STOPPED, problem=ELSEWHERE) for lane in state.lanes
+    )
     yield from loose_ends(state)
     if state.turn is not None:
         yield ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED)

@@ -115,7 +115,8 @@ def ended(started: SubagentStarted, state: State, took: Took, broke: Exception |
     """How a sub-agent ended, by what it knew last."""
     end, problem = _end(state.last_end)
     if broke:
-        end, problem = LaneEnd.FAILED, f"{type(broke).__name__}: {broke}"
+        why = broke.text if isinstance(broke, HaloclineError) else f"{type(broke).__name__}: {broke}"
+        end, problem = LaneEnd.FAILED, why
     return SubagentEnded(
         call=started.call,
         child=started.child,

@@ -1,14 +1,14 @@
 """Sub-agents: tasks that a task begins, each with its own log and budget, which look into things and report.
 
 What must stay true: none begins another; all of them end with the call that began them; what they may spend is what
-is left of their parent's limit, in equal shares; a model that a project's file names is of the provider that the
-person chose.
+is left of their parent's limit, in equal shares.
 """
 
 import asyncio
 import logging
 import time
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,16 @@ from msgspec.structs import replace
 from halocline._version import __version__
 from halocline.checkpoints.off import Off
 from halocline.context.agents import Agent, Found, found_agents, tools_of
+from halocline.context.environment import environment
 from halocline.context.skills import Skill, found_skills, listed, told
 from halocline.context.system_prompt import subagent_prompt
+from halocline.controller.agent_model import chosen_model
 from halocline.controller.call_hooks import CallHooks
 from halocline.controller.grounds import Hall
 from halocline.controller.lanes import Lane, Took, ended, said
 from halocline.controller.opening import given_back_on_failure, known_window
-from halocline.controller.prompt_choice import facts, wishes
+from halocline.controller.prompt_choice import wishes
+from halocline.ports.diagnostics import NoDiagnostics
 from halocline.ports.subagents import Report, Wanted
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.events import Grant, Mode, TaskStarted, ToolKind, ToolsOffered
@@ -129,7 +132,8 @@ class Subtasks:
         try:
             lane.begin()
             self._hall.serve(started.child, task, chosen)
-            task.inbox.prompt(Prompt((Text(started.prompt),)))
+            note = environment(task.state, Path(task.state.workspace), datetime.now().astimezone())
+            task.inbox.prompt(Prompt((Text(started.prompt), *([note] if note else []))))
             await lane.over.wait()
         finally:
             task.inbox.abandon()
@@ -187,13 +191,8 @@ class Subtasks:
     async def _model(self, agent: Agent | None) -> tuple[Chosen, tuple[str, ...]]:
         """The agent's model or the task's, and what is to be said about it. Raises UsageError."""
         assembly, now = self._hall.assembly(), self._parent.state.model
-        wanted, why = _wanted_model(agent, now)
-        if wanted and not why and "/" not in (agent.model if agent else ""):
-            known = facts(wanted, assembly.settings, assembly.catalogue)
-            why = "" if known.window or known.prices else f"{wanted} is not known"
-        if why:
-            return Chosen(await assembly.model(now)), (f"its model was not taken ({why}); it ran on {now}",)
-        return Chosen(await assembly.model(wanted or now)), ()
+        name, why = chosen_model(agent, now, assembly.settings, assembly.catalogue)
+        return Chosen(await assembly.model(name)), (f"its model was not taken ({why}); it ran on {now}",) if why else ()
 
 
 def _leave(state: State) -> tuple[Grant, ...]:
@@ -205,17 +204,6 @@ def _leave(state: State) -> tuple[Grant, ...]:
 def _given(budget: Subtask, one: Wanted, agent: Agent | None) -> Subtask:
     steps = min(filter(None, (budget.steps, agent.steps if agent else None)))
     return replace(budget, name=one.name, agent=one.agent, steps=steps)
-
-
-def _wanted_model(agent: Agent | None, now: str) -> tuple[str, str]:
-    """The model that an agent's file names (empty: none), and why it cannot be taken."""
-    if agent is None or not agent.model:
-        return "", ""
-    provider = now.partition("/")[0]
-    wanted = agent.model if "/" in agent.model else f"{provider}/{agent.model}"
-    if not agent.own and wanted.partition("/")[0] != provider:
-        return wanted, f"a project's file may not send the task's files to {wanted.partition('/')[0]}"
-    return wanted, ""
 
 
 def _skills(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, tuple[str, ...]]:
@@ -240,5 +228,5 @@ def lean(parts: dict[str, Any]) -> dict[str, Any]:
     return {
         **parts,
         "checkpoints": Off(),
-        "machine": replace(machine, browser=None, mentions=None, hooks=hooks, subagents=None),
+        "machine": replace(machine, browser=None, mentions=None, hooks=hooks, diagnostics=NoDiagnostics()),
     }

@@ -29,6 +29,7 @@ from halocline.protocol.events import (
 )
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import PROCESS_ENDED, State, loose_ends, lost_calls
+from halocline.protocol.subtasks import SubagentEnded
 from halocline.task.task import Task
 
 GONE = "its process was killed"
@@ -39,10 +40,7 @@ EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 
 def take_up(task: Task, past: Sequence[DurableEvent], *, asks_again: bool) -> None:
     """Close what is lost. A turn that waits for a person goes on if it `asks_again`, any other ends."""
-    if task.state.lanes:
-        from halocline.controller.lanes import lost as lost_lanes
-
-        task.emit(*lost_lanes(task.home, task.state.lanes))
+    past = [*past, *_lanes_ended(task)]
     state, lost = task.state, begun_anew(task.state)
     told = (lost,) if lost else ()
     if asks_again and state.is_asking:
@@ -55,6 +53,17 @@ def take_up(task: Task, past: Sequence[DurableEvent], *, asks_again: bool) -> No
     if state.turn is not None:
         task.emit(TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
     task.emit(*_gone(state), *([JobsReported(content=told)] if told else []))
+
+
+def _lanes_ended(task: Task) -> tuple[SubagentEnded, ...]:
+    """Sub-agents whose process died: their logs are closed, before the call that had begun them."""
+    if not task.state.lanes:
+        return ()
+    from halocline.controller.lanes import lost
+
+    ended = lost(task.home, task.state.lanes)
+    task.emit(*ended)
+    return ended
 
 
 def _gone(state: State) -> list[DurableEvent]:
@@ -97,12 +106,19 @@ def _noted(end: ToolCallEnded, known: dict[str, str]) -> ToolCallEnded:
 
 
 def _known(started: ToolCallStarted, past: Sequence[DurableEvent], state: State) -> str:
-    """What the log and the disk say of an edit that was cut short; nothing of other calls."""
+    """What the log and the disk say of an edit, or of sub-agents, that were cut short; nothing of other calls."""
+    since = (event for event in past if isinstance(event, SubagentEnded) and not 0 < event.seq < started.seq)
+    if lanes := [event for event in since if event.call == started.call]:
+        return "\n".join(["Sub-agents only read. They had come so far:", *map(_reported, lanes)])
     if started.kind not in EDITING or not started.locations:
         return ""
     written = {event.path for event in past if isinstance(event, FileChanged) and event.cause == started.call}
     paths = dict.fromkeys(place.path for place in started.locations)
     return "Now: " + "; ".join(f"{path} {_standing(path, written, state)}" for path in paths) + "."
+
+
+def _reported(lane: SubagentEnded) -> str:
+    return f"- {lane.name}: {lane.report or lane.problem or lane.end}"
 
 
 def _standing(path: str, written: Collection[str], state: State) -> str:

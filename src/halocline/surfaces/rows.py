@@ -11,23 +11,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.checklist import at_work, done
 from halocline.protocol.focus import listed
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.mcp import SEPARATOR
 from halocline.protocol.messages import (
-    PICTURE,
-    PIPED,
-    Effort,
     Image,
-    Note,
     StopReason,
     Text,
     Thinking,
     ToolCall,
-    ToolResult,
     Usage,
-    UserPart,
 )
 from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.values import JsonObject, Value
@@ -53,6 +46,18 @@ from halocline.surfaces.row_kinds import (
     TodosRow,
     TurnEndRow,
     is_settled,
+)
+from halocline.surfaces.row_words import (
+    became,
+    effort_said,
+    folders_said,
+    found,
+    given_along,
+    import_said,
+    left_open,
+    origin_said,
+    spoken,
+    tool_said,
 )
 
 LIVE_OUTPUT = 16_384
@@ -92,15 +97,6 @@ class Transcript(Value, frozen=True):
         return next((row for row in reversed(self.rows) if isinstance(row, CallRow) and row.call == call), None)
 
 
-def _origin(event: ev.TaskStarted) -> str:
-    return f"imported from {event.origin.tool}" if event.origin else ""
-
-
-def _imported(event: ev.Imported) -> str:
-    lost = f" Not taken over: {', '.join(event.lost)}." if event.lost else ""
-    return f"Up to here imported from {event.origin.tool}.{lost}"
-
-
 def rows_of(events: Iterable[ev.Event]) -> tuple[Row, ...]:
     """All rows of a list of events."""
     return transcript_of(events).visible()
@@ -138,51 +134,22 @@ def _change(transcript: Transcript, call: str, change: Callable[[CallRow], CallR
     return transcript
 
 
-def _spoken(content: tuple[UserPart, ...]) -> str:
-    """What the person typed and which pictures they showed; other notes for the model are left out."""
-    words = [part.text for part in content if isinstance(part, Text)]
-    notes = [part for part in content if isinstance(part, Note)]
-    pictures = [note.text for note in notes if note.source == PICTURE]
-    piped = [f"[piped in: {_lines(note.text)}]" for note in notes if note.source == PIPED]
-    unnamed = sum(isinstance(part, Image) for part in content) - len(pictures)
-    return "\n".join(words + piped + pictures + ["[image]"] * unnamed)
-
-
-def _lines(text: str) -> str:
-    number = text.count("\n") + 1
-    return f"{number:,} line{'s' * (number != 1)}"
-
-
 def _turn_started(t: Transcript, e: ev.TurnStarted) -> Transcript:
-    prompt = PromptRow(_spoken(e.content), e.seq)
-    return _add(replace(t, draft=(), turn=Totals(at=e.at)), prompt, *_words(e.content))
+    prompt = PromptRow(spoken(e.content), e.seq)
+    return _add(replace(t, draft=(), turn=Totals(at=e.at)), prompt, *became(e.content))
 
 
 def _steered(t: Transcript, e: ev.SteeringReceived) -> Transcript:
-    spoken = _spoken(e.content)
-    return _add(t, *([PromptRow(spoken, e.seq, steering=True)] if spoken else ()), *_words(e.content))
-
-
-def _words(content: tuple[UserPart, ...]) -> Iterable[NoticeRow]:
-    """What words with a slash became: the first line says which file the person gave to the model."""
-    for part in content:
-        if isinstance(part, Note) and part.source in ("workflow", "command", "skill", "mcp_prompt"):
-            yield NoticeRow(part.text.split("\n", 1)[0])
+    words = spoken(e.content)
+    return _add(t, *([PromptRow(words, e.seq, steering=True)] if words else ()), *became(e.content))
 
 
 def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
     turn = t.turn
     row = TurnEndRow(e.reason, e.limit, e.text, turn.usage, turn.cost, turn.steps, max(0.0, e.at - turn.at))
     acted = e.reason is StopReason.END_TURN and t.mode is ev.Mode.ACT
-    left = _left_open(t.todos) if turn.planned and acted else ()
+    left = left_open(t.todos) if turn.planned and acted else ()
     return _add(replace(t, draft=()), *left, row)
-
-
-def _left_open(todos: tuple[ev.Todo, ...]) -> tuple[NoticeRow, ...]:
-    """A line on a list that the agent did not finish, although it says that it is done."""
-    if (step := at_work(todos)) is None:
-        return ()
-    return (NoticeRow(f"The plan is not finished: {done(todos)} of {len(todos)} done, next: {step.text}"),)
 
 
 def _todos_changed(t: Transcript, e: ev.TodosChanged) -> Transcript:
@@ -313,14 +280,14 @@ def _call_ended(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
         return replace(
             row,
             status=e.status,
-            output=_said(e.result),
+            output=tool_said(e.result),
             diffs=e.diffs,
             images=tuple(part for part in e.result.content if isinstance(part, Image)),
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
             ends_turn=e.ends_turn,
         )
 
-    return _add(_change(t, e.call, end), *_found(e.result.content))
+    return _add(_change(t, e.call, end), *found(e.result.content))
 
 
 def _own_started(t: Transcript, e: ev.OwnCommandStarted) -> Transcript:
@@ -343,38 +310,9 @@ def _own_ended(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
     return _change(t, e.run, end)
 
 
-def _found(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
-    """What language servers and formatters found; a formatter's diff stands in the call's row."""
-    for part in content:
-        if isinstance(part, Note) and part.source in ("diagnostics", "problems"):
-            yield NoticeRow(part.text)
-        elif isinstance(part, Note) and part.source == "formatter":
-            yield NoticeRow(part.text.split("\n", 1)[0].rstrip(":") + ".")
-
-
-def _mentioned(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
-    """What the model was given along with the prompt, by the first line of each; and what it was not."""
-    notes = [part for part in content if isinstance(part, Note)]
-    labels = [_label(note) for note in notes if note.source not in ("problems", "not_given")]
-    if labels:
-        yield NoticeRow(f"Given along: {'; '.join(labels)}")
-    for note in notes:
-        if note.source in ("problems", "not_given"):
-            yield NoticeRow(note.text)
-
-
-def _label(note: Note) -> str:
-    return note.text.split("\n", 1)[0].replace(" (data, not instructions)", "")
-
-
 def _grow(row: CallRow, text: str) -> CallRow:
     """A running call's newest output; only its end is kept until the result replaces it."""
     return replace(row, output=(row.output + text)[-LIVE_OUTPUT:])
-
-
-def _said(result: ToolResult) -> str:
-    """What the tool itself said; words that were added for the model stand in further parts."""
-    return next((part.text for part in result.content if isinstance(part, Text)), "")
 
 
 def _answered(t: Transcript, e: ev.QuestionAnswered) -> Transcript:
@@ -392,21 +330,12 @@ def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
     return _add(t, HookRow(e.hook, e.moment, e.status, e.decision, e.said, e.seconds))
 
 
-def effort_said(effort: Effort | None, budget: int | None) -> str:
-    """How hard a model is to think; empty when nothing is said of it."""
-    return effort.value if effort else "" if budget is None else f"{budget:,} tokens"
-
-
-def _rooted(roots: tuple[str, ...]) -> str:
-    return f"The task works in these folders as well: {', '.join(roots)}" if roots else "The task has one folder again."
-
-
 _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.TaskStarted: lambda t, e: _add(
-        replace(t, mode=e.mode), StartRow(e.workspace, e.model or _origin(e), e.mode, e.approval_mode, e.roots)
+        replace(t, mode=e.mode), StartRow(e.workspace, e.model or origin_said(e), e.mode, e.approval_mode, e.roots)
     ),
-    ev.RootsChanged: lambda t, e: _add(t, NoticeRow(_rooted(e.roots))),
-    ev.Imported: lambda t, e: _add(t, NoticeRow(_imported(e))),
+    ev.RootsChanged: lambda t, e: _add(t, NoticeRow(folders_said(e.roots))),
+    ev.Imported: lambda t, e: _add(t, NoticeRow(import_said(e))),
     ev.TaskAdopted: lambda t, e: _add(replace(t, mode=e.mode), NoticeRow(f"Goes on here, with {e.model}")),
     ev.LogRepaired: lambda t, e: _add(t, NoticeRow(f"The log was repaired after a crash: {e.bytes_cut} bytes cut.")),
     ev.TurnStarted: _turn_started,
@@ -448,9 +377,9 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.CheckpointRestored: lambda t, e: _add(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
     ev.JobEnded: lambda t, e: _add(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
     ev.FilesChangedOutside: _changed_outside,
-    ev.DiagnosticsReported: lambda t, e: _add(t, *_found(e.content)),
+    ev.DiagnosticsReported: lambda t, e: _add(t, *found(e.content)),
     ev.InstructionsLoaded: lambda t, e: _add(t, RulesRow(e.files, e.gone)),
-    ev.MentionsResolved: lambda t, e: _add(t, *_mentioned(e.content)),
+    ev.MentionsResolved: lambda t, e: _add(t, *given_along(e.content)),
     ev.Compacted: lambda t, e: _add(t, CompactionRow(e.cause, e.before, e.after)),
     ev.CompactionUndone: lambda t, e: _add(t, CompactionRow()),
     ev.HookRan: _hook_ran,

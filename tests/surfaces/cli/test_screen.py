@@ -9,6 +9,7 @@ from rich.console import Console
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
+from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces.cli.output import Foreign
 from halocline.surfaces.cli.screen import Screen, growth, step
 
@@ -479,3 +480,31 @@ def test_the_result_of_an_mcp_server_is_shown_as_markdown_and_in_its_beginning()
 def test_the_result_of_an_mcp_server_is_shown_whole_or_as_it_is_where_a_person_wants_that() -> None:
     assert "line 19" in foreign(Foreign(collapse=False))
     assert "│ It is **here**: [notes](https://x.example)." in foreign(Foreign(markdown=False))
+
+
+def lanes() -> list[ev.Event]:
+    call = ToolCall("c", "use_subagents")
+    return [
+        message("", call),
+        ev.ToolCallStarted("c", "use_subagents", "Ask 2 sub-agents: one, two", ev.ToolKind.READ, at=1.0),
+        SubagentStarted("c", "t1", "one", "Where is it?", model="m/x", at=1.0),
+        SubagentStarted("c", "t2", "two", "What is it?", model="m/x", at=1.0),
+        SubagentProgressed("c", "t1", "Read a.py", 1, 1, 900),
+        SubagentEnded("c", "t2", "two", LaneEnd.FAILED, problem="No such model.", at=2.0),
+        SubagentEnded("c", "t1", "one", LaneEnd.DONE, "In a.py.", "", 2, 1, Usage(input=1200), 0.01, at=5.0),
+        ev.ToolCallEnded("c", "use_subagents", ev.CallStatus.COMPLETED, ToolResult("c", (Text("…"),)), at=5.0),
+    ]
+
+
+def test_sub_agents_are_a_line_each_when_they_end_below_what_they_were_asked_for():
+    lines = [line.strip() for line in shown(lanes()).splitlines() if line.strip()]
+    assert lines == [
+        "▸ Ask 2 sub-agents: one, two",
+        "✗ two  failed · No such model. · task t2",
+        "✓ one  2 steps · 1.2k tokens · $0.01 · 4.0 s · task t1",
+    ]
+
+
+def test_details_show_what_a_sub_agent_was_asked_and_what_it_said():
+    assert "Where is it?" in shown(lanes(), details=True)
+    assert "In a.py." in shown(lanes(), details=True)

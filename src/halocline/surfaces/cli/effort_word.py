@@ -4,7 +4,7 @@ from halocline.controller.client import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Effort
 from halocline.surfaces.figures import model_name
-from halocline.surfaces.rows import effort_said
+from halocline.surfaces.row_words import effort_said
 
 DEFAULT = "default"
 ANEW = "The provider may read the conversation anew once, and not from its cache."

@@ -11,6 +11,8 @@ from tests.hosts.chromium import needs_chromium
 from tests.surfaces.web.pages.screen import Screen
 
 from halocline.protocol import codec, events as ev
+from halocline.protocol.messages import AssistantMessage, StopReason, ToolCall, Usage
+from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces.row_kinds import Row
 from halocline.surfaces.rows import SHOWN, rows_of
 from halocline.task.log import read
@@ -68,6 +70,26 @@ async def test_a_task_of_several_folders_gives_the_same_rows_too(server, opened,
         ev.CheckpointTaken("decade", "edit", root="/src/library"),
         ev.RootsChanged(("/src/docs",)),
         ev.RootsChanged(()),
+    ]
+    assert await folded(screen, events) == list(rows_of(events))
+
+
+async def test_sub_agents_that_work_give_the_same_rows_too(server, opened, golden: Path):
+    await server.start()
+    screen = await opened()
+    call = ToolCall("c", "use_subagents")
+    events: list[ev.Event] = [
+        *list(read(golden / "repair.jsonl"))[:2],
+        ev.AssistantMessageCompleted(AssistantMessage((call,))),
+        ev.ToolCallStarted("c", "use_subagents", "Ask 3", ev.ToolKind.READ, at=1.0),
+        SubagentStarted("c", "t1", "one", "Where?", "reviewer", "m/x", ("a remark",), at=1.5),
+        SubagentStarted("c", "t2", "two", "What?", model="m/x", at=1.5),
+        SubagentStarted("c", "t3", "three", "Why?", at=1.5),
+        SubagentProgressed("c", "t1", "Read a.py", 2, 1, 900, 0.5),
+        SubagentProgressed("c", "t2", "thinks", 1, 0, 0, None),
+        SubagentEnded("c", "t1", "one", LaneEnd.DONE, "In a.py.", "", 3, 2, Usage(input=5, output=3), 0.75, at=9.5),
+        SubagentEnded("c", "t3", "three", LaneEnd.FAILED, problem="No such model.", cost=None, at=2.0),
+        ev.TurnEnded(StopReason.CANCELLED, at=10.0),
     ]
     assert await folded(screen, events) == list(rows_of(events))
 

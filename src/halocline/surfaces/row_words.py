@@ -1,0 +1,84 @@
+"""What rows say of an event in words; pure."""
+
+from collections.abc import Iterable
+
+from halocline.protocol import events as ev
+from halocline.protocol.checklist import at_work, done
+from halocline.protocol.messages import PICTURE, PIPED, Effort, Image, Note, Text, ToolResult, UserPart
+from halocline.surfaces.row_kinds import NoticeRow
+
+
+def spoken(content: tuple[UserPart, ...]) -> str:
+    """What the person typed and which pictures they showed; other notes for the model are left out."""
+    words = [part.text for part in content if isinstance(part, Text)]
+    notes = [part for part in content if isinstance(part, Note)]
+    pictures = [note.text for note in notes if note.source == PICTURE]
+    piped = [f"[piped in: {_lines(note.text)}]" for note in notes if note.source == PIPED]
+    unnamed = sum(isinstance(part, Image) for part in content) - len(pictures)
+    return "\n".join(words + piped + pictures + ["[image]"] * unnamed)
+
+
+def _lines(text: str) -> str:
+    number = text.count("\n") + 1
+    return f"{number:,} line{'s' * (number != 1)}"
+
+
+def became(content: tuple[UserPart, ...]) -> Iterable[NoticeRow]:
+    """What words with a slash became: the first line says which file the person gave to the model."""
+    for part in content:
+        if isinstance(part, Note) and part.source in ("workflow", "command", "skill", "mcp_prompt"):
+            yield NoticeRow(part.text.split("\n", 1)[0])
+
+
+def given_along(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
+    """What the model was given along with the prompt, by the first line of each; and what it was not."""
+    notes = [part for part in content if isinstance(part, Note)]
+    labels = [_label(note) for note in notes if note.source not in ("problems", "not_given")]
+    if labels:
+        yield NoticeRow(f"Given along: {'; '.join(labels)}")
+    for note in notes:
+        if note.source in ("problems", "not_given"):
+            yield NoticeRow(note.text)
+
+
+def _label(note: Note) -> str:
+    return note.text.split("\n", 1)[0].replace(" (data, not instructions)", "")
+
+
+def found(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
+    """What language servers and formatters found; a formatter's diff stands in the call's row."""
+    for part in content:
+        if isinstance(part, Note) and part.source in ("diagnostics", "problems"):
+            yield NoticeRow(part.text)
+        elif isinstance(part, Note) and part.source == "formatter":
+            yield NoticeRow(part.text.split("\n", 1)[0].rstrip(":") + ".")
+
+
+def tool_said(result: ToolResult) -> str:
+    """What the tool itself said; words that were added for the model stand in further parts."""
+    return next((part.text for part in result.content if isinstance(part, Text)), "")
+
+
+def left_open(todos: tuple[ev.Todo, ...]) -> tuple[NoticeRow, ...]:
+    """A line on a list that the agent did not finish, although it says that it is done."""
+    if (step := at_work(todos)) is None:
+        return ()
+    return (NoticeRow(f"The plan is not finished: {done(todos)} of {len(todos)} done, next: {step.text}"),)
+
+
+def origin_said(event: ev.TaskStarted) -> str:
+    return f"imported from {event.origin.tool}" if event.origin else ""
+
+
+def import_said(event: ev.Imported) -> str:
+    lost = f" Not taken over: {', '.join(event.lost)}." if event.lost else ""
+    return f"Up to here imported from {event.origin.tool}.{lost}"
+
+
+def folders_said(roots: tuple[str, ...]) -> str:
+    return f"The task works in these folders as well: {', '.join(roots)}" if roots else "The task has one folder again."
+
+
+def effort_said(effort: Effort | None, budget: int | None) -> str:
+    """How hard a model is to think; empty when nothing is said of it."""
+    return effort.value if effort else "" if budget is None else f"{budget:,} tokens"
