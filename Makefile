@@ -48,6 +48,7 @@ lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/oxlint --quiet src
+	@$(BIN)/oxfmt --check src > /dev/null || { echo "The page's JavaScript is not in form: make format"; exit 1; }
 
 types: setup
 	@$(BIN)/mypy
@@ -58,6 +59,7 @@ layers: setup
 format: setup  ## let ruff and oxfmt put the code in form
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format .
+	@$(BIN)/oxfmt src
 
 docs: setup  ## regenerate the reference pages from the registries
 	@$(BIN)/python -m docs.generate

@@ -185,4 +185,4 @@ async def test_how_hard_plan_mode_thinks_is_set_where_models_are_chosen(server, 
     await sheet.get_by_label("Plan: effort").select_option("high")
     await sheet.get_by_text("Saved.").wait_for()
     assert 'effort = "high"' in (server.halo.home / "settings.toml").read_text().partition("[plan]")[2]
-    await sheet.get_by_text("This task keeps what it began with.").wait_for()
+    await sheet.get_by_text("This task has an effort of its own").wait_for()

@@ -27,7 +27,7 @@ def three_lanes(server: Server) -> None:
     )
     describe(server.halo, "stuck", {"delay": 600})
     done = {"call": [call("attempt_completion", result="Both are there.")], "expect": "and the tests"}
-    describe(server.halo, "steered", {"call": [listing], "delay": 1.5}, done)
+    describe(server.halo, "steered", {"call": [listing], "delay": 4}, done)
     agents = [
         {"prompt": f"Where is {name}?", "agent": name, "name": f"the {name} one"}
         for name in ("quick", "stuck", "steered")

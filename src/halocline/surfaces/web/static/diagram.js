@@ -18,7 +18,22 @@ addEventListener('message', async (event) => {
     maxEdges: 400,
     suppressErrorRendering: true,
     fontFamily: 'system-ui, sans-serif',
-    secure: ['secure', 'securityLevel', 'startOnLoad', 'maxTextSize', 'maxEdges', 'suppressErrorRendering', 'htmlLabels', 'flowchart', 'fontFamily', 'themeCSS', 'theme', 'look', 'layout', 'dompurifyConfig'],
+    secure: [
+      'secure',
+      'securityLevel',
+      'startOnLoad',
+      'maxTextSize',
+      'maxEdges',
+      'suppressErrorRendering',
+      'htmlLabels',
+      'flowchart',
+      'fontFamily',
+      'themeCSS',
+      'theme',
+      'look',
+      'layout',
+      'dompurifyConfig',
+    ],
   })
   try {
     const { svg } = await mermaid.render('drawn', text)

@@ -9,7 +9,10 @@ self.addEventListener('install', () => self.skipWaiting())
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()))
 
 self.addEventListener('message', (event) => {
-  const wanted = (event.data?.keep ?? []).map((address) => new URL(address, location.origin)).filter(isPage).map(plain)
+  const wanted = (event.data?.keep ?? [])
+    .map((address) => new URL(address, location.origin))
+    .filter(isPage)
+    .map(plain)
   const kept = caches.open(KEPT).then((cache) => Promise.all(wanted.map((url) => cache.add(url).catch(() => {}))))
   event.waitUntil(kept.then(() => event.source?.postMessage('kept')))
 })

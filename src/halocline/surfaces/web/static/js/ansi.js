@@ -38,7 +38,15 @@ const overwritten = (text) =>
     : text
 
 const lookOf = ({ fg, bg, bold, dim, italic, underline, inverse }) =>
-  [fg && `fg-${fg}`, bg && `bg-${bg}`, bold && 'bold', dim && 'dim', italic && 'italic', underline && 'underline', inverse && 'inverse']
+  [
+    fg && `fg-${fg}`,
+    bg && `bg-${bg}`,
+    bold && 'bold',
+    dim && 'dim',
+    italic && 'italic',
+    underline && 'underline',
+    inverse && 'inverse',
+  ]
     .filter(Boolean)
     .join(' ')
 
@@ -75,4 +83,8 @@ function styled(state, codes) {
 }
 
 export const Ansi = ({ text }) =>
-  html`${runs(text).map((run, at) => (run.look ? html`<span key=${at} class=${run.look}>${shown(run.text)}</span>` : shown(run.text)))}`
+  html`
+    ${runs(text).map((run, at) =>
+      run.look ? html`<span key=${at} class=${run.look}>${shown(run.text)}</span>` : shown(run.text),
+    )}
+  `

@@ -17,26 +17,40 @@ export const pasted = kept('pasted', {})
 
 const ofPlace = (place) => files.value[place] ?? []
 const setFiles = (place, how) => (files.value = { ...files.value, [place]: how(ofPlace(place)) })
-const put = (place, key, what) => setFiles(place, (all) => all.map((one) => (one.key === key ? { ...one, ...what } : one)))
+const put = (place, key, what) =>
+  setFiles(place, (all) => all.map((one) => (one.key === key ? { ...one, ...what } : one)))
 
 export const removeFile = (place, key) => setFiles(place, (all) => all.filter((one) => one.key !== key))
 
 /** Take files in: each is sent to the server at once. `where` is {task} or {workspace, model}. */
 export function attach(place, where, list) {
   for (const file of list) {
-    if (ofPlace(place).length >= MOST) return void toast(`A prompt takes ${MOST} files. Send these first.`, { kind: 'error' })
+    if (ofPlace(place).length >= MOST)
+      return void toast(`A prompt takes ${MOST} files. Send these first.`, { kind: 'error' })
     if (file.size > LARGEST) {
-      toast(`${file.name} has ${size(file.size)}; up to ${size(LARGEST)} can be given. Put it into the folder and mention it by @.`, { kind: 'error' })
+      toast(
+        `${file.name} has ${size(file.size)}; up to ${size(LARGEST)} can be given. Put it into the folder and mention it by @.`,
+        { kind: 'error' },
+      )
       continue
     }
-    const one = { key: Math.random().toString(36).slice(2), name: file.name || 'picture.png', bytes: file.size, file, state: 'sending' }
+    const one = {
+      key: Math.random().toString(36).slice(2),
+      name: file.name || 'picture.png',
+      bytes: file.size,
+      file,
+      state: 'sending',
+    }
     setFiles(place, (all) => [...all, one])
     upload(place, where, one)
   }
 }
 
 async function upload(place, where, one) {
-  const args = new URLSearchParams({ name: one.name, ...(where.task ? { task: where.task } : { workspace: where.workspace, model: where.model }) })
+  const args = new URLSearchParams({
+    name: one.name,
+    ...(where.task ? { task: where.task } : { workspace: where.workspace, model: where.model }),
+  })
   try {
     const answer = await fetch(`/upload?${args}`, { method: 'POST', body: one.file, credentials: 'same-origin' })
     const said = await answer.json()
@@ -44,7 +58,10 @@ async function upload(place, where, one) {
     const picture = said.find((part) => part.type === 'image')
     put(place, one.key, { state: 'there', parts: said, blob: picture?.blob, media: picture?.media_type })
   } catch (error) {
-    put(place, one.key, { state: 'refused', problem: error.hint ? `${error.text} ${error.hint}` : error.text || 'It could not be sent. Is the server there?' })
+    put(place, one.key, {
+      state: 'refused',
+      problem: error.hint ? `${error.text} ${error.hint}` : error.text || 'It could not be sent. Is the server there?',
+    })
   }
 }
 
@@ -65,7 +82,8 @@ export function chipFor(place, text) {
   return chip
 }
 
-export const chipsIn = (place, typed) => Object.entries(pasted.value[place] ?? {}).filter(([chip]) => typed.includes(chip))
+export const chipsIn = (place, typed) =>
+  Object.entries(pasted.value[place] ?? {}).filter(([chip]) => typed.includes(chip))
 
 /** Whether something is still on its way or was refused: then a prompt waits. */
 export const isReady = (place) => ofPlace(place).every((one) => one.state === 'there')
@@ -86,4 +104,3 @@ export function takeParts(place, typed) {
   }
   return { parts, back }
 }
-

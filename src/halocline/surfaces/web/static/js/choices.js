@@ -46,34 +46,54 @@ export const DIVISIBLE = new Set(['write_to_file', 'replace_in_file', 'apply_pat
 
 /** What approving would mean now: {verdict: 'as it is' | 'changed' | 'rejected', arguments?, taken, of, note}. Pure. */
 export function judged(row, diffs, { rejected, texts, comments }) {
-  const all = diffs.flatMap((diff, file) => hunksOf(diff.text).map((hunk, at) => ({ diff, hunk, key: keyOf(file, at) })))
+  const all = diffs.flatMap((diff, file) =>
+    hunksOf(diff.text).map((hunk, at) => ({ diff, hunk, key: keyOf(file, at) })),
+  )
   const refused = all.filter(({ key }) => rejected[key])
-  const other = all.filter(({ key, hunk }) => !rejected[key] && texts[key] != null && texts[key] !== side(hunk, 'new').join('\n'))
+  const other = all.filter(
+    ({ key, hunk }) => !rejected[key] && texts[key] != null && texts[key] !== side(hunk, 'new').join('\n'),
+  )
   const note = noteOf(refused, comments)
   const count = { taken: all.length - refused.length, of: all.length, note }
   if (!refused.length && !other.length) return { verdict: 'as it is', ...count }
   if (refused.length === all.length) return { verdict: 'rejected', ...count }
   const given = adapted(row, diffs, { rejected, texts })
   if (given) return { verdict: 'changed', arguments: given, ...count }
-  return { verdict: 'rejected', ...count, taken: 0, note: noteOf(refused, comments, other.map((one) => ({ ...one, text: texts[one.key] }))) }
+  return {
+    verdict: 'rejected',
+    ...count,
+    taken: 0,
+    note: noteOf(
+      refused,
+      comments,
+      other.map((one) => ({ ...one, text: texts[one.key] })),
+    ),
+  }
 }
 
 function quoted(hunk) {
   const lines = hunk.lines.filter((line) => line.sign !== ' ').map((line) => `${line.sign} ${line.text}`)
-  return lines.length > LONGEST ? [...lines.slice(0, LONGEST), `… and ${lines.length - LONGEST} more lines`].join('\n') : lines.join('\n')
+  return lines.length > LONGEST
+    ? [...lines.slice(0, LONGEST), `… and ${lines.length - LONGEST} more lines`].join('\n')
+    : lines.join('\n')
 }
 
 function noteOf(refused, comments, other = []) {
   return [
     ...refused.map(({ diff, hunk }) => `Not accepted in ${diff.path}, line ${firstChange(hunk)}:\n${quoted(hunk)}`),
-    ...other.map(({ diff, hunk, text }) => `In ${diff.path}, instead of the change at line ${firstChange(hunk)}:\n${text}`),
+    ...other.map(
+      ({ diff, hunk, text }) => `In ${diff.path}, instead of the change at line ${firstChange(hunk)}:\n${text}`,
+    ),
     ...comments.map(({ path, line, text }) => `About ${path}, line ${line}: ${text}`),
   ].join('\n\n')
 }
 
 /** The arguments of the same tool for only what was chosen; null where that cannot be said exactly. Pure. */
 function adapted(row, diffs, chosen) {
-  const files = diffs.map((diff, file) => ({ diff, hunks: hunksOf(diff.text).map((hunk, at) => ({ hunk, ...wanted(hunk, keyOf(file, at), chosen) })) }))
+  const files = diffs.map((diff, file) => ({
+    diff,
+    hunks: hunksOf(diff.text).map((hunk, at) => ({ hunk, ...wanted(hunk, keyOf(file, at), chosen) })),
+  }))
   if (files.some(({ hunks }) => !hunks.length || hunks.some(({ hunk }) => !hunk.whole || hunk.bare))) return null
   const make = { write_to_file: whole, replace_in_file: blocks, apply_patch: patch }[row.name]
   return make?.(row.arguments ?? {}, files) ?? null
@@ -107,7 +127,9 @@ function blocks(given, [{ diff, hunks }]) {
   if (diff.text.includes('--- /dev/null') || taken.some(({ hunk }) => !hunk.oldCount)) return null
   const put = taken.map(({ hunk, lines }) => [side(hunk, 'old'), lines])
   if (put.flat(2).some((line) => MARKER.test(line))) return null
-  const text = put.map(([old, now]) => ['------- SEARCH', ...old, '=======', ...now, '+++++++ REPLACE'].join('\n')).join('\n')
+  const text = put
+    .map(([old, now]) => ['------- SEARCH', ...old, '=======', ...now, '+++++++ REPLACE'].join('\n'))
+    .join('\n')
   return { path: given.path, diff: `${text}\n` }
 }
 
@@ -117,7 +139,8 @@ function patch(given, files) {
   for (const { diff, hunks } of files) {
     const taken = hunks.filter(({ out }) => !out)
     if (!taken.length) continue
-    if (diff.text.startsWith('--- /dev/null')) sections.push(`*** Add File: ${diff.path}`, ...taken[0].lines.map((line) => `+${line}`))
+    if (diff.text.startsWith('--- /dev/null'))
+      sections.push(`*** Add File: ${diff.path}`, ...taken[0].lines.map((line) => `+${line}`))
     else if (/^\+\+\+ \/dev\/null$/m.test(diff.text)) sections.push(`*** Delete File: ${diff.path}`)
     else if (taken.some(({ hunk }) => !hunk.oldCount)) return null
     else sections.push(`*** Update File: ${diff.path}`, ...taken.flatMap(changed))

@@ -4,13 +4,36 @@ import { shown } from './format.js'
 import { Icon } from './icons.js'
 
 const FILES = {
-  bash: 'bash sh shell zsh console', c: 'c h', cpp: 'cpp c++ cc hpp', csharp: 'csharp cs', css: 'css', diff: 'diff patch',
-  dockerfile: 'dockerfile docker', go: 'go golang', ini: 'ini toml cfg', java: 'java', javascript: 'javascript js jsx mjs cjs',
-  json: 'json jsonc', kotlin: 'kotlin kt', lua: 'lua', makefile: 'makefile make mk', markdown: 'markdown md', php: 'php',
-  python: 'python py pyi', ruby: 'ruby rb', rust: 'rust rs', scss: 'scss', sql: 'sql', swift: 'swift',
-  typescript: 'typescript ts tsx', xml: 'xml html svg vue', yaml: 'yaml yml',
+  bash: 'bash sh shell zsh console',
+  c: 'c h',
+  cpp: 'cpp c++ cc hpp',
+  csharp: 'csharp cs',
+  css: 'css',
+  diff: 'diff patch',
+  dockerfile: 'dockerfile docker',
+  go: 'go golang',
+  ini: 'ini toml cfg',
+  java: 'java',
+  javascript: 'javascript js jsx mjs cjs',
+  json: 'json jsonc',
+  kotlin: 'kotlin kt',
+  lua: 'lua',
+  makefile: 'makefile make mk',
+  markdown: 'markdown md',
+  php: 'php',
+  python: 'python py pyi',
+  ruby: 'ruby rb',
+  rust: 'rust rs',
+  scss: 'scss',
+  sql: 'sql',
+  swift: 'swift',
+  typescript: 'typescript ts tsx',
+  xml: 'xml html svg vue',
+  yaml: 'yaml yml',
 }
-const LANGUAGES = new Map(Object.entries(FILES).flatMap(([file, names]) => names.split(' ').map((name) => [name, file])))
+const LANGUAGES = new Map(
+  Object.entries(FILES).flatMap(([file, names]) => names.split(' ').map((name) => [name, file])),
+)
 const LONGEST = 200_000
 const LINES = 240
 const PIECE = 60
@@ -19,7 +42,8 @@ const known = new Set()
 let core = null
 
 /** The file of a language by any of its names, or of a path by its ending; empty when there is none. */
-const languageOf = (name) => LANGUAGES.get(name.toLowerCase()) ?? LANGUAGES.get(name.toLowerCase().split('.').at(-1)) ?? ''
+const languageOf = (name) =>
+  LANGUAGES.get(name.toLowerCase()) ?? LANGUAGES.get(name.toLowerCase().split('.').at(-1)) ?? ''
 
 async function learn(file) {
   core ??= import('../vendor/highlight/core.js').then((module) => module.default)
@@ -35,7 +59,11 @@ function useLanguage(language) {
   const file = languageOf(language ?? '')
   const [, again] = useState(0)
   useEffect(() => {
-    if (file && !known.has(file)) learn(file).then(() => again((n) => n + 1), () => {})
+    if (file && !known.has(file))
+      learn(file).then(
+        () => again((n) => n + 1),
+        () => {},
+      )
   }, [file])
   return known.has(file) ? file : ''
 }
@@ -47,7 +75,9 @@ class Piece extends Component {
   }
   render({ text, file }) {
     const plain = shown(text)
-    return file ? html`<span dangerouslySetInnerHTML=${{ __html: colours(plain, file) }} />` : html`<span>${plain}</span>`
+    return file
+      ? html`<span dangerouslySetInnerHTML=${{ __html: colours(plain, file) }} />`
+      : html`<span>${plain}</span>`
   }
 }
 
@@ -70,14 +100,27 @@ export function copy(text, button) {
   })
 }
 
-export const CopyButton = ({ text, label = 'Copy' }) => html`
-  <button class="icon-button copy" aria-label=${label} title=${label} onClick=${(e) => copy(text, e.currentTarget)}><${Icon} name="copy" size="15" /></button>`
+export const CopyButton = ({ text, label = 'Copy' }) => html`<button
+  class="icon-button copy"
+  aria-label=${label}
+  title=${label}
+  onClick=${(e) => copy(text, e.currentTarget)}
+>
+  <${Icon} name="copy" size="15" />
+</button>`
 
 export function Code({ text, language, open }) {
   const here = useLanguage(language)
   const file = text.length > LONGEST ? '' : here
   return html`<figure class="code">
-    <figcaption><span class="soft tiny">${language || 'text'}</span>${!open && html`<${CopyButton} text=${text} label="Copy code" />`}</figcaption>
-    <pre tabindex="0"><code class="hljs">${pieces(text, open).map((piece, at) => html`<${Piece} key=${at} text=${piece} file=${file} />`)}</code></pre>
+    <figcaption>
+      <span class="soft tiny">${language || 'text'}</span>
+      ${!open && html`<${CopyButton} text=${text} label="Copy code" />`}
+    </figcaption>
+    <pre tabindex="0">
+      <code class="hljs">
+        ${pieces(text, open).map((piece, at) => html`<${Piece} key=${at} text=${piece} file=${file} />`)}
+      </code>
+    </pre>
   </figure>`
 }

@@ -46,7 +46,8 @@ function take(hunk, left, line) {
 }
 
 /** The lines of one side: `old` or `new`. */
-export const side = (hunk, which) => hunk.lines.filter((line) => line.sign !== (which === 'old' ? '+' : '-')).map((line) => line.text)
+export const side = (hunk, which) =>
+  hunk.lines.filter((line) => line.sign !== (which === 'old' ? '+' : '-')).map((line) => line.text)
 
 /** The first line that a hunk changes, in the new file where it is there. */
 export function firstChange(hunk) {
@@ -63,31 +64,76 @@ const counts = (hunk) => ({
 /** A hunk as text again, as a diff has it. */
 export const hunkText = (hunk) =>
   `@@ -${hunk.oldStart},${hunk.oldCount} +${hunk.newStart},${hunk.newCount} @@\n` +
-  hunk.lines.map((line) => line.sign + line.text).join('\n') + (hunk.bare ? '\n\\ No newline at end of file' : '')
+  hunk.lines.map((line) => line.sign + line.text).join('\n') +
+  (hunk.bare ? '\n\\ No newline at end of file' : '')
 
 const KIND = { '+': 'added', '-': 'removed', ' ': '' }
 const SAID = { '+': 'added ', '-': 'removed ', ' ': '' }
 
 function Line({ line, remark, onLine }) {
   const number = line.new ?? line.old
-  return html`<div class=${classes('line', KIND[line.sign], onLine && 'can-comment')}
-      onClick=${onLine && ((e) => e.target.closest('.no') && onLine(number))} title=${onLine ? 'Click on the number to comment on this line' : null}><span class="no" aria-hidden="true">${number}</span><span class="sign"><span class="hidden-text">${SAID[line.sign]}</span>${line.sign}</span><span class="code-text">${shown(line.text) || ' '}</span></div>
-    ${remark && html`<div class="remark">${shown(remark.text)}</div>`}`
+  return html`
+    <div
+      class=${classes('line', KIND[line.sign], onLine && 'can-comment')}
+      onClick=${onLine && ((e) => e.target.closest('.no') && onLine(number))}
+      title=${onLine ? 'Click on the number to comment on this line' : null}
+    >
+      <span class="no" aria-hidden="true">${number}</span>
+      <span class="sign"><span class="hidden-text">${SAID[line.sign]}</span>${line.sign}</span>
+      <span class="code-text">${shown(line.text) || ' '}</span>
+    </div>
+    ${remark && html`<div class="remark">${shown(remark.text)}</div>`}
+  `
 }
 
-function Hunk({ hunk, remarks = [], head = null, below = null, onLine = null, look = '', closed = false, focus = null }) {
+function Hunk({
+  hunk,
+  remarks = [],
+  head = null,
+  below = null,
+  onLine = null,
+  look = '',
+  closed = false,
+  focus = null,
+}) {
   const [open, setOpen] = useState(null)
   const isOpen = open ?? !closed
   const { added, removed } = counts(hunk)
   const own = focus && { 'data-hunk': focus.key, tabindex: 0, role: 'group', 'aria-label': focus.label }
   return html`<div class=${classes('hunk', look)} ...${own}>
-    <div class="hunk-head"><button class="hunk-fold" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}><span aria-hidden="true">${isOpen ? '▾' : '▸'}</span> line ${firstChange(hunk)} <span class="cut">${shown(hunk.header)}</span> ${!isOpen && html`<${Stat} added=${added} removed=${removed} />`}</button>${head}</div>
-    ${isOpen && html`<div class="hunk-lines"><div class="hunk-inside">${hunk.lines.map((line, at) => html`<${Line} key=${at} line=${line} onLine=${onLine} remark=${line.new && remarks.find((one) => one.line === line.new)} />`)}</div></div>`}
+    <div class="hunk-head">
+      <button class="hunk-fold" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
+        <span aria-hidden="true">${isOpen ? '▾' : '▸'}</span> line ${firstChange(hunk)}
+        ${' '}
+        <span class="cut">${shown(hunk.header)}</span>
+        ${' '}
+        ${!isOpen && html`<${Stat} added=${added} removed=${removed} />`}
+      </button>
+      ${head}
+    </div>
+    ${
+      isOpen &&
+      html`<div class="hunk-lines">
+        <div class="hunk-inside">
+          ${hunk.lines.map(
+            (line, at) => html`<${Line}
+              key=${at}
+              line=${line}
+              onLine=${onLine}
+              remark=${line.new && remarks.find((one) => one.line === line.new)}
+            />`,
+          )}
+        </div>
+      </div>`
+    }
     ${below}
   </div>`
 }
 
-export const Stat = ({ added = 0, removed = 0 }) => html`<span class="stat mono tiny"><span class="good">+${added ?? 0}</span> <span class="bad">−${removed ?? 0}</span></span>`
+export const Stat = ({ added = 0, removed = 0 }) =>
+  html`<span class="stat mono tiny">
+    <span class="good">+${added ?? 0}</span> <span class="bad">−${removed ?? 0}</span>
+  </span>`
 
 /** What became of a file, where that is more than a change. */
 export function fate(diff) {
@@ -111,10 +157,25 @@ export function DiffText({ diff, each = () => ({}), named = false, most = LONG }
   }
   const cut = /\n… (.*)\n?$/.exec(diff.text ?? '')
   return html`<div class="diff mono" role="group" aria-label=${`Changes of ${diff.path}`}>
-    ${named && html`<div class="diff-name"><span class="cut">${shown(diff.path)}</span>${fate(diff) && html`<span class="badge">${fate(diff)}</span>`}<${Stat} added=${diff.added} removed=${diff.removed} /></div>`}
-    ${drawn.map((hunk, at) => html`<${Hunk} key=${at} hunk=${hunk} remarks=${diff.remarks} ...${each(hunks[at], at)} />`)}
-    ${hunks.length === 0 && html`<pre class="pad" tabindex="0">${shown(diff.text ?? '') || 'The content is the same.'}</pre>`}
-    ${room <= 0 && html`<button class="link tiny pad" onClick=${() => setAll(true)}>Show all ${thousands(total)} lines</button>`}
+    ${
+      named &&
+      html`<div class="diff-name">
+        <span class="cut">${shown(diff.path)}</span>
+        ${fate(diff) && html`<span class="badge">${fate(diff)}</span>`}
+        <${Stat} added=${diff.added} removed=${diff.removed} />
+      </div>`
+    }
+    ${drawn.map(
+      (hunk, at) => html`<${Hunk} key=${at} hunk=${hunk} remarks=${diff.remarks} ...${each(hunks[at], at)} />`,
+    )}
+    ${
+      hunks.length === 0 &&
+      html`<pre class="pad" tabindex="0">${shown(diff.text ?? '') || 'The content is the same.'}</pre>`
+    }
+    ${
+      room <= 0 &&
+      html`<button class="link tiny pad" onClick=${() => setAll(true)}>Show all ${thousands(total)} lines</button>`
+    }
     ${room > 0 && cut && hunks.length > 0 && html`<p class="soft tiny pad">… ${shown(cut[1])}</p>`}
   </div>`
 }

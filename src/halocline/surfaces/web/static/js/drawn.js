@@ -8,7 +8,11 @@ import { Icon } from './icons.js'
 
 let temml = null
 const loadTemml = () =>
-  (temml ??= Promise.all([import('../vendor/temml/temml.js'), style('/static/vendor/temml/temml.css'), drawnStyle()]).then(([module]) => module.default))
+  (temml ??= Promise.all([
+    import('../vendor/temml/temml.js'),
+    style('/static/vendor/temml/temml.css'),
+    drawnStyle(),
+  ]).then(([module]) => module.default))
 const drawnStyle = () => style('/static/css/drawn.css')
 
 // Nothing is trusted: no links, pictures or classes, nothing larger than a page, no macros without end.
@@ -18,7 +22,10 @@ const WIDE = 80
 
 const firstLine = (text) => text.split('\n', 1)[0].replace(/:$/, '').slice(0, 200)
 /** Why TeX could not be drawn, in a line. */
-const reason = (error) => (error instanceof RangeError ? 'It is nested too deeply.' : firstLine(`${error.message ?? error}`.replace(/ at (?:end of input|position \d+):[^]*/, '')))
+const reason = (error) =>
+  error instanceof RangeError
+    ? 'It is nested too deeply.'
+    : firstLine(`${error.message ?? error}`.replace(/ at (?:end of input|position \d+):[^]*/, ''))
 
 /** A formula's elements in a place; gives why there are none. */
 function useFormula(place, text, display, open) {
@@ -54,14 +61,31 @@ export function Formula({ text, display, open }) {
   const picture = html`<span class="formula-drawn" ref=${place} hidden=${plain} tabindex=${display ? 0 : null}></span>`
   const failed = why && html`<span class="soft tiny">${shown(` This formula could not be drawn: ${why}`)}</span>`
   if (!display)
-    return html`<span class=${text.length > WIDE ? 'formula wide' : 'formula'} title=${drawn ? text : null} onClick=${() => drawn && getSelection().isCollapsed && setSource(!source)}>${written}${picture}${failed}</span>`
-  return html`<span class="formula display" role="group" aria-label="Formula">${written}${picture}${failed}
-    ${drawn && html`<${Tools} text=${text} what="formula" source=${source} onSource=${setSource} />`}</span>`
+    return html`<span
+      class=${text.length > WIDE ? 'formula wide' : 'formula'}
+      title=${drawn ? text : null}
+      onClick=${() => drawn && getSelection().isCollapsed && setSource(!source)}
+    >
+      ${written}${picture}${failed}
+    </span>`
+  return html`<span class="formula display" role="group" aria-label="Formula">
+    ${written}${picture}${failed}
+    ${drawn && html`<${Tools} text=${text} what="formula" source=${source} onSource=${setSource} />`}
+  </span>`
 }
 
 const Tools = ({ text, what, source, onSource }) => html`<span class="drawn-tools">
-  <button class="icon-button copy" aria-label=${`Show the source of the ${what}`} title=${source ? 'Show it drawn' : 'Show the source'} aria-pressed=${source} onClick=${() => onSource(!source)}><${Icon} name="slash" size="15" /></button>
-  <${CopyButton} text=${text} label=${`Copy the source of the ${what}`} /></span>`
+  <button
+    class="icon-button copy"
+    aria-label=${`Show the source of the ${what}`}
+    title=${source ? 'Show it drawn' : 'Show the source'}
+    aria-pressed=${source}
+    onClick=${() => onSource(!source)}
+  >
+    <${Icon} name="slash" size="15" />
+  </button>
+  <${CopyButton} text=${text} label=${`Copy the source of the ${what}`} />
+</span>`
 
 const LONGEST = 30_000
 const HIGHEST = 3000
@@ -105,7 +129,16 @@ function Frame({ text, dark, height, onDrawn, onFailed }) {
     addEventListener('message', heard)
     return () => (clearTimeout(late), removeEventListener('message', heard))
   }, [text, dark])
-  return html`<iframe ref=${frame} class="diagram-frame" key=${dark} title="Diagram; its source is behind the button above" src="/diagram" sandbox="allow-scripts" height=${height || 1} tabindex="-1"></iframe>`
+  return html`<iframe
+    ref=${frame}
+    class="diagram-frame"
+    key=${dark}
+    title="Diagram; its source is behind the button above"
+    src="/diagram"
+    sandbox="allow-scripts"
+    height=${height || 1}
+    tabindex="-1"
+  ></iframe>`
 }
 
 export function Diagram({ text, language }) {
@@ -120,10 +153,18 @@ export function Diagram({ text, language }) {
   return html`<div class="diagram" ref=${place}>
     ${plain && html`<${Code} text=${text} language=${language} />`}
     ${why && html`<p class="soft tiny">${shown(`This diagram could not be drawn: ${why}`)}</p>`}
-    ${!why && html`<figure class="code" hidden=${plain && height > 0}>
-      ${height > 0 && html`<figcaption><span class="soft tiny">diagram</span></figcaption>`}
-      <div class="diagram-place" style=${{ height: `${height}px` }}>${near && html`<${Frame} text=${text} dark=${dark} height=${height} onDrawn=${setHeight} onFailed=${setWhy} />`}</div>
-    </figure>`}
+    ${
+      !why &&
+      html`<figure class="code" hidden=${plain && height > 0}>
+        ${height > 0 && html`<figcaption><span class="soft tiny">diagram</span></figcaption>`}
+        <div class="diagram-place" style=${{ height: `${height}px` }}>
+          ${
+            near &&
+            html`<${Frame} text=${text} dark=${dark} height=${height} onDrawn=${setHeight} onFailed=${setWhy} />`
+          }
+        </div>
+      </figure>`
+    }
     ${height > 0 && !why && html`<${Tools} text=${text} what="diagram" source=${source} onSource=${setSource} />`}
   </div>`
 }

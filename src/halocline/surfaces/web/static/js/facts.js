@@ -36,8 +36,7 @@ export const facts = () => ({
   at: 0,
 })
 
-const total = (usage) =>
-  (usage.input ?? 0) + (usage.output ?? 0) + (usage.cache_read ?? 0) + (usage.cache_write ?? 0)
+const total = (usage) => (usage.input ?? 0) + (usage.output ?? 0) + (usage.cache_read ?? 0) + (usage.cache_write ?? 0)
 
 const textOf = (content) =>
   (content ?? [])

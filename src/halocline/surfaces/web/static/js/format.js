@@ -32,7 +32,8 @@ export function size(bytes) {
 // A formatter takes tens of milliseconds to make the first time, and some each time: the one that a person's habits are
 // needed for is made once. The page speaks English, so do its days and months.
 let clocks = null
-export const clock = (at) => (clocks ??= new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' })).format(at * 1000)
+export const clock = (at) =>
+  (clocks ??= new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' })).format(at * 1000)
 
 export const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 export const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
@@ -53,11 +54,15 @@ export const count = (number, one, many = `${one}s`) => `${thousands(number)} ${
 export const base = (path) => path.replace(/\/+$/, '').split('/').at(-1) || path
 
 /** A model's name without its provider. */
-export const short = (model) => (model.startsWith('scripted/') ? 'scripted' : model.split('/').slice(1).join('/') || model)
+export const short = (model) =>
+  model.startsWith('scripted/') ? 'scripted' : model.split('/').slice(1).join('/') || model
 
 // Characters that change how others are shown, or move the cursor of a terminal. Shown, not obeyed.
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu
+const UNSEEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu
 
 /** Text from elsewhere, in which nothing is hidden: control and direction characters stand there by their number. */
 export const shown = (text) =>
-  text.replace(/\r\n?/g, '\n').replace(UNSEEN, (char) => `⟨${char.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`)
+  text
+    .replace(/\r\n?/g, '\n')
+    .replace(UNSEEN, (char) => `⟨${char.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`)

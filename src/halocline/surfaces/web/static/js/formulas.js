@@ -9,7 +9,12 @@ const NUMBER = /^[\d.,\s%–-]*[kKmMbB]?$/
 
 /** Words of a sentence: letters in a row that are no command of TeX, no function and no text within a formula. */
 function words(text) {
-  const rest = text.replace(/\\(?:text|mathrm|mathbf|mathit|operatorname|textbf|textit|mbox|begin|end|label|tag)\*?\s*\{[^{}]*\}/g, ' ').replace(/\\[a-zA-Z]+/g, ' ')
+  const rest = text
+    .replace(
+      /\\(?:text|mathrm|mathbf|mathit|operatorname|textbf|textit|mbox|begin|end|label|tag)\*?\s*\{[^{}]*\}/g,
+      ' ',
+    )
+    .replace(/\\[a-zA-Z]+/g, ' ')
   return (rest.match(WORD) ?? []).filter((word) => !KNOWN.test(word))
 }
 
@@ -58,6 +63,11 @@ const starts = (pattern) => (source) => {
 
 /** What marked needs to know formulas: of a block of their own, and within a line. */
 export const FORMULAS = [
-  { name: 'formula', level: 'block', start: starts(/^ {0,3}(?:\$\$|\\\[)/m), tokenizer: (source) => shown(BLOCK.exec(source)) || undefined },
+  {
+    name: 'formula',
+    level: 'block',
+    start: starts(/^ {0,3}(?:\$\$|\\\[)/m),
+    tokenizer: (source) => shown(BLOCK.exec(source)) || undefined,
+  },
   { name: 'formula', level: 'inline', start: starts(/(?<![\p{L}\d\\$])\$|\\[([]/u), tokenizer: inline },
 ]

@@ -40,6 +40,17 @@ const PATHS = {
 }
 
 /** A picture that says nothing by itself: the button or the text beside it has the words. */
-export const Icon = ({ name, size = 18 }) => html`
-  <svg width=${size} height=${size} viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.7"
-    stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false"><path d=${PATHS[name]} /></svg>`
+export const Icon = ({ name, size = 18 }) => html`<svg
+  width=${size}
+  height=${size}
+  viewBox="0 0 24 24"
+  fill="none"
+  stroke="currentColor"
+  stroke-width="1.7"
+  stroke-linecap="round"
+  stroke-linejoin="round"
+  aria-hidden="true"
+  focusable="false"
+>
+  <path d=${PATHS[name]} />
+</svg>`

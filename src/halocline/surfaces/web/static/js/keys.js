@@ -1,6 +1,17 @@
 // The keys: one table, which the shortcut sheet shows and one listener obeys. A row says where it holds, and what a
 // person reads. Keys of menus and lists are with these; here is what holds on the whole page.
-import { allOpen, announcement, closeSheet, current, finding, go, openSheet, reviewOpen, sheet, sidebarOpen } from './store.js'
+import {
+  allOpen,
+  announcement,
+  closeSheet,
+  current,
+  finding,
+  go,
+  openSheet,
+  reviewOpen,
+  sheet,
+  sidebarOpen,
+} from './store.js'
 import { keymap } from './prefs.js'
 import { signal } from './ui.js'
 
@@ -24,7 +35,13 @@ export const KEYS = [
   { id: 'stash', keys: 'Ctrl+S', text: 'Put the text aside; in an empty box: bring it back', where: 'composer' },
   { id: 'approvals', keys: 'Shift+Tab', text: 'Next approval mode', where: 'composer' },
   { id: 'mode', keys: 'Ctrl+Shift+M', text: 'Plan or act', where: 'page' },
-  { id: 'approve', keys: 'Enter', text: 'Approve (card has the focus, or the composer is empty)', where: 'decision', fixed: true },
+  {
+    id: 'approve',
+    keys: 'Enter',
+    text: 'Approve (card has the focus, or the composer is empty)',
+    where: 'decision',
+    fixed: true,
+  },
   { id: 'always', keys: 'a', text: 'Approve always…', where: 'decision', fixed: true },
   { id: 'reject', keys: 'r', text: 'Reject, with a reason', where: 'decision', fixed: true },
   { id: 'edit', keys: 'e', text: 'Edit before it runs', where: 'decision', fixed: true },
@@ -43,8 +60,20 @@ export const KEYS = [
   { id: 'history-export', keys: 'e', text: 'Export', where: 'history', fixed: true },
   { id: 'history-fork', keys: 'y', text: 'Fork: another task with the same past', where: 'history', fixed: true },
   { id: 'history-delete', keys: 'Delete', text: 'Delete, with a way back', where: 'history', fixed: true },
-  { id: 'stop', keys: 'Escape', text: 'Close what is open, leave the field; twice: stop the agent', where: 'page', fixed: true },
-  { id: 'rewind', keys: 'Escape Escape', text: 'While nothing runs, in an empty box: go back to a moment', where: 'page', fixed: true },
+  {
+    id: 'stop',
+    keys: 'Escape',
+    text: 'Close what is open, leave the field; twice: stop the agent',
+    where: 'page',
+    fixed: true,
+  },
+  {
+    id: 'rewind',
+    keys: 'Escape Escape',
+    text: 'While nothing runs, in an empty box: go back to a moment',
+    where: 'page',
+    fixed: true,
+  },
   { id: 'palette', keys: 'Ctrl+K', text: 'Commands, tasks and settings', where: 'page' },
   { id: 'recent', keys: 'Ctrl+E', text: 'Switch to a recent task', where: 'page' },
   { id: 'new', keys: 'Ctrl+Shift+O', text: 'New task', where: 'page' },
@@ -59,7 +88,11 @@ export const keysOf = (row) => keymap.value[row.id] ?? row.keys
 
 /** A key as this machine's keyboard has it. */
 export const label = (keys) =>
-  keys.replaceAll('Ctrl+', mac ? '⌘' : 'Ctrl+').replaceAll('Shift+', mac ? '⇧' : 'Shift+').replaceAll('ArrowUp', '↑').replaceAll('Escape', 'Esc')
+  keys
+    .replaceAll('Ctrl+', mac ? '⌘' : 'Ctrl+')
+    .replaceAll('Shift+', mac ? '⇧' : 'Shift+')
+    .replaceAll('ArrowUp', '↑')
+    .replaceAll('Escape', 'Esc')
 
 const rowOf = (id) => KEYS.find((row) => row.id === id)
 export const keyOf = (id) => (rowOf(id) ? label(keysOf(rowOf(id))) : '')
@@ -69,7 +102,14 @@ export const typing = (target) => Boolean(target?.closest?.('input, textarea, se
 /** An event as the table names keys. */
 export function pressed(event) {
   const control = mac ? event.metaKey : event.ctrlKey
-  const name = event.key.length === 1 ? (control ? event.key.toUpperCase() : event.shiftKey ? event.key : event.key.toLowerCase()) : event.key
+  const name =
+    event.key.length === 1
+      ? control
+        ? event.key.toUpperCase()
+        : event.shiftKey
+          ? event.key
+          : event.key.toLowerCase()
+      : event.key
   return (control ? 'Ctrl+' : '') + (event.shiftKey && (control || name.length > 1) ? 'Shift+' : '') + name
 }
 
@@ -109,9 +149,11 @@ function escape(event) {
   if (sheet.value) closeSheet()
   else if (finding.value) finding.value = false
   else if (sidebarOpen.value) sidebarOpen.value = false
-  else if (typing(event.target) && !(composer && (current.value?.facts.running || !event.target.value))) event.target.blur()
+  else if (typing(event.target) && !(composer && (current.value?.facts.running || !event.target.value)))
+    event.target.blur()
   else if (current.value?.facts.running) twice('Press Esc again to stop', () => current.value.send('interrupt'))
-  else if (current.value) twice('Press Esc again to go back to a moment', () => openSheet('restore', { task: current.value }))
+  else if (current.value)
+    twice('Press Esc again to go back to a moment', () => openSheet('restore', { task: current.value }))
 }
 
 export function listen() {
@@ -122,7 +164,8 @@ export function listen() {
     const row = KEYS.find((one) => one.where === 'page' && keysOf(one) === key)
     if (!row || (key.length === 1 && (typing(event.target) || sheet.value))) return
     const deed = deeds.get(row.id) ?? PAGE[row.id]
-    if (!deed || (sheet.value && row.id !== 'palette' && row.id !== 'recent') || (row.id === 'find' && !current.value)) return
+    if (!deed || (sheet.value && row.id !== 'palette' && row.id !== 'recent') || (row.id === 'find' && !current.value))
+      return
     event.preventDefault()
     deed(event)
   })

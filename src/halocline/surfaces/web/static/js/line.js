@@ -60,7 +60,10 @@ function opened() {
 function closed() {
   // A browser is not told why a line was refused; the server tells a request.
   if (standing.value === 'connecting' || standing.value === 'lost')
-    fetch('/session').then(({ status }) => status === NO_KEY && (standing.value = 'out'), () => {})
+    fetch('/session').then(
+      ({ status }) => status === NO_KEY && (standing.value = 'out'),
+      () => {},
+    )
   if (standing.value === 'out') return
   if (standing.value !== 'lost') lostSince.value = Date.now()
   standing.value = 'lost'

@@ -28,7 +28,8 @@ function cuts(text, from = 0) {
     const line = text.slice(at, end)
     if (fence) {
       const close = FENCE.exec(line)
-      if (close && close[1][0] === fence[0] && close[1].length >= fence.length && !line.trim().slice(close[1].length)) fence = ''
+      if (close && close[1][0] === fence[0] && close[1].length >= fence.length && !line.trim().slice(close[1].length))
+        fence = ''
     } else if (!line.trim()) {
       if (blank < 0) blank = end + 1
     } else {
@@ -79,7 +80,8 @@ function inline(token, at) {
 }
 
 function link(address, content, at) {
-  if (!SCHEMES.test(address ?? '')) return html`<span key=${at}>${content} <span class="soft">(${shown(address ?? '')})</span></span>`
+  if (!SCHEMES.test(address ?? ''))
+    return html`<span key=${at}>${content} <span class="soft">(${shown(address ?? '')})</span></span>`
   return html`<a key=${at} href=${address} target="_blank" rel="noreferrer noopener" title=${address}>${content}</a>`
 }
 
@@ -107,17 +109,35 @@ function block(token, at) {
     case 'blockquote':
       return html`<blockquote key=${at}>${token.tokens.map(block)}</blockquote>`
     case 'list': {
-      const items = token.items.map((item, n) => html`<li key=${n} class=${item.task ? 'task-item' : null}>${item.task && !item.tokens.some((t) => t.type === 'checkbox' || t.tokens?.[0]?.type === 'checkbox') ? (item.checked ? '☑ ' : '☐ ') : ''}${item.tokens.map(block)}</li>`)
-      return token.ordered ? html`<ol key=${at} start=${token.start || 1}>${items}</ol>` : html`<ul key=${at}>${items}</ul>`
+      const items = token.items.map(
+        (item, n) =>
+          html`<li key=${n} class=${item.task ? 'task-item' : null}>
+            ${item.task && !item.tokens.some((t) => t.type === 'checkbox' || t.tokens?.[0]?.type === 'checkbox') ? (item.checked ? '☑ ' : '☐ ') : ''}
+            ${item.tokens.map(block)}
+          </li>`,
+      )
+      return token.ordered
+        ? html`<ol key=${at} start=${token.start || 1}>${items}</ol>`
+        : html`<ul key=${at}>${items}</ul>`
     }
     case 'formula':
     case 'checkbox':
       return inline(token, at)
     case 'table':
-      return html`<div key=${at} class="table-box" tabindex="0" role="group" aria-label="Table"><table>
-        <thead><tr>${token.header.map((cell, n) => html`<th key=${n} class=${cell.align}>${inner(cell.tokens)}</th>`)}</tr></thead>
-        <tbody>${token.rows.map((row, r) => html`<tr key=${r}>${row.map((cell, n) => html`<td key=${n} class=${cell.align}>${inner(cell.tokens)}</td>`)}</tr>`)}</tbody>
-      </table></div>`
+      return html`<div key=${at} class="table-box" tabindex="0" role="group" aria-label="Table">
+        <table>
+          <thead>
+            <tr>${token.header.map((cell, n) => html`<th key=${n} class=${cell.align}>${inner(cell.tokens)}</th>`)}</tr>
+          </thead>
+          <tbody>
+            ${token.rows.map(
+              (row, r) => html`<tr key=${r}>
+                ${row.map((cell, n) => html`<td key=${n} class=${cell.align}>${inner(cell.tokens)}</td>`)}
+              </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>`
     case 'hr':
       return html`<hr key=${at} />`
     default:

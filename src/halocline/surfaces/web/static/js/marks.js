@@ -1,6 +1,7 @@
 // What of a person's text is more than words: mentions, a word with a slash at its beginning, texts that were pasted.
 // The rules are those of context/mentions.py; of what may be mere prose (`@property`) only what is `known` is one.
-const MENTION = /(?<![\p{L}\p{N}_@./\\`-])@(?:"[^"\n]{1,1000}"(?::\d{1,7}(?:-\d{1,7})?)?|https?:\/\/[^\s<>"`，。；！？、）】」]{1,2000}|(?:\\.|[^\s"'`<>|\\，。；！？、）】」]){1,1000})/gu
+const MENTION =
+  /(?<![\p{L}\p{N}_@./\\`-])@(?:"[^"\n]{1,1000}"(?::\d{1,7}(?:-\d{1,7})?)?|https?:\/\/[^\s<>"`，。；！？、）】」]{1,2000}|(?:\\.|[^\s"'`<>|\\，。；！？、）】」]){1,1000})/gu
 const WORD = /^\/[a-z][\w.:-]*(?=\s|$)/i
 const PASTED = /\[pasted [^\]\n]+\]/g
 const CERTAIN = /^@(?:"|https?:\/\/.|(?:problems|terminal|git-changes)$|(?:task|symbol):.|.*[/~]|.*[^.]\.\w)/
@@ -23,13 +24,16 @@ function trimmed(text) {
 function withoutCode(text) {
   if (!text.includes('`') && !text.includes('~~~')) return text
   let fence = ''
-  return text.split('\n').map((line) => {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)
-    if (!fence && !mark) return line.replace(/(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)/g, (span) => '`'.repeat(span.length))
-    if (!fence) fence = mark[1]
-    else if (mark?.[1].startsWith(fence) && !line.slice(mark[0].length).trim()) fence = ''
-    return '`'.repeat(line.length)
-  }).join('\n')
+  return text
+    .split('\n')
+    .map((line) => {
+      const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)
+      if (!fence && !mark) return line.replace(/(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)/g, (span) => '`'.repeat(span.length))
+      if (!fence) fence = mark[1]
+      else if (mark?.[1].startsWith(fence) && !line.slice(mark[0].length).trim()) fence = ''
+      return '`'.repeat(line.length)
+    })
+    .join('\n')
 }
 
 /** The text in pieces: {text, kind}, where kind is '' for mere words. Pure. */
@@ -43,7 +47,10 @@ export function pieces(text, known = []) {
     if (name.length > 1 && (CERTAIN.test(name) || known.includes(name))) found.push([match.index, name, 'mention'])
   }
   for (const match of text.matchAll(PASTED)) found.push([match.index, match[0], 'pasted'])
-  return cut(text, found.sort((one, other) => one[0] - other[0]))
+  return cut(
+    text,
+    found.sort((one, other) => one[0] - other[0]),
+  )
 }
 
 function cut(text, found) {

@@ -30,7 +30,9 @@ function begunWord(before) {
   const behind = /^\/(\S+) (\S*)$/.exec(before)
   if (behind) return { kind: '/', from: before.length - behind[2].length, query: behind[2], word: behind[1] }
   const within = /(?:^|\s)\/([a-z][\w-]*)$/i.exec(before)
-  return within && !before.includes('\n') ? { kind: '/', from: before.length - within[1].length - 1, query: within[1], word: '', within: true } : null
+  return within && !before.includes('\n')
+    ? { kind: '/', from: before.length - within[1].length - 1, query: within[1], word: '', within: true }
+    : null
 }
 
 export const begun = (before) => begunMention(before) ?? begunWord(before)

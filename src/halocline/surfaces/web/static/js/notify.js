@@ -44,7 +44,12 @@ export function watchBoard() {
     if (before)
       for (const [id, state] of Object.entries(now)) {
         if (state === before[id]) continue
-        if (state === 'asks') tell(id, `Needs you: ${nameOf(id)}`, current.peek()?.id === id ? (current.peek().facts.waiting[0]?.event.title ?? '') : '')
+        if (state === 'asks')
+          tell(
+            id,
+            `Needs you: ${nameOf(id)}`,
+            current.peek()?.id === id ? (current.peek().facts.waiting[0]?.event.title ?? '') : '',
+          )
         else if (state === 'rests' && (before[id] === 'runs' || before[id] === 'asks')) setTimeout(() => ended(id), 600)
       }
     before = now

@@ -30,11 +30,12 @@ const THINGS = [
 
 function foldersOf(files) {
   const found = new Set()
-  for (const path of files) for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
-    const folder = path.slice(0, at + 1)
-    if (found.has(folder)) break
-    found.add(folder)
-  }
+  for (const path of files)
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      const folder = path.slice(0, at + 1)
+      if (found.has(folder)) break
+      found.add(folder)
+    }
   return [...found].sort((a, b) => a.split('/').length - b.split('/').length || a.localeCompare(b))
 }
 
@@ -43,7 +44,13 @@ const split = (path) => {
   return [path.slice(at), path.slice(0, at)]
 }
 const fileOffer = (path) => ({ put: `${asMention(path)} `, title: split(path)[0], about: split(path)[1], icon: 'file' })
-const folderOffer = (path) => ({ put: asMention(path), title: split(path)[0], about: split(path)[1], icon: 'list', goesOn: true })
+const folderOffer = (path) => ({
+  put: asMention(path),
+  title: split(path)[0],
+  about: split(path)[1],
+  icon: 'list',
+  goesOn: true,
+})
 const section = (title, offers) => ({ title, offers })
 
 async function things(begun, place) {
@@ -53,31 +60,92 @@ async function things(begun, place) {
   const typed = begun.query
   const most = typed ? 20 : 8
   const lists = [
-    section(typed ? 'Files' : recent ? 'Used lately' : 'Files', ranked(typed, !typed && recent ? files.slice(0, recent) : files, most).map(fileOffer)),
+    section(
+      typed ? 'Files' : recent ? 'Used lately' : 'Files',
+      ranked(typed, !typed && recent ? files.slice(0, recent) : files, most).map(fileOffer),
+    ),
     section('Folders', ranked(typed, found.folders, typed ? 8 : 4).map(folderOffer)),
-    section('Here', ranked(typed, THINGS, 3, (one) => one[0]).map(([name, about]) => ({ put: `@${name} `, title: name, about, icon: name === 'terminal' ? 'terminal' : name === 'problems' ? 'warn' : 'diff' }))),
-    section('Commits', ranked(typed, commits, typed ? 6 : 3, (one) => `${one[0]} ${one[1]}`).map(([hash, title]) => ({ put: `@${hash} `, title, about: hash.slice(0, 10), icon: 'branch' }))),
-    section('Past tasks', ranked(typed, tasks, typed ? 6 : 3, (one) => one[1]).map(([id, title]) => ({ put: `@task:${id} `, title: title || id, about: 'task', icon: 'clock' }))),
+    section(
+      'Here',
+      ranked(typed, THINGS, 3, (one) => one[0]).map(([name, about]) => ({
+        put: `@${name} `,
+        title: name,
+        about,
+        icon: name === 'terminal' ? 'terminal' : name === 'problems' ? 'warn' : 'diff',
+      })),
+    ),
+    section(
+      'Commits',
+      ranked(typed, commits, typed ? 6 : 3, (one) => `${one[0]} ${one[1]}`).map(([hash, title]) => ({
+        put: `@${hash} `,
+        title,
+        about: hash.slice(0, 10),
+        icon: 'branch',
+      })),
+    ),
+    section(
+      'Past tasks',
+      ranked(typed, tasks, typed ? 6 : 3, (one) => one[1]).map(([id, title]) => ({
+        put: `@task:${id} `,
+        title: title || id,
+        about: 'task',
+        icon: 'clock',
+      })),
+    ),
   ]
   const name = typed.replace(/^symbol:/, '')
-  if (/^[A-Za-z_][\w.]{2,}$/.test(name)) lists.push(section('Symbol', [{ put: `@symbol:${name} `, title: name, about: 'where it is defined', icon: 'at' }]))
-  if (!typed) lists.push(section('Web', [{ put: '@https://', title: 'A page by its address', about: '@https://…', icon: 'globe', goesOn: true }]))
+  if (/^[A-Za-z_][\w.]{2,}$/.test(name))
+    lists.push(section('Symbol', [{ put: `@symbol:${name} `, title: name, about: 'where it is defined', icon: 'at' }]))
+  if (!typed)
+    lists.push(
+      section('Web', [
+        { put: '@https://', title: 'A page by its address', about: '@https://…', icon: 'globe', goesOn: true },
+      ]),
+    )
   return lists
 }
 
-const KINDS = { work: 'For the agent', task: 'Task', files: 'Files', settings: 'Settings', look: 'Look at', workflow: 'Workflows', command: 'Commands', skill: 'Skills', mcp: 'From MCP servers' }
+const KINDS = {
+  work: 'For the agent',
+  task: 'Task',
+  files: 'Files',
+  settings: 'Settings',
+  look: 'Look at',
+  workflow: 'Workflows',
+  command: 'Commands',
+  skill: 'Skills',
+  mcp: 'From MCP servers',
+}
 const FOR_THE_MODEL = ['work', 'workflow', 'command', 'skill']
 const takes = (word) => Boolean(word.rest) || word.kind === 'skill'
-const wordOffer = (word) => ({ put: `/${word.name}${takes(word) ? ' ' : ''}`, title: `/${word.name}`, hint: word.rest, about: [word.about, word.source].filter(Boolean).join(' · '), icon: 'slash', goesOn: takes(word) })
+const wordOffer = (word) => ({
+  put: `/${word.name}${takes(word) ? ' ' : ''}`,
+  title: `/${word.name}`,
+  hint: word.rest,
+  about: [word.about, word.source].filter(Boolean).join(' · '),
+  icon: 'slash',
+  goesOn: takes(word),
+})
 const value = (text, about = '') => ({ put: `${text} `, title: text, about, icon: 'chevron' })
 
 const VALUES = {
   mode: async () => [value('plan', 'look and propose; nothing is changed'), value('act', 'do the work')],
-  approvals: async () => [value('ask', 'ask before edits and commands'), value('accept-edits', 'edit without asking'), value('auto', 'ask only for what is risky'), value('yolo', 'never ask')],
-  effort: async () => ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'default'].map((level) => value(level)),
+  approvals: async () => [
+    value('ask', 'ask before edits and commands'),
+    value('accept-edits', 'edit without asking'),
+    value('auto', 'ask only for what is risky'),
+    value('yolo', 'never ask'),
+  ],
+  effort: async () =>
+    ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'default'].map((level) => value(level)),
   compact: async () => [value('undo', 'let the model read again what it read before the latest time')],
   model: async () => (await offered()).map((model) => value(model.name, model.title)),
-  resume: async () => history.value.map((info) => ({ ...value(info.task, ''), title: info.name || info.title || info.task, about: when(info.changed_at) })),
+  resume: async () =>
+    history.value.map((info) => ({
+      ...value(info.task, ''),
+      title: info.name || info.title || info.task,
+      about: when(info.changed_at),
+    })),
 }
 VALUES.permissions = VALUES.approvals
 VALUES.smol = VALUES.compact
@@ -86,13 +154,22 @@ VALUES.history = VALUES.resume
 async function words(begun, place) {
   if (begun.word) {
     const all = (await VALUES[begun.word]?.()) ?? []
-    return [section(`/${begun.word}`, ranked(begun.query, all, 30, (one) => one.title).filter((one) => one.title !== begun.query))]
+    return [
+      section(
+        `/${begun.word}`,
+        ranked(begun.query, all, 30, (one) => one.title).filter((one) => one.title !== begun.query),
+      ),
+    ]
   }
   const all = await lately('words', placeOf(place))
-  const fitting = begun.within ? all.filter((word) => FOR_THE_MODEL.includes(word.kind) && word.name.startsWith(begun.query)) : all
+  const fitting = begun.within
+    ? all.filter((word) => FOR_THE_MODEL.includes(word.kind) && word.name.startsWith(begun.query))
+    : all
   const found = ranked(begun.query, fitting, 60, (word) => word.name)
   if (begun.query) return [section('', found.map(wordOffer))]
-  return Object.entries(KINDS).map(([kind, title]) => section(title, found.filter((word) => word.kind === kind).map(wordOffer)))
+  return Object.entries(KINDS).map(([kind, title]) =>
+    section(title, found.filter((word) => word.kind === kind).map(wordOffer)),
+  )
 }
 
 /** The sections of a menu for what is typed, without empty ones. `place` is {task, workspace}. */

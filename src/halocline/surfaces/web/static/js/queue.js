@@ -34,7 +34,8 @@ export function enqueue(task, text, parts = []) {
   changeQueue(task, (all) => [...all, one])
 }
 export const drop = (task, key) => changeQueue(task, (all) => all.filter((one) => one.key !== key))
-export const reword = (task, key, text) => changeQueue(task, (all) => all.map((one) => (one.key === key ? { ...one, text } : one)))
+export const reword = (task, key, text) =>
+  changeQueue(task, (all) => all.map((one) => (one.key === key ? { ...one, text } : one)))
 export const move = (task, key, by) =>
   changeQueue(task, (all) => {
     const at = all.findIndex((one) => one.key === key)
@@ -101,7 +102,8 @@ async function sendFirst(task) {
       complain(error)
     }
   }
-  if (navigator.locks) await navigator.locks.request(`halo queue ${task.id}`, { ifAvailable: true }, (lock) => lock && take())
+  if (navigator.locks)
+    await navigator.locks.request(`halo queue ${task.id}`, { ifAvailable: true }, (lock) => lock && take())
   else await take()
 }
 
@@ -125,6 +127,7 @@ effect(() => {
     const task = taskOf(id)
     task.version.value
     const heard = task.facts.prompts.filter((prompt) => prompt.steering).at(-1)?.seq ?? 0
-    if (all.some((one) => one.after < heard)) change(steered, 'steered', id, (mine) => mine.filter((one) => one.after >= heard))
+    if (all.some((one) => one.after < heard))
+      change(steered, 'steered', id, (mine) => mine.filter((one) => one.after >= heard))
   }
 })

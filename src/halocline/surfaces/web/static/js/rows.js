@@ -92,8 +92,7 @@ function leftOpen(todos) {
 
 /** The step that the agent is at, or would do next. */
 export const atWork = (todos) =>
-  todos.find((todo) => todo.status === 'in_progress') ??
-  todos.find((todo) => (todo.status ?? 'pending') === 'pending')
+  todos.find((todo) => todo.status === 'in_progress') ?? todos.find((todo) => (todo.status ?? 'pending') === 'pending')
 
 function wanted(call) {
   const said = Object.values(call.arguments ?? {}).find((value) => typeof value === 'string') ?? ''
@@ -141,7 +140,8 @@ function delta(type) {
   }
 }
 
-const allTokens = ({ input = 0, output = 0, cache_read = 0, cache_write = 0 } = {}) => input + output + cache_read + cache_write
+const allTokens = ({ input = 0, output = 0, cache_read = 0, cache_write = 0 } = {}) =>
+  input + output + cache_read + cache_write
 
 const sum = (a, b) => {
   const all = { ...a }
@@ -207,7 +207,14 @@ const FOLDS = {
   step_retried: (t, e) => {
     t.draft = []
     const last = t.rows.at(-1)
-    if (!e.wait && last?.type === 'retry_row' && last.attempt === e.attempt && last.cause === e.cause && last.model === e.model) t.rows.pop() // a wait was ended
+    if (
+      !e.wait &&
+      last?.type === 'retry_row' &&
+      last.attempt === e.attempt &&
+      last.cause === e.cause &&
+      last.model === e.model
+    )
+      t.rows.pop() // a wait was ended
     add(t, { type: 'retry_row', attempt: e.attempt, wait: e.wait, cause: e.cause, model: e.model, most: e.most })
   },
   usage_reported: (t, e) => {

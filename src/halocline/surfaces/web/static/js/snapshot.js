@@ -8,14 +8,22 @@ const MOST_TASKS = 3
 const MOST_ROWS = 120
 const LONGEST_ROW = 8000
 const LONGEST = 250_000
-const FILES = ['/', '/static/js/snapshot.js', '/static/js/views/offline.js', '/static/js/views/task.js', '/static/css/transcript.css', '/static/css/composer-more.css']
+const FILES = [
+  '/',
+  '/static/js/snapshot.js',
+  '/static/js/views/offline.js',
+  '/static/js/views/task.js',
+  '/static/css/transcript.css',
+  '/static/css/composer-more.css',
+]
 
 /** [{task, title, at, rows}], the latest first. */
 export const snapshots = kept('snapshots', [])
 /** The list of tasks, as it was. */
 const listed = kept('listed', [])
 
-const short = (key, value) => (typeof value === 'string' && value.length > LONGEST_ROW ? `${value.slice(0, LONGEST_ROW)}…` : value)
+const short = (key, value) =>
+  typeof value === 'string' && value.length > LONGEST_ROW ? `${value.slice(0, LONGEST_ROW)}…` : value
 
 function save() {
   const task = current.peek()
@@ -23,7 +31,13 @@ function save() {
   if (!task?.ready.peek() || !task.transcript.rows.length) return
   let rows = JSON.parse(JSON.stringify(task.transcript.rows.slice(-MOST_ROWS), short))
   while (rows.length > 1 && JSON.stringify(rows).length > LONGEST) rows = rows.slice(Math.ceil(rows.length / 4))
-  const one = { task: task.id, title: task.facts.name || task.facts.title, at: Date.now() / 1000, rows, cut: rows.length < task.transcript.rows.length }
+  const one = {
+    task: task.id,
+    title: task.facts.name || task.facts.title,
+    at: Date.now() / 1000,
+    rows,
+    cut: rows.length < task.transcript.rows.length,
+  }
   snapshots.value = [one, ...snapshots.peek().filter((other) => other.task !== task.id)].slice(0, MOST_TASKS)
 }
 

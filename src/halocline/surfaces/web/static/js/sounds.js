@@ -4,10 +4,16 @@ import { toast } from './store.js'
 
 /** Ask the browser for leave to notify; from a click. */
 export async function ask() {
-  if (!('Notification' in window) || !window.isSecureContext) return void toast('This browser cannot notify at this address.', { kind: 'error' })
+  if (!('Notification' in window) || !window.isSecureContext)
+    return void toast('This browser cannot notify at this address.', { kind: 'error' })
   const answer = Notification.permission === 'granted' ? 'granted' : await Notification.requestPermission()
   notifying.value = answer === 'granted'
-  toast(answer === 'granted' ? 'You are notified when a task needs you or ends while you look elsewhere.' : 'The browser does not allow notifications here. Allow them beside its address, and try again.', { kind: answer === 'granted' ? 'info' : 'error' })
+  toast(
+    answer === 'granted'
+      ? 'You are notified when a task needs you or ends while you look elsewhere.'
+      : 'The browser does not allow notifications here. Allow them beside its address, and try again.',
+    { kind: answer === 'granted' ? 'info' : 'error' },
+  )
 }
 
 let audio = null
@@ -15,7 +21,10 @@ let audio = null
 export function chime() {
   try {
     audio ??= new AudioContext()
-    for (const [at, pitch] of [[0, 660], [0.13, 880]]) {
+    for (const [at, pitch] of [
+      [0, 660],
+      [0.13, 880],
+    ]) {
       const tone = new OscillatorNode(audio, { frequency: pitch })
       const loud = new GainNode(audio, { gain: 0 })
       const begin = audio.currentTime + at

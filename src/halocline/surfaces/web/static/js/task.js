@@ -89,7 +89,8 @@ export class Task {
         break
       case 'assistant_message_completed':
         this.previews.clear()
-        for (const part of event.message.content ?? []) if (part.type === 'tool_call') this.calls.set(part.id, event.seq)
+        for (const part of event.message.content ?? [])
+          if (part.type === 'tool_call') this.calls.set(part.id, event.seq)
         if (event.cut) this.noteCut(event)
         break
       case 'step_started':
@@ -105,10 +106,17 @@ export class Task {
     if (!row) return
     for (const one of this.transcript.rows.slice(before)) this.born.set(one, event.seq)
     if (row.type === 'prompt_row') this.about.set(row, { content: event.content ?? [], at: event.at })
-    else if (row.type === 'checkpoint_row' || row.type === 'start_row') this.about.set(row, { seq: event.seq, at: event.at })
-    else if (row.type === 'compaction_row') this.about.set(row, { summary: event.summary ?? '', focus: event.focus ?? '' })
+    else if (row.type === 'checkpoint_row' || row.type === 'start_row')
+      this.about.set(row, { seq: event.seq, at: event.at })
+    else if (row.type === 'compaction_row')
+      this.about.set(row, { summary: event.summary ?? '', focus: event.focus ?? '' })
     else if (row.type === 'retry_row') this.about.set(row, { until: Date.now() + event.wait * 1000 })
-    else if (event.type === 'turn_ended') this.about.set(this.transcript.rows.at(-1), { ...this.facts.turns.at(-1), seq: event.seq, error: this.facts.error })
+    else if (event.type === 'turn_ended')
+      this.about.set(this.transcript.rows.at(-1), {
+        ...this.facts.turns.at(-1),
+        seq: event.seq,
+        error: this.facts.error,
+      })
   }
 
   /** Mark the rows of what the model does not read any more, since the conversation went back; others not any more. */
@@ -141,8 +149,10 @@ export class Task {
 
   /** A reply that was too long to be sent whole. */
   noteCut(event) {
-    for (const part of event.message.content ?? []) if (part.type === 'tool_call') this.cutArguments.set(part.id, event.seq)
-    for (const row of this.transcript.rows.slice(-20)) if (row.type === 'reply_row' && !this.about.has(row)) this.about.set(row, { cut: event.seq })
+    for (const part of event.message.content ?? [])
+      if (part.type === 'tool_call') this.cutArguments.set(part.id, event.seq)
+    for (const row of this.transcript.rows.slice(-20))
+      if (row.type === 'reply_row' && !this.about.has(row)) this.about.set(row, { cut: event.seq })
   }
 
   /** A call's row with all of its arguments; without any while these are fetched. */
@@ -151,11 +161,14 @@ export class Task {
     if (!seq) return row
     if (!this.arguments.has(row.call)) {
       this.arguments.set(row.call, {})
-      query('event', { task: this.id, seq }).then((event) => {
-        const call = event.message.content.find((part) => part.id === row.call)
-        this.arguments.set(row.call, call?.arguments ?? {})
-        this.changed()
-      }, () => this.arguments.delete(row.call))
+      query('event', { task: this.id, seq }).then(
+        (event) => {
+          const call = event.message.content.find((part) => part.id === row.call)
+          this.arguments.set(row.call, call?.arguments ?? {})
+          this.changed()
+        },
+        () => this.arguments.delete(row.call),
+      )
     }
     return { ...row, arguments: this.arguments.get(row.call) }
   }

@@ -21,16 +21,23 @@ function mode({ task, choice }, rest) {
 }
 
 function effort({ task, choice }, rest) {
-  if (!rest) return toast(`The effort is ${(task ? (task.facts.effort ?? task.facts.budget) : choice.value.effort) || 'as in the settings'}. Another one: /effort low, or the menu beside the model.`)
+  if (!rest)
+    return toast(
+      `The effort is ${(task ? (task.facts.effort ?? task.facts.budget) : choice.value.effort) || 'as in the settings'}. Another one: /effort low, or the menu beside the model.`,
+    )
   const budget = /^\d{1,6}$/.test(rest) ? Number(rest) : null
   const level = budget != null || rest === 'default' ? null : rest
   if (task) return task.send('set_effort', { effort: level, budget })
-  return budget != null ? toast('Tokens are for a task that has begun: /effort low', { kind: 'error' }) : (choice.value = { ...choice.value, effort: level })
+  return budget != null
+    ? toast('Tokens are for a task that has begun: /effort low', { kind: 'error' })
+    : (choice.value = { ...choice.value, effort: level })
 }
 
 function approvals({ task, choice }, rest) {
   if (!APPROVALS.includes(rest)) return openSheet('policy', { task, choice })
-  return task ? task.send('set_policy', { approval_mode: rest }) : (choice.value = { ...choice.value, approval_mode: rest })
+  return task
+    ? task.send('set_policy', { approval_mode: rest })
+    : (choice.value = { ...choice.value, approval_mode: rest })
 }
 
 function compact({ task }, rest) {
@@ -51,17 +58,57 @@ function jobs({ task }, rest) {
   const [verb, name] = rest.split(/\s+/)
   if (verb === 'stop' && name) return task.send('stop_job', { job: name })
   const all = [...task.facts.jobs.values()]
-  return toast(all.length ? `${count(all.length, 'command')} in the background: ${all.map((job) => `${job.job} ${job.command}`).join('; ')}. To end one: /jobs stop ID` : 'No command goes on in the background.')
+  return toast(
+    all.length
+      ? `${count(all.length, 'command')} in the background: ${all.map((job) => `${job.job} ${job.command}`).join('; ')}. To end one: /jobs stop ID`
+      : 'No command goes on in the background.',
+  )
 }
 
-const folders = ({ task }, rest) => toast(rest ? `A folder is added in a terminal, once the task rests: halo --resume ${task.id} --add-dir ${rest}` : `This task works in ${[task.facts.workspace, ...task.facts.roots].join(', ')}.`)
-const todos = ({ task }) => (task.facts.todos.length ? document.querySelector('.todos-line')?.click() : toast('There is no list of steps yet.'))
+const folders = ({ task }, rest) =>
+  toast(
+    rest
+      ? `A folder is added in a terminal, once the task rests: halo --resume ${task.id} --add-dir ${rest}`
+      : `This task works in ${[task.facts.workspace, ...task.facts.roots].join(', ')}.`,
+  )
+const todos = ({ task }) =>
+  task.facts.todos.length ? document.querySelector('.todos-line')?.click() : toast('There is no list of steps yet.')
 const resume = (_, rest) => (rest ? go('task', rest) : openSheet('palette', { only: 'tasks' }))
 const context = ({ task }) => openSheet('context', { task })
 const restore = ({ task }) => openSheet('restore', { task })
 
-const PAGE = { clear: () => go('new'), new: () => go('new'), resume, history: resume, effort, quit: () => go(), exit: () => go(), model, mode, approvals, permissions: approvals, help: () => openSheet('shortcuts', { words: true }), mcp: () => go('mcp'), rules: () => go('rules'), skills: () => go('rules') }
-const TASK = { compact, smol: compact, export: exported, fork, undo: restore, checkpoint: restore, checkpoints: restore, cost: context, usage: context, context, todos, jobs, 'add-dir': folders }
+const PAGE = {
+  clear: () => go('new'),
+  new: () => go('new'),
+  resume,
+  history: resume,
+  effort,
+  quit: () => go(),
+  exit: () => go(),
+  model,
+  mode,
+  approvals,
+  permissions: approvals,
+  help: () => openSheet('shortcuts', { words: true }),
+  mcp: () => go('mcp'),
+  rules: () => go('rules'),
+  skills: () => go('rules'),
+}
+const TASK = {
+  compact,
+  smol: compact,
+  export: exported,
+  fork,
+  undo: restore,
+  checkpoint: restore,
+  checkpoints: restore,
+  cost: context,
+  usage: context,
+  context,
+  todos,
+  jobs,
+  'add-dir': folders,
+}
 
 /** Answer a prompt that is one of ours. False when it is for the server. `where` is {task, choice}. */
 export function answered(text, where) {

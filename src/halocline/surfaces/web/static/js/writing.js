@@ -50,7 +50,13 @@ export function useMenu(field, place, choose) {
     if (event.key === 'Escape') setOpen(false)
     return true
   }
-  return { isOpen, look: () => look().catch(complain), close, take, meant: () => (isOpen ? (menuNow?.meant() ?? null) : null) }
+  return {
+    isOpen,
+    look: () => look().catch(complain),
+    close,
+    take,
+    meant: () => (isOpen ? (menuNow?.meant() ?? null) : null),
+  }
 }
 
 const clean = (text) => text.replace(/\r\n?/g, '\n')

@@ -22,14 +22,70 @@ export function Bar({ task, choice, mode, approvals, model, running, setMode, on
     e.currentTarget.querySelector(`[data-mode=${mode === 'act' ? 'plan' : 'act'}]`).focus()
   }
   return html`<div class="composer-bar">
-    <div class="modes" role="radiogroup" aria-label="Mode" onKeyDown=${arrows}>${MODES.map(([one, name, about]) => html`<button key=${one} data-mode=${one} role="radio" aria-checked=${mode === one} tabindex=${mode === one ? 0 : -1} title=${`${about} (${keyOf('mode')})`} class=${classes('mode', mode === one && 'on')} onClick=${() => setMode(one)}>${name}</button>`)}</div>
-    <button class=${classes('chip', approvals === 'yolo' && 'bad')} title=${`What is done without asking (${keyOf('approvals')})`} onClick=${() => openSheet('policy', { task, choice })} aria-label=${`Approvals: ${APPROVAL_NAMES[approvals] ?? approvals}`}>${approvals === 'yolo' && html`<${Icon} name="warn" size="14" />`}${APPROVAL_NAMES[approvals] ?? approvals}</button>
-    <button class="chip model-chip" title=${model || 'Choose a model'} onClick=${() => openSheet('models', { task, choice })} aria-label=${`Model: ${short(model) || 'as in the settings'}`}><span class="cut">${short(model) || 'Model'}</span></button>
+    <div class="modes" role="radiogroup" aria-label="Mode" onKeyDown=${arrows}>
+      ${MODES.map(
+        ([one, name, about]) => html`<button
+          key=${one}
+          data-mode=${one}
+          role="radio"
+          aria-checked=${mode === one}
+          tabindex=${mode === one ? 0 : -1}
+          title=${`${about} (${keyOf('mode')})`}
+          class=${classes('mode', mode === one && 'on')}
+          onClick=${() => setMode(one)}
+        >
+          ${name}
+        </button>`,
+      )}
+    </div>
+    <button
+      class=${classes('chip', approvals === 'yolo' && 'bad')}
+      title=${`What is done without asking (${keyOf('approvals')})`}
+      onClick=${() => openSheet('policy', { task, choice })}
+      aria-label=${`Approvals: ${APPROVAL_NAMES[approvals] ?? approvals}`}
+    >
+      ${approvals === 'yolo' && html`<${Icon} name="warn" size="14" />`}
+      ${APPROVAL_NAMES[approvals] ?? approvals}
+    </button>
+    <button
+      class="chip model-chip"
+      title=${model || 'Choose a model'}
+      onClick=${() => openSheet('models', { task, choice })}
+      aria-label=${`Model: ${short(model) || 'as in the settings'}`}
+    >
+      <span class="cut">${short(model) || 'Model'}</span>
+    </button>
     <${Lazy} load=${loadEffort} task=${task} choice=${choice} model=${model} mode=${mode} />
     <span class="grow"></span>
-    <button class="icon-button wide-only-button" aria-label="Mention a file or something else" title="Mention (@)" onClick=${() => onStart('@')}><${Icon} name="at" /></button>
-    <button class="icon-button" aria-label="Give a file or a picture" title="Give a file or a picture" onClick=${onFiles}><${Icon} name="image" /></button>
-    ${running && html`<button class="button small stop" aria-label="Stop" onClick=${() => task.send('interrupt')}><${Icon} name="stop" size="14" /> <span class="stop-word">Stop</span></button>`}
-    <button class="icon-button send" aria-label=${running ? 'Queue' : 'Send'} title=${running ? 'Queue (Enter); Ctrl+Enter goes into the running turn' : 'Send (Enter)'} onClick=${() => onSend(false)}><${Icon} name="send" /></button>
+    <button
+      class="icon-button wide-only-button"
+      aria-label="Mention a file or something else"
+      title="Mention (@)"
+      onClick=${() => onStart('@')}
+    >
+      <${Icon} name="at" />
+    </button>
+    <button
+      class="icon-button"
+      aria-label="Give a file or a picture"
+      title="Give a file or a picture"
+      onClick=${onFiles}
+    >
+      <${Icon} name="image" />
+    </button>
+    ${
+      running &&
+      html`<button class="button small stop" aria-label="Stop" onClick=${() => task.send('interrupt')}>
+        <${Icon} name="stop" size="14" /> <span class="stop-word">Stop</span>
+      </button>`
+    }
+    <button
+      class="icon-button send"
+      aria-label=${running ? 'Queue' : 'Send'}
+      title=${running ? 'Queue (Enter); Ctrl+Enter goes into the running turn' : 'Send (Enter)'}
+      onClick=${() => onSend(false)}
+    >
+      <${Icon} name="send" />
+    </button>
   </div>`
 }

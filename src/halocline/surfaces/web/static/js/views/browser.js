@@ -22,7 +22,7 @@ function sight(row) {
   const lines = (row.output ?? '').split('\n')
   const foot = lines.findLast((line) => /^\[\d+×\d+ pixels/.test(line)) ?? ''
   const size = /(\d+)×(\d+) pixels/.exec(foot)
-  const given = /(\d+)\s*,\s*(\d+)/.exec(row.arguments?.action === 'click' ? row.arguments.coordinate ?? '' : '')
+  const given = /(\d+)\s*,\s*(\d+)/.exec(row.arguments?.action === 'click' ? (row.arguments.coordinate ?? '') : '')
   const point = given ?? /mouse at (\d+),(\d+)/.exec(foot)
   return {
     address: lines[0] ?? '',
@@ -38,22 +38,45 @@ function consoleOf(text) {
   const lines = (text ?? '').split('\n')
   const from = lines.indexOf('Console:')
   if (from < 0) return []
-  const to = lines.findIndex((line, at) => at > from && (/^(To click or to type into|Text:)/.test(line) || line === '</web_content>'))
+  const to = lines.findIndex(
+    (line, at) => at > from && (/^(To click or to type into|Text:)/.test(line) || line === '</web_content>'),
+  )
   return lines.slice(from + 1, to < 0 ? undefined : to)
 }
 
 function Picture({ row }) {
   const { width, height, point, address } = sight(row)
   const image = row.images?.[0]
-  if (!image) return html`<p class="soft small pad">${row.status ? 'No picture was taken of this.' : 'The picture comes when it is done.'}</p>`
+  if (!image)
+    return html`<p class="soft small pad">
+      ${row.status ? 'No picture was taken of this.' : 'The picture comes when it is done.'}
+    </p>`
   const marks = point && width > 0 && row.arguments?.action === 'click'
-  return html`<a class="shot" href=${blobOf(image)} target="_blank" rel="noreferrer noopener"><img src=${blobOf(image)} alt=${`The page ${address} after: ${row.title}`} width=${width || null} height=${height || null} loading="lazy" />
-    ${marks && html`<span class="click-mark" style=${{ left: `${(100 * point.x) / width}%`, top: `${(100 * point.y) / height}%` }} aria-hidden="true"></span>`}</a>`
+  return html`<a class="shot" href=${blobOf(image)} target="_blank" rel="noreferrer noopener">
+    <img
+      src=${blobOf(image)}
+      alt=${`The page ${address} after: ${row.title}`}
+      width=${width || null}
+      height=${height || null}
+      loading="lazy"
+    />
+    ${
+      marks &&
+      html`<span
+        class="click-mark"
+        style=${{ left: `${(100 * point.x) / width}%`, top: `${(100 * point.y) / height}%` }}
+        aria-hidden="true"
+      ></span>`
+    }
+  </a>`
 }
 
 export function BrowserBody({ row, task }) {
   const all = session(task.transcript.rows, row.call)
-  const own = Math.max(0, all.findIndex((one) => one.call === row.call))
+  const own = Math.max(
+    0,
+    all.findIndex((one) => one.call === row.call),
+  )
   const [at, setAt] = useState(own)
   const now = all[at] ?? row
   const { address, happened } = sight(now)
@@ -67,16 +90,45 @@ export function BrowserBody({ row, task }) {
     move(by)
   }
   return html`<div class="browser">
-    <div class="row browser-bar"><code class="cut grow">${shown(address)}</code>
-      ${all.length > 1 && html`<button class="icon-button" aria-label="Deed before" disabled=${at === 0} onClick=${() => move(-1)}>◀</button>
-      <span class="film" role="group" aria-label="All deeds of this visit" onKeyDown=${pressed}>${all.map((one, n) => html`<button key=${one.call} class=${classes('frame', n <= at && 'past', n === at && 'now')} aria-label=${`${n + 1}: ${one.title}`} aria-current=${n === at ? 'step' : null} title=${one.title} onClick=${() => setAt(n)}></button>`)}</span>
-      <button class="icon-button" aria-label="Next deed" disabled=${at === all.length - 1} onClick=${() => move(1)}>▶</button>
-      <span class="tiny soft">${at + 1}/${all.length}</span>`}
+    <div class="row browser-bar">
+      <code class="cut grow">${shown(address)}</code>
+      ${
+        all.length > 1 &&
+        html`
+          <button class="icon-button" aria-label="Deed before" disabled=${at === 0} onClick=${() => move(-1)}>◀</button>
+          <span class="film" role="group" aria-label="All deeds of this visit" onKeyDown=${pressed}>
+            ${all.map(
+              (one, n) => html`<button
+                key=${one.call}
+                class=${classes('frame', n <= at && 'past', n === at && 'now')}
+                aria-label=${`${n + 1}: ${one.title}`}
+                aria-current=${n === at ? 'step' : null}
+                title=${one.title}
+                onClick=${() => setAt(n)}
+              ></button>`,
+            )}
+          </span>
+          <button class="icon-button" aria-label="Next deed" disabled=${at === all.length - 1} onClick=${() => move(1)}>
+            ▶
+          </button>
+          <span class="tiny soft">${at + 1}/${all.length}</span>
+        `
+      }
     </div>
     ${all.length > 1 && html`<div class="small pad-line" role="status">${shown(now.title)}</div>`}
     <${Picture} row=${now} />
     ${now.status === 'failed' && html`<${Output} text=${now.output} head />`}
-    ${happened.length > 0 && now.status !== 'failed' && html`<ul class="plain pad-line">${happened.map((line, n) => html`<li key=${n}>${shown(line)}</li>`)}</ul>`}
-    ${said.length > 0 && html`<details class="console"><summary>Console <span class="badge">${said.length}</span></summary><pre tabindex="0">${said.map(shown).join('\n')}</pre></details>`}
+    ${
+      happened.length > 0 &&
+      now.status !== 'failed' &&
+      html`<ul class="plain pad-line">${happened.map((line, n) => html`<li key=${n}>${shown(line)}</li>`)}</ul>`
+    }
+    ${
+      said.length > 0 &&
+      html`<details class="console">
+        <summary>Console <span class="badge">${said.length}</span></summary>
+        <pre tabindex="0">${said.map(shown).join('\n')}</pre>
+      </details>`
+    }
   </div>`
 }

@@ -14,7 +14,17 @@ import { Elapsed } from './elapsed.js'
 import { Lanes } from './lanes.js'
 import { Answer, Arguments, mcpName, Output, Pictures } from './output.js'
 
-const ICONS = { read: 'file', edit: 'edit', delete: 'trash', move: 'edit', search: 'search', execute: 'terminal', think: 'spark', fetch: 'globe', other: 'plug' }
+const ICONS = {
+  read: 'file',
+  edit: 'edit',
+  delete: 'trash',
+  move: 'edit',
+  search: 'search',
+  execute: 'terminal',
+  think: 'spark',
+  fetch: 'globe',
+  other: 'plug',
+}
 const SAID = {
   completed: ['✓', 'good', 'done'],
   failed: ['✕', 'bad', 'failed'],
@@ -26,20 +36,33 @@ const SAID = {
 function Status({ row, cutOff }) {
   if (row.approval && !row.approval.decision && !row.status) return html`<span class="state warn">needs approval</span>`
   if (cutOff) return html`<span class="state warn"><span aria-hidden="true">■</span> cut off</span>`
-  if (!row.status) return html`<span class="state run"><span class="dot runs" aria-hidden="true"></span>${row.started_at ? 'running' : 'waits'}</span>`
+  if (!row.status)
+    return html`<span class="state run">
+      <span class="dot runs" aria-hidden="true"></span>
+      ${row.started_at ? 'running' : 'waits'}
+    </span>`
   const [sign, look, word] = SAID[row.status] ?? ['', '', row.status]
-  return html`<span class=${classes('state', look)}><span aria-hidden="true">${sign}</span><span class=${row.status === 'completed' ? 'hidden-text' : ''}> ${word}</span></span>`
+  return html`<span class=${classes('state', look)}>
+    <span aria-hidden="true">${sign}</span>
+    <span class=${row.status === 'completed' ? 'hidden-text' : ''}> ${word}</span>
+  </span>`
 }
 
 function Decided({ approval }) {
   if (!approval?.decision || approval.by === 'nobody') return null
   const yes = approval.decision.startsWith('allow')
   const always = approval.decision.endsWith('always')
-  const whom = approval.client && approval.client !== welcome.value?.client ? ` by ${approval.client}, ${clock(approval.at)}` : ''
-  return html`<div class="decided soft tiny">${yes ? 'Approved' : 'Rejected'}${always ? ' for good' : ''}${whom}${approval.note ? html`: <q>${shown(approval.note)}</q>` : ''}</div>`
+  const whom =
+    approval.client && approval.client !== welcome.value?.client ? ` by ${approval.client}, ${clock(approval.at)}` : ''
+  return html`<div class="decided soft tiny">
+    ${yes ? 'Approved' : 'Rejected'}
+    ${always ? ' for good' : ''}${whom}
+    ${approval.note ? html`: <q>${shown(approval.note)}</q>` : ''}
+  </div>`
 }
 
-const isCommand = (row) => row.name === 'execute_command' || (row.kind === 'execute' && typeof row.arguments?.command === 'string')
+const isCommand = (row) =>
+  row.name === 'execute_command' || (row.kind === 'execute' && typeof row.arguments?.command === 'string')
 
 /** Tools that look for the place of an edit, and may not find it. */
 const PARTIAL = new Set(['replace_in_file', 'apply_patch'])
@@ -48,31 +71,64 @@ const showConflict = (task, row) => openSheet('conflict', { task, row, from: () 
 function Inside({ row, task, asks, cutOff }) {
   if (asks && row.approval.diffs?.length) return html`<${Approvable} row=${row} />`
   const fetch = task.cutOutputs.has(row.call) ? () => query('output', { task: task.id, call: row.call }) : null
-  const diffs = row.diffs?.length ? row.diffs : row.approval?.diffs ?? []
+  const diffs = row.diffs?.length ? row.diffs : (row.approval?.diffs ?? [])
   const failed = row.status === 'failed' || row.status === 'rejected'
   if (diffs.length)
-    return html`${diffs.map((diff, at) => html`<${DiffText} key=${at} diff=${diff} named=${diffs.length > 1} most=${60} />`)}
-      ${failed && row.output && html`<${Output} text=${row.output} />`}`
+    return html`
+      ${diffs.map((diff, at) => html`<${DiffText} key=${at} diff=${diff} named=${diffs.length > 1} most=${60} />`)}
+      ${failed && row.output && html`<${Output} text=${row.output} />`}
+    `
   if (row.name === 'browser_action' && !failed) return html`<${BrowserBody} row=${row} task=${task} />`
-  if (row.status === 'failed' && PARTIAL.has(row.name)) return html`<${Output} text=${row.output ?? ''} head fetch=${fetch} />
-    <div class="call-foot row"><button class="button small" onClick=${() => showConflict(task, row)}>Show conflict</button></div>`
+  if (row.status === 'failed' && PARTIAL.has(row.name))
+    return html`
+      <${Output} text=${row.output ?? ''} head fetch=${fetch} />
+      <div class="call-foot row">
+        <button class="button small" onClick=${() => showConflict(task, row)}>Show conflict</button>
+      </div>
+    `
   const mcp = mcpName(row)
-  if (mcp) return html`<${Arguments} value=${row.arguments} />${row.output && (row.status === 'completed' ? html`<${Answer} text=${row.output} fetch=${fetch} />` : html`<${Output} text=${row.output} head fetch=${fetch} />`)}${row.images && html`<${Pictures} images=${row.images} />`}`
-  if (row.images?.length) return html`${row.output && html`<${Output} text=${row.output} head />`}<${Pictures} images=${row.images} />`
+  if (mcp)
+    return html`
+      <${Arguments} value=${row.arguments} />
+      ${
+        row.output &&
+        (row.status === 'completed'
+          ? html`<${Answer} text=${row.output} fetch=${fetch} />`
+          : html`<${Output} text=${row.output} head fetch=${fetch} />`)
+      }
+      ${row.images && html`<${Pictures} images=${row.images} />`}
+    `
+  if (row.images?.length)
+    return html`${row.output && html`<${Output} text=${row.output} head />`}<${Pictures} images=${row.images} />`
   const url = row.name === 'web_fetch' && /^https?:\/\//.test(row.arguments?.url ?? '') ? row.arguments.url : ''
-  if (url && row.output) return html`<p class="pad-line small cut"><a href=${url} target="_blank" rel="noreferrer noopener">${shown(url)}</a></p><${Output} text=${row.output} head fetch=${fetch} />`
+  if (url && row.output)
+    return html`
+      <p class="pad-line small cut"><a href=${url} target="_blank" rel="noreferrer noopener">${shown(url)}</a></p>
+      <${Output} text=${row.output} head fetch=${fetch} />
+    `
   if (row.lanes && !row.status) return null
-  if (row.output) return html`<${Output} text=${row.output} head=${!isCommand(row)} live=${!row.status && !cutOff} fetch=${fetch} />`
-  if (cutOff) return html`<p class="soft tiny pad">${row.started_at ? 'It was cut off, so what it did is not known. Look before you go on.' : 'It was never begun.'}</p>`
-  return asks || row.status ? null : html`<p class="soft tiny pad">${row.started_at ? 'Nothing was printed yet.' : 'It has not begun.'}</p>`
+  if (row.output)
+    return html`<${Output} text=${row.output} head=${!isCommand(row)} live=${!row.status && !cutOff} fetch=${fetch} />`
+  if (cutOff)
+    return html`<p class="soft tiny pad">
+      ${row.started_at ? 'It was cut off, so what it did is not known. Look before you go on.' : 'It was never begun.'}
+    </p>`
+  return asks || row.status
+    ? null
+    : html`<p class="soft tiny pad">${row.started_at ? 'Nothing was printed yet.' : 'It has not begun.'}</p>`
 }
 
 /** What stands on the line of a call: words and what they are about. */
 function Title({ row }) {
   const mcp = mcpName(row)
-  if (mcp) return html`<span class="call-title cut">${shown(mcp.server)} · <strong>${shown(mcp.tool)}</strong> <span class="soft mono">${shown(mcp.rest)}</span></span>`
+  if (mcp)
+    return html`<span class="call-title cut">
+      ${shown(mcp.server)} · <strong>${shown(mcp.tool)}</strong> <span class="soft mono">${shown(mcp.rest)}</span>
+    </span>`
   const command = isCommand(row)
-  return html`<span class=${classes('call-title cut', command && 'mono')} title=${row.title}>${command ? '$ ' : ''}${shown(row.title)}</span>`
+  return html`<span class=${classes('call-title cut', command && 'mono')} title=${row.title}>
+    ${command ? '$ ' : ''}${shown(row.title)}
+  </span>`
 }
 
 export function CallCard({ row, task }) {
@@ -85,7 +141,7 @@ export function CallCard({ row, task }) {
   const matters = asks || (runs && command) || row.status === 'failed' || shows
   const [open, setOpen] = useState(null)
   const isOpen = open ?? (allOpen.value || matters)
-  const diffs = row.diffs?.length ? row.diffs : row.approval?.diffs ?? []
+  const diffs = row.diffs?.length ? row.diffs : (row.approval?.diffs ?? [])
   const added = diffs.reduce((n, diff) => n + (diff.added ?? 0), 0)
   const removed = diffs.reduce((n, diff) => n + (diff.removed ?? 0), 0)
   const became = diffs.length === 1 ? fate(diffs[0]) : ''
@@ -93,13 +149,29 @@ export function CallCard({ row, task }) {
   function pressed(event) {
     if (event.target === event.currentTarget && event.key === 'Enter' && !asks) toggle()
   }
-  return html`<article class=${classes('card call', `kind-${row.kind ?? 'other'}`, asks && 'asks', row.status)} data-card data-call=${row.call} tabindex="-1" onKeyDown=${pressed} aria-label=${row.title}>
+  return html`<article
+    class=${classes('card call', `kind-${row.kind ?? 'other'}`, asks && 'asks', row.status)}
+    data-card
+    data-call=${row.call}
+    tabindex="-1"
+    onKeyDown=${pressed}
+    aria-label=${row.title}
+  >
     <button class="call-line" aria-expanded=${Boolean(isOpen)} onClick=${toggle}>
-      <span class="call-icon" aria-hidden="true"><${Icon} name=${mcpName(row) ? 'plug' : row.lanes ? 'branch' : ICONS[row.kind] ?? 'plug'} size="16" /></span>
-      <${Title} row=${row} />${row.own && html`<span class="badge">you</span>`}
+      <span class="call-icon" aria-hidden="true">
+        <${Icon} name=${mcpName(row) ? 'plug' : row.lanes ? 'branch' : (ICONS[row.kind] ?? 'plug')} size="16" />
+      </span>
+      <${Title} row=${row} />
+      ${row.own && html`<span class="badge">you</span>`}
       ${became && html`<span class="badge">${became}</span>`}
       ${(added || removed) > 0 && html`<${Stat} added=${added} removed=${removed} />`}
-      ${runs ? html`<${Elapsed} since=${row.started_at} />` : html`<span class="tiny soft call-time">${row.seconds == null || row.seconds < 0.05 ? '' : seconds(row.seconds)}</span>`}
+      ${
+        runs
+          ? html`<${Elapsed} since=${row.started_at} />`
+          : html`<span class="tiny soft call-time">
+            ${row.seconds == null || row.seconds < 0.05 ? '' : seconds(row.seconds)}
+          </span>`
+      }
       <${Status} row=${row} cutOff=${cutOff} />
     </button>
     ${row.lanes && html`<${Lanes} lanes=${row.lanes} task=${task} cutOff=${cutOff} />`}
@@ -116,25 +188,61 @@ export function GroupCard({ row, task }) {
   const isOpen = open || allOpen.value
   const searches = row.rows.filter((one) => one.kind === 'search').length
   const reads = row.rows.length - searches
-  const said = [reads && count(reads, 'file'), searches && count(searches, 'search', 'searches')].filter(Boolean).join(', ')
+  const said = [reads && count(reads, 'file'), searches && count(searches, 'search', 'searches')]
+    .filter(Boolean)
+    .join(', ')
   const time = row.rows.reduce((sum, one) => sum + (one.seconds ?? 0), 0)
   const names = row.rows.map((one) => one.title.replace(/^(Read|Search(ed)?( for)?|List(ed)?)\s+/, '')).join(' · ')
   return html`<article class="group" data-card tabindex="-1" aria-label=${`Explored ${said}`}>
     <button class="fold-line" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
       <span class=${classes('chevron', isOpen && 'open')} aria-hidden="true"><${Icon} name="chevron" size="14" /></span>
-      <span class="soft">Explored ${said}</span><span class="soft cut tiny grow">${shown(names)}</span><span class="tiny soft">${time >= 0.05 ? seconds(time) : ''}</span><span class="good" aria-hidden="true">✓</span>
+      <span class="soft">Explored ${said}</span>
+      <span class="soft cut tiny grow">${shown(names)}</span>
+      <span class="tiny soft">${time >= 0.05 ? seconds(time) : ''}</span>
+      <span class="good" aria-hidden="true">✓</span>
     </button>
-    ${isOpen && html`<div class="fold-body">${row.rows.map((one) => html`<${CallCard} key=${one.call} row=${one} task=${task} />`)}</div>`}
+    ${
+      isOpen &&
+      html`<div class="fold-body">
+        ${row.rows.map((one) => html`<${CallCard} key=${one.call} row=${one} task=${task} />`)}
+      </div>`
+    }
   </article>`
 }
 
 /** An edit that the model still writes: its newest lines. */
 export function PreviewCard({ row: { preview } }) {
-  return html`<article class="card call preview" data-card tabindex="-1" aria-label=${`Writing ${preview.path || 'an edit'}`}>
-    <div class="call-line"><span class="call-icon" aria-hidden="true"><${Icon} name="edit" size="16" /></span>
-      <span class="call-title cut">${preview.path ? shown(preview.path) : 'An edit'}${preview.line ? html` <span class="soft tiny">line ${preview.line}</span>` : ''}</span>
+  return html`<article
+    class="card call preview"
+    data-card
+    tabindex="-1"
+    aria-label=${`Writing ${preview.path || 'an edit'}`}
+  >
+    <div class="call-line">
+      <span class="call-icon" aria-hidden="true"><${Icon} name="edit" size="16" /></span>
+      <span class="call-title cut">
+        ${preview.path ? shown(preview.path) : 'An edit'}
+        ${preview.line ? html` <span class="soft tiny">line ${preview.line}</span>` : ''}
+      </span>
       <${Stat} added=${preview.added} removed=${preview.removed} />
-      <span class="state run"><span class="dot runs" aria-hidden="true"></span>being written</span></div>
-    ${preview.lines?.length > 0 && html`<div class="call-body diff mono"><div class="hunk-inside">${preview.lines.map((line, at) => html`<div key=${at} class=${classes('line', line[0] === '+' && 'added', line[0] === '-' && 'removed')}><span class="no" aria-hidden="true"></span><span class="sign">${line[0]}</span><span class="code-text">${shown(line.slice(1)) || ' '}</span></div>`)}</div></div>`}
+      <span class="state run"><span class="dot runs" aria-hidden="true"></span>being written</span>
+    </div>
+    ${
+      preview.lines?.length > 0 &&
+      html`<div class="call-body diff mono">
+        <div class="hunk-inside">
+          ${preview.lines.map(
+            (line, at) => html`<div
+              key=${at}
+              class=${classes('line', line[0] === '+' && 'added', line[0] === '-' && 'removed')}
+            >
+              <span class="no" aria-hidden="true"></span>
+              <span class="sign">${line[0]}</span>
+              <span class="code-text">${shown(line.slice(1)) || ' '}</span>
+            </div>`,
+          )}
+        </div>
+      </div>`
+    }
   </article>`
 }

@@ -10,20 +10,50 @@ export const openCommit = (task) => openSheet('commit', { task, from: () => impo
 const SUBJECT = 72
 
 /** What becomes of a file, beside its state. */
-const note = (file) => (file.staged && file.unstaged ? 'a part is staged; it is committed whole' : file.staged ? 'staged' : '')
+const note = (file) =>
+  file.staged && file.unstaged ? 'a part is staged; it is committed whole' : file.staged ? 'staged' : ''
 
 function Files({ title, files, chosen, choose }) {
   const all = files.every((file) => chosen.has(file.path))
-  const set = (paths, yes) => choose(yes ? new Set([...chosen, ...paths]) : new Set([...chosen].filter((path) => !paths.includes(path))))
-  return html`<fieldset class="commit-files"><legend class="row"><strong class="small">${title}</strong>
-      <button type="button" class="link tiny" onClick=${() => set(files.map((file) => file.path), !all)}>${all ? 'None of them' : 'All of them'}</button></legend>
-    ${files.map((file) => html`<label class="commit-file" key=${file.path}><input type="checkbox" checked=${chosen.has(file.path)} onChange=${(e) => set([file.path], e.currentTarget.checked)} />
-      <span class="mono grow commit-path">${shown(file.path)}</span><span class="soft tiny">${file.state}${note(file) && `, ${note(file)}`}</span></label>`)}
+  const set = (paths, yes) =>
+    choose(yes ? new Set([...chosen, ...paths]) : new Set([...chosen].filter((path) => !paths.includes(path))))
+  return html`<fieldset class="commit-files">
+    <legend class="row">
+      <strong class="small">${title}</strong>
+      <button
+        type="button"
+        class="link tiny"
+        onClick=${() =>
+          set(
+            files.map((file) => file.path),
+            !all,
+          )}
+      >
+        ${all ? 'None of them' : 'All of them'}
+      </button>
+    </legend>
+    ${files.map(
+      (file) => html`<label class="commit-file" key=${file.path}>
+        <input
+          type="checkbox"
+          checked=${chosen.has(file.path)}
+          onChange=${(e) => set([file.path], e.currentTarget.checked)}
+        />
+        <span class="mono grow commit-path">${shown(file.path)}</span>
+        <span class="soft tiny">${file.state}${note(file) && `, ${note(file)}`}</span>
+      </label>`,
+    )}
   </fieldset>`
 }
 
 /** What git said: its first line as what happened, the rest as it printed it. */
-const Refused = ({ error }) => html`<div class="banner-bad" role="alert"><div class="grow"><pre class="commit-said" tabindex="0">${shown(error.text ?? error.message)}</pre><p>${shown(error.hint ?? '')}</p></div></div>`
+const Refused = ({ error }) =>
+  html`<div class="banner-bad" role="alert">
+    <div class="grow">
+      <pre class="commit-said" tabindex="0">${shown(error.text ?? error.message)}</pre>
+      <p>${shown(error.hint ?? '')}</p>
+    </div>
+  </div>`
 
 function Form({ task, plan, onDone }) {
   const [chosen, choose] = useState(new Set(plan.ours))
@@ -48,22 +78,81 @@ function Form({ task, plan, onDone }) {
     }
   }
   return html`<form class="stack" onSubmit=${send}>
-    ${underWay && html`<p class="blind" role="status">${underWay} is under way here. git commits only all of it: finish it in a terminal.</p>`}
-    ${task.facts.running && html`<p class="blind" role="status">The agent still works: what it writes meanwhile may be in the commit.</p>`}
+    ${
+      underWay &&
+      html`<p class="blind" role="status">
+        ${underWay} is under way here. git commits only all of it: finish it in a terminal.
+      </p>`
+    }
+    ${
+      task.facts.running &&
+      html`<p class="blind" role="status">The agent still works: what it writes meanwhile may be in the commit.</p>`
+    }
     ${ours.length > 0 && html`<${Files} title="Changed by this task" files=${ours} chosen=${chosen} choose=${choose} />`}
-    ${others.length > 0 && html`<details open=${!ours.length}><summary class="small">${count(others.length, 'other file')} not committed</summary><${Files} title="Not by this task" files=${others} chosen=${chosen} choose=${choose} /></details>`}
-    <label class="stack"><span class="small">Message</span><textarea class="field commit-message" data-first rows="7" value=${message} onInput=${(e) => setMessage(e.currentTarget.value)} onKeyDown=${(e) => e.key === 'Enter' && (e.ctrlKey || e.metaKey) && chosen.size > 0 && send(e)}></textarea></label>
-    ${subject.length > SUBJECT && html`<p class="tiny soft" role="status">The first line has ${subject.length} characters; ${SUBJECT} are usual.</p>`}
-    ${left > 0 && html`<p class="tiny soft">${count(left, 'staged file')} ${left === 1 ? 'is' : 'are'} not chosen, and ${left === 1 ? 'stays' : 'stay'} staged.</p>`}
+    ${
+      others.length > 0 &&
+      html`<details open=${!ours.length}>
+        <summary class="small">${count(others.length, 'other file')} not committed</summary>
+        <${Files} title="Not by this task" files=${others} chosen=${chosen} choose=${choose} />
+      </details>`
+    }
+    <label class="stack">
+      <span class="small">Message</span>
+      <textarea
+        class="field commit-message"
+        data-first
+        rows="7"
+        value=${message}
+        onInput=${(e) => setMessage(e.currentTarget.value)}
+        onKeyDown=${(e) => e.key === 'Enter' && (e.ctrlKey || e.metaKey) && chosen.size > 0 && send(e)}
+      ></textarea>
+    </label>
+    ${
+      subject.length > SUBJECT &&
+      html`<p class="tiny soft" role="status">
+        The first line has ${subject.length} characters; ${SUBJECT} are usual.
+      </p>`
+    }
+    ${
+      left > 0 &&
+      html`<p class="tiny soft">
+        ${count(left, 'staged file')}${' '}
+        ${left === 1 ? 'is' : 'are'} not chosen, and ${left === 1 ? 'stays' : 'stay'} staged.
+      </p>`
+    }
     ${error && html`<${Refused} error=${error} />`}
-    <div class="row"><button class="button primary" disabled=${busy || !chosen.size || !message.trim()}>${busy ? 'Commits…' : `Commit ${count(chosen.size, 'file')}`}</button>
-      <span class="tiny soft" role="status">${busy ? 'git and its hooks are at work.' : branch ? html`on <span class="mono">${shown(branch)}</span>` : 'on no branch'}</span></div>
+    <div class="row">
+      <button class="button primary" disabled=${busy || !chosen.size || !message.trim()}>
+        ${busy ? 'Commits…' : `Commit ${count(chosen.size, 'file')}`}
+      </button>
+      <span class="tiny soft" role="status">
+        ${
+          busy
+            ? 'git and its hooks are at work.'
+            : branch
+              ? html`on <span class="mono">${shown(branch)}</span>`
+              : 'on no branch'
+        }
+      </span>
+    </div>
   </form>`
 }
 
-const Done = ({ made }) => html`<div class="stack"><p role="status"><span class="good" aria-hidden="true">✓</span> ${count(made.files, 'file')} committed as <code>${made.name}</code>: ${shown(made.subject)}</p>
-  ${made.said && html`<details><summary class="small">What git said</summary><pre class="commit-said" tabindex="0">${shown(made.said)}</pre></details>`}
-  <div class="row"><button class="button" data-first onClick=${closeSheet}>Close</button></div></div>`
+const Done = ({ made }) => html`<div class="stack">
+  <p role="status">
+    <span class="good" aria-hidden="true">✓</span>
+    ${' '}
+    ${count(made.files, 'file')} committed as <code>${made.name}</code>: ${shown(made.subject)}
+  </p>
+  ${
+    made.said &&
+    html`<details>
+      <summary class="small">What git said</summary>
+      <pre class="commit-said" tabindex="0">${shown(made.said)}</pre>
+    </details>`
+  }
+  <div class="row"><button class="button" data-first onClick=${closeSheet}>Close</button></div>
+</div>`
 
 export default function Commit({ task }) {
   const [plan, setPlan] = useState(null)
@@ -86,6 +175,9 @@ export default function Commit({ task }) {
         ? html`<p class="soft" role="status">Asks git…</p>`
         : plan.uncommitted.files.length
           ? html`<${Form} task=${task} plan=${plan} onDone=${done} />`
-          : html`<p>All is committed${plan.uncommitted.branch ? html` on <span class="mono">${shown(plan.uncommitted.branch)}</span>` : ''}.</p>`
+          : html`<p>
+            All is committed
+            ${plan.uncommitted.branch ? html` on <span class="mono">${shown(plan.uncommitted.branch)}</span>` : ''}.
+          </p>`
   return html`<${Sheet} title="Commit" wide>${body}</${Sheet}>`
 }

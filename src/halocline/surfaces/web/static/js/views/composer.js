@@ -49,7 +49,8 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     const box = field.current
     box.focus()
     // The browser's own way of typing, where there is one: it can be undone.
-    if (!document.execCommand?.('insertText', false, text)) box.setRangeText(text, box.selectionStart, box.selectionEnd, 'end')
+    if (!document.execCommand?.('insertText', false, text))
+      box.setRangeText(text, box.selectionStart, box.selectionEnd, 'end')
     changed()
   }
   const menu = useMenu(field, place, (offer, from) => {
@@ -87,11 +88,19 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     const text = field.current.value.trim()
     if (!text && !attachmentsOf(id).length) return
     menu.close()
-    if (ONE_OF_OURS.test(text) && (await import('../words.js')).answered(text, { task, choice })) return void (remember(text), write(''))
-    if (text[0] === '!' && !given) return void (remember(text), write(''), import('../own.js').then((own) => own.run(text.slice(1), task, onSend)).catch((error) => (complain(error), field.current && write(text))))
-    if (question && !attachmentsOf(id).length) return void (write(''), remember(text), answer(task, question.request, text))
+    if (ONE_OF_OURS.test(text) && (await import('../words.js')).answered(text, { task, choice }))
+      return void (remember(text), write(''))
+    if (text[0] === '!' && !given)
+      return void (remember(text),
+      write(''),
+      import('../own.js')
+        .then((own) => own.run(text.slice(1), task, onSend))
+        .catch((error) => (complain(error), field.current && write(text))))
+    if (question && !attachmentsOf(id).length)
+      return void (write(''), remember(text), answer(task, question.request, text))
     const taken = await attaching.taken(text)
-    if (!taken) return void toast('A file is not there yet, or was refused: wait for it, or remove it.', { kind: 'error' })
+    if (!taken)
+      return void toast('A file is not there yet, or was refused: wait for it, or remove it.', { kind: 'error' })
     write('')
     announcement.value = running ? (steering ? 'Sent into the running turn' : 'Queued') : 'Sent'
     if (running && !steering) return void enqueue(id, text, taken.parts)
@@ -109,8 +118,12 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     }
   }
 
-  const setMode = (next) => (task ? task.send('set_mode', { mode: next }).catch(complain) : (choice.value = { ...choice.value, mode: next }))
-  const setApprovals = (next) => (task ? task.send('set_policy', { approval_mode: next }).catch(complain) : (choice.value = { ...choice.value, approval_mode: next }))
+  const setMode = (next) =>
+    task ? task.send('set_mode', { mode: next }).catch(complain) : (choice.value = { ...choice.value, mode: next })
+  const setApprovals = (next) =>
+    task
+      ? task.send('set_policy', { approval_mode: next }).catch(complain)
+      : (choice.value = { ...choice.value, approval_mode: next })
   const setModel = async (name) => {
     if (task) await act('change_model', { task: task.id, model: name }).catch(complain)
     else choice.value = { ...choice.value, model: name }
@@ -122,8 +135,10 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     if (event.isComposing || event.keyCode === 229 || menu.take(event)) return
     const box = event.target
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey) submit(event.ctrlKey || event.metaKey)
-    else if (matches('approvals', event)) setApprovals(APPROVALS[(APPROVALS.indexOf(approvals || 'ask') + 1) % APPROVALS.length])
-    else if (matches('search-prompts', event)) openSheet('recall', { task, write: (text) => (write(text), field.current.focus()) })
+    else if (matches('approvals', event))
+      setApprovals(APPROVALS[(APPROVALS.indexOf(approvals || 'ask') + 1) % APPROVALS.length])
+    else if (matches('search-prompts', event))
+      openSheet('recall', { task, write: (text) => (write(text), field.current.focus()) })
     else if (matches('stash', event)) stash()
     else if (event.key === 'Backspace' && attaching.cutBefore(box)) changed()
     else if (!(event.key === 'ArrowUp' || event.key === 'ArrowDown') || event.shiftKey || !recall(event.key)) return
@@ -142,18 +157,65 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
   }
   const cut = (text) => write(field.current.value.replace(text, '').replace(/ {2,}/g, ' '))
   const given = attachmentsOf(id).length > 0
-  const waits = task && (queues.value[id]?.length || steered.value[id]?.length || outbox.value.some((one) => one.place === id))
+  const waits =
+    task && (queues.value[id]?.length || steered.value[id]?.length || outbox.value.some((one) => one.place === id))
 
-  return html`<div class=${classes('composer', approvals === 'yolo' && 'full-access', dragged && 'dragged')} onDragOver=${over} onDragLeave=${() => setDragged(false)} onDrop=${dropped}>
+  return html`<div
+    class=${classes('composer', approvals === 'yolo' && 'full-access', dragged && 'dragged')}
+    onDragOver=${over}
+    onDragLeave=${() => setDragged(false)}
+    onDrop=${dropped}
+  >
     ${waits && html`<${Lazy} load=${loadStrip} task=${task} />`}
     ${menu.isOpen && html`<${Lazy} load=${loadMenu} />`}
     <label class="hidden-text" for="composer">Message</label>
-    <textarea id="composer" ref=${field} rows="1" placeholder=${dragged ? 'Drop it here' : question ? 'Your answer' : placeholder} onKeyDown=${pressed} data-given=${given}
-      onInput=${() => (changed(), menu.look())} onClick=${menu.look} onBlur=${menu.close} onPaste=${pasted} spellcheck="true" autocomplete="off"
-      aria-autocomplete="list" aria-controls=${menu.isOpen ? 'composer-menu' : null} aria-activedescendant=${menu.meant()} aria-describedby="composer-keys"></textarea>
-    <span class="hidden-text" id="composer-keys">Enter ${running ? (f.parent ? '' : 'queues, Ctrl+Enter ') + 'sends into the running turn' : 'sends'}. At-sign mentions, slash has words, an exclamation mark runs a command of yours.</span>
-    ${(given || typed.length > 900 || /^[/!]|@|\[p/.test(typed)) && html`<${Lazy} load=${loadChips} field=${field} task=${task} place=${id} typed=${typed} model=${model} where=${where} onModel=${setModel} onCut=${cut} />`}
-    <${Bar} task=${task} choice=${choice} mode=${mode} approvals=${approvals} model=${model} running=${running} setMode=${setMode} onFiles=${attaching.pick} onStart=${(text) => (insert(text), menu.look())} onSend=${submit} />
+    <textarea
+      id="composer"
+      ref=${field}
+      rows="1"
+      placeholder=${dragged ? 'Drop it here' : question ? 'Your answer' : placeholder}
+      onKeyDown=${pressed}
+      data-given=${given}
+      onInput=${() => (changed(), menu.look())}
+      onClick=${menu.look}
+      onBlur=${menu.close}
+      onPaste=${pasted}
+      spellcheck="true"
+      autocomplete="off"
+      aria-autocomplete="list"
+      aria-controls=${menu.isOpen ? 'composer-menu' : null}
+      aria-activedescendant=${menu.meant()}
+      aria-describedby="composer-keys"
+    ></textarea>
+    <span class="hidden-text" id="composer-keys">
+      Enter ${running ? (f.parent ? '' : 'queues, Ctrl+Enter ') + 'sends into the running turn' : 'sends'}. At-sign
+      mentions, slash has words, an exclamation mark runs a command of yours.
+    </span>
+    ${
+      (given || typed.length > 900 || /^[/!]|@|\[p/.test(typed)) &&
+      html`<${Lazy}
+        load=${loadChips}
+        field=${field}
+        task=${task}
+        place=${id}
+        typed=${typed}
+        model=${model}
+        where=${where}
+        onModel=${setModel}
+        onCut=${cut}
+      />`
+    }
+    <${Bar}
+      task=${task}
+      choice=${choice}
+      mode=${mode}
+      approvals=${approvals}
+      model=${model}
+      running=${running}
+      setMode=${setMode}
+      onFiles=${attaching.pick}
+      onStart=${(text) => (insert(text), menu.look())}
+      onSend=${submit}
+    />
   </div>`
 }
-

@@ -10,9 +10,10 @@ import { Sheet } from './sheet.js'
 export function common(one, other) {
   const long = Array.from({ length: one.length + 1 }, () => new Uint16Array(other.length + 1))
   for (let a = one.length - 1; a >= 0; a--)
-    for (let b = other.length - 1; b >= 0; b--) long[a][b] = one[a] === other[b] ? long[a + 1][b + 1] + 1 : Math.max(long[a + 1][b], long[a][b + 1])
+    for (let b = other.length - 1; b >= 0; b--)
+      long[a][b] = one[a] === other[b] ? long[a + 1][b + 1] + 1 : Math.max(long[a + 1][b], long[a][b + 1])
   const found = [new Set(), new Set()]
-  for (let a = 0, b = 0; a < one.length && b < other.length; ) {
+  for (let a = 0, b = 0; a < one.length && b < other.length;) {
     if (one[a] === other[b]) (found[0].add(a++), found[1].add(b++))
     else if (long[a + 1][b] >= long[a][b + 1]) a++
     else b++
@@ -23,10 +24,24 @@ export function common(one, other) {
 const LONG = 400
 
 function Side({ title, lines, same, first = 0, none, sign }) {
-  return html`<section class="conflict-side" aria-label=${title}><h4 class="tiny soft">${title}</h4>
-    ${lines.length
-      ? html`<div class="conflict-lines mono" tabindex="0" role="group" aria-label=${`${title}, lines`}>${lines.map((line, at) => html`<div key=${at} class=${classes('conflict-line', !same.has(at) && 'differs')}><span class="no">${first ? first + at : ''}</span><span class="sign">${same.has(at) ? '' : sign}<span class="hidden-text">${same.has(at) ? '' : ' differs: '}</span></span><span>${shown(line) || ' '}</span></div>`)}</div>`
-      : html`<p class="soft small">${none}</p>`}
+  return html`<section class="conflict-side" aria-label=${title}>
+    <h4 class="tiny soft">${title}</h4>
+    ${
+      lines.length
+        ? html`<div class="conflict-lines mono" tabindex="0" role="group" aria-label=${`${title}, lines`}>
+          ${lines.map(
+            (line, at) => html`<div key=${at} class=${classes('conflict-line', !same.has(at) && 'differs')}>
+              <span class="no">${first ? first + at : ''}</span>
+              <span class="sign">
+                ${same.has(at) ? '' : sign}
+                <span class="hidden-text">${same.has(at) ? '' : ' differs: '}</span>
+              </span>
+              <span>${shown(line) || ' '}</span>
+            </div>`,
+          )}
+        </div>`
+        : html`<p class="soft small">${none}</p>`
+    }
   </section>`
 }
 
@@ -39,10 +54,30 @@ function Clash({ clash, named }) {
     <h3>${named && html`<span class="mono">${shown(clash.path)}</span> · `}${clash.name}</h3>
     <p class="small">It was not made: ${shown(clash.why)}.</p>
     <div class="conflict">
-      <${Side} title="The model looked for" lines=${clash.search} same=${wanted} sign="≠" none="Nothing: it has no text to look for." />
-      <${Side} title=${clash.there.length ? `The file has there now, from line ${clash.first}` : 'The file has there now'} lines=${clash.there} same=${there} first=${clash.first} sign="≠" none="Nothing in it is like that." />
-      <${Side} title="It would have put there" lines=${clash.replace} same=${put} sign="+" none="Nothing: the lines were to go." />
-    </div></section>`
+      <${Side}
+        title="The model looked for"
+        lines=${clash.search}
+        same=${wanted}
+        sign="≠"
+        none="Nothing: it has no text to look for."
+      />
+      <${Side}
+        title=${clash.there.length ? `The file has there now, from line ${clash.first}` : 'The file has there now'}
+        lines=${clash.there}
+        same=${there}
+        first=${clash.first}
+        sign="≠"
+        none="Nothing in it is like that."
+      />
+      <${Side}
+        title="It would have put there"
+        lines=${clash.replace}
+        same=${put}
+        sign="+"
+        none="Nothing: the lines were to go."
+      />
+    </div>
+  </section>`
 }
 
 export default function Conflict({ task, row }) {
@@ -58,12 +93,33 @@ export default function Conflict({ task, row }) {
     compose(`About the edit that did not fit ${[...files].map((path) => `\`${path}\``).join(', ')}: `)
   }
   return html`<${Sheet} title="An edit that did not fit" wide className="conflict-sheet">
-    ${error && html`<p class="bad">${shown(error.text ?? error.message)}</p><p class="soft">${shown(error.hint ?? '')}</p>`}
+    ${
+      error &&
+      html`<p class="bad">${shown(error.text ?? error.message)}</p><p class="soft">${shown(error.hint ?? '')}</p>`
+    }
     ${!found && !error && html`<p class="soft" role="status">Compares it with the files…</p>`}
-    ${found && html`<p class="small soft">The agent was told, and usually tries again by itself.</p>
-      ${found.clashes.map((clash, at) => html`<${Clash} key=${at} clash=${clash} named=${row.name === 'apply_patch'} />`)}
-      ${found.fits.map((path) => html`<p key=${path}><code>${shown(path)}</code> has changed since: all edits of it would fit now.</p>`)}
-      ${found.unread.map((path) => html`<p key=${path}><code>${shown(path)}</code> cannot be shown: it is not there, is no text, is very large, or may not be read.</p>`)}
-      ${found.clashes.length > 0 && html`<div class="row"><button class="button" onClick=${say}>Tell the agent something about it</button></div>`}`}
+    ${
+      found &&
+      html`
+        <p class="small soft">The agent was told, and usually tries again by itself.</p>
+        ${found.clashes.map(
+          (clash, at) => html`<${Clash} key=${at} clash=${clash} named=${row.name === 'apply_patch'} />`,
+        )}
+        ${found.fits.map(
+          (path) => html`<p key=${path}>
+            <code>${shown(path)}</code> has changed since: all edits of it would fit now.
+          </p>`,
+        )}
+        ${found.unread.map(
+          (path) => html`<p key=${path}>
+            <code>${shown(path)}</code> cannot be shown: it is not there, is no text, is very large, or may not be read.
+          </p>`,
+        )}
+        ${
+          found.clashes.length > 0 &&
+          html`<div class="row"><button class="button" onClick=${say}>Tell the agent something about it</button></div>`
+        }
+      `
+    }
   </${Sheet}>`
 }

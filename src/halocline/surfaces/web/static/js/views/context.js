@@ -25,21 +25,72 @@ export function grouped(report) {
   return { groups, free }
 }
 
-const percent = (part, all) => (all ? `${part && (100 * part) / all < 1 ? '<1' : Math.round((100 * part) / all)} %` : '')
+const percent = (part, all) =>
+  all ? `${part && (100 * part) / all < 1 ? '<1' : Math.round((100 * part) / all)} %` : ''
 
 function Bar({ report }) {
   const { groups, free } = grouped(report)
   const all = Math.max(report.window, report.used)
   const [open, setOpen] = useState('')
   return html`<div class="stack">
-    <div class="stacked" aria-hidden="true">${groups.map((group) => html`<i key=${group.id} class=${`c-${group.id}`} style=${{ width: `${(100 * group.tokens) / all}%` }}></i>`)}
-      <i class="c-free" style=${{ flex: 1 }}></i>${report.reserve > 0 && html`<i class="c-reserve" style=${{ width: `${(100 * report.reserve) / all}%` }}></i>`}</div>
-    <ul class="legend">${groups.map((group) => html`<li key=${group.id}><button aria-expanded=${open === group.id} onClick=${() => setOpen(open === group.id ? '' : group.id)}>
-        <span class=${classes('swatch', `c-${group.id}`)} aria-hidden="true"></span><span class="grow">${group.label}</span><span class="mono tiny">${tokens(group.tokens)}</span><span class="soft tiny mono">${percent(group.tokens, all)}</span></button>
-        ${open === group.id && html`<ul class="plain pad-line">${group.parts.slice(0, 40).map((part, at) => html`<li key=${at} class="row"><span class="cut grow">${shown(part.name)}${part.times > 1 ? ` ×${part.times}` : ''}</span>${part.stale > 0 && html`<span class="warn tiny">${tokens(part.stale)} out of date</span>`}<span class="mono tiny">${tokens(part.tokens)}</span></li>`)}
-          ${group.parts.length > 40 && html`<li class="soft tiny">and ${count(group.parts.length - 40, 'more part')}</li>`}</ul>`}</li>`)}
-      <li><div><span class="swatch c-free" aria-hidden="true"></span><span class="grow">Free until it is shortened</span><span class="mono tiny">${report.window ? tokens(free) : 'not known'}</span><span class="soft tiny mono">${percent(free, all)}</span></div></li>
-      ${report.reserve > 0 && html`<li><div><span class="swatch c-reserve" aria-hidden="true"></span><span class="grow">Kept for the reply</span><span class="mono tiny">${tokens(report.reserve)}</span><span class="soft tiny mono">${percent(report.reserve, all)}</span></div></li>`}</ul>
+    <div class="stacked" aria-hidden="true">
+      ${groups.map(
+        (group) => html`<i
+          key=${group.id}
+          class=${`c-${group.id}`}
+          style=${{ width: `${(100 * group.tokens) / all}%` }}
+        ></i>`,
+      )}
+      <i class="c-free" style=${{ flex: 1 }}></i>
+      ${report.reserve > 0 && html`<i class="c-reserve" style=${{ width: `${(100 * report.reserve) / all}%` }}></i>`}
+    </div>
+    <ul class="legend">
+      ${groups.map(
+        (group) => html`<li key=${group.id}>
+          <button aria-expanded=${open === group.id} onClick=${() => setOpen(open === group.id ? '' : group.id)}>
+            <span class=${classes('swatch', `c-${group.id}`)} aria-hidden="true"></span>
+            <span class="grow">${group.label}</span>
+            <span class="mono tiny">${tokens(group.tokens)}</span>
+            <span class="soft tiny mono">${percent(group.tokens, all)}</span>
+          </button>
+          ${
+            open === group.id &&
+            html`<ul class="plain pad-line">
+              ${group.parts.slice(0, 40).map(
+                (part, at) => html`<li key=${at} class="row">
+                  <span class="cut grow">${shown(part.name)}${part.times > 1 ? ` ×${part.times}` : ''}</span>
+                  ${part.stale > 0 && html`<span class="warn tiny">${tokens(part.stale)} out of date</span>`}
+                  <span class="mono tiny">${tokens(part.tokens)}</span>
+                </li>`,
+              )}
+              ${
+                group.parts.length > 40 &&
+                html`<li class="soft tiny">and ${count(group.parts.length - 40, 'more part')}</li>`
+              }
+            </ul>`
+          }
+        </li>`,
+      )}
+      <li>
+        <div>
+          <span class="swatch c-free" aria-hidden="true"></span>
+          <span class="grow">Free until it is shortened</span>
+          <span class="mono tiny">${report.window ? tokens(free) : 'not known'}</span>
+          <span class="soft tiny mono">${percent(free, all)}</span>
+        </div>
+      </li>
+      ${
+        report.reserve > 0 &&
+        html`<li>
+          <div>
+            <span class="swatch c-reserve" aria-hidden="true"></span>
+            <span class="grow">Kept for the reply</span>
+            <span class="mono tiny">${tokens(report.reserve)}</span>
+            <span class="soft tiny mono">${percent(report.reserve, all)}</span>
+          </div>
+        </li>`
+      }
+    </ul>
   </div>`
 }
 
@@ -48,11 +99,26 @@ function Spark({ turns }) {
   const costs = turns.slice(-40).map((turn) => turn.cost)
   const most = Math.max(...costs.map((cost) => cost ?? 0))
   if (!most) return null
-  return html`<figure><div class="spark" role="img" aria-label=${`Cost of the last ${count(costs.length, 'turn')}: ${costs.map(money).join(', ')}`}>${costs.map((cost, at) => html`<i key=${at} title=${`${cost == null ? 'price unknown' : money(cost)}`} style=${{ height: `${(100 * (cost ?? 0)) / most}%` }}></i>`)}</div>
-    <figcaption class="tiny soft">Cost of each turn; the dearest was ${money(most)}</figcaption></figure>`
+  return html`<figure>
+    <div
+      class="spark"
+      role="img"
+      aria-label=${`Cost of the last ${count(costs.length, 'turn')}: ${costs.map(money).join(', ')}`}
+    >
+      ${costs.map(
+        (cost, at) => html`<i
+          key=${at}
+          title=${`${cost == null ? 'price unknown' : money(cost)}`}
+          style=${{ height: `${(100 * (cost ?? 0)) / most}%` }}
+        ></i>`,
+      )}
+    </div>
+    <figcaption class="tiny soft">Cost of each turn; the dearest was ${money(most)}</figcaption>
+  </figure>`
 }
 
-const Figure = ({ label, children, about = '' }) => html`<div title=${about}><div class="tiny">${label}</div><div>${children}</div></div>`
+const Figure = ({ label, children, about = '' }) =>
+  html`<div title=${about}><div class="tiny">${label}</div><div>${children}</div></div>`
 
 export default function Context({ task }) {
   task.version.value
@@ -64,15 +130,37 @@ export default function Context({ task }) {
   const [asked, setAsked] = useState(0)
   const { usage } = f
   const read = usage.input + usage.cache_read + usage.cache_write
-  const hit = cache.value?.read ? percent(cache.value.cached, cache.value.read) : read ? percent(usage.cache_read, read) : '–'
+  const hit = cache.value?.read
+    ? percent(cache.value.cached, cache.value.read)
+    : read
+      ? percent(usage.cache_read, read)
+      : '–'
   const compact = () =>
-    task.send('compact', { focus: focus.trim() }).then(() => (setAsked(f.compactions), setFocus(''), toast(f.running ? 'It is shortened before the next request.' : 'The conversation is being shortened.')), complain)
+    task
+      .send('compact', { focus: focus.trim() })
+      .then(
+        () => (
+          setAsked(f.compactions),
+          setFocus(''),
+          toast(f.running ? 'It is shortened before the next request.' : 'The conversation is being shortened.')
+        ),
+        complain,
+      )
   useEffect(() => {
     if (asked && f.compactions > asked) setAsked(0)
   }, [f.compactions])
   return html`<${Sheet} title="Context and cost" wide>
-    <p class="small soft">${short(f.model)} · ${report.value ? html`${tokens(report.value.used)} of ${report.value.window ? tokens(report.value.window) : '?'} tokens${report.value.window_known ? '' : ' (the size of the window is a guess)'}` : '…'}
-      <button class="link" onClick=${() => openSheet('models', { task })}>Use another model</button></p>
+    <p class="small soft">
+      ${short(f.model)} · ${
+        report.value
+          ? html`
+            ${tokens(report.value.used)} of ${report.value.window ? tokens(report.value.window) : '?'} tokens
+            ${report.value.window_known ? '' : ' (the size of the window is a guess)'}
+          `
+          : '…'
+      }
+      <button class="link" onClick=${() => openSheet('models', { task })}>Use another model</button>
+    </p>
     ${report.error && html`<${Refusal} error=${report.error} />`}
     ${!report.value && !report.error && html`<p class="soft" role="status">Counts…</p>`}
     ${report.value && html`<${Bar} report=${report.value} />`}
@@ -83,12 +171,33 @@ export default function Context({ task }) {
       <${Figure} label="From the cache">${hit}</${Figure}>
       <${Figure} label="Written to the cache">${tokens(usage.cache_write)}</${Figure}>
     </div>
-    ${cache.value?.misses?.length > 0 && html`<details class="compared"><summary>${count(cache.value.misses.length, 'request')} read again what was in the cache</summary><ul class="plain pad">${cache.value.misses.slice(-10).map((miss) => html`<li key=${miss.step}>Request ${miss.step}: ${shown(miss.why ?? miss.cause ?? '')}${miss.extra ? ` (${money(miss.extra)} more)` : ''}</li>`)}</ul></details>`}
+    ${
+      cache.value?.misses?.length > 0 &&
+      html`<details class="compared">
+        <summary>${count(cache.value.misses.length, 'request')} read again what was in the cache</summary>
+        <ul class="plain pad">
+          ${cache.value.misses.slice(-10).map(
+            (miss) => html`<li key=${miss.step}>
+              Request ${miss.step}: ${shown(miss.why ?? miss.cause ?? '')}
+              ${miss.extra ? ` (${money(miss.extra)} more)` : ''}
+            </li>`,
+          )}
+        </ul>
+      </details>`
+    }
     <${Spark} turns=${f.turns} />
     <form class="stack" onSubmit=${(e) => (e.preventDefault(), compact())}>
-      <label><span class="small">Make the conversation shorter. What matters most?</span><input class="field" placeholder="May stay empty" value=${focus} onInput=${(e) => setFocus(e.target.value)} /></label>
-      <div class="row"><button class="button" type="submit" disabled=${!f.turns.length}>Shorten now</button><span class="tiny soft">The model reads a summary instead; you can undo it in the transcript.</span></div>
+      <label>
+        <span class="small">Make the conversation shorter. What matters most?</span>
+        <input class="field" placeholder="May stay empty" value=${focus} onInput=${(e) => setFocus(e.target.value)} />
+      </label>
+      <div class="row">
+        <button class="button" type="submit" disabled=${!f.turns.length}>Shorten now</button>
+        <span class="tiny soft">The model reads a summary instead; you can undo it in the transcript.</span>
+      </div>
     </form>
-    <p class="tiny soft">What a task may cost at most (max_cost) is in <a href="#/settings" onClick=${closeSheet}>the settings</a>.</p>
+    <p class="tiny soft">
+      What a task may cost at most (max_cost) is in <a href="#/settings" onClick=${closeSheet}>the settings</a>.
+    </p>
   </${Sheet}>`
 }

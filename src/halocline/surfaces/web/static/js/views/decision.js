@@ -33,8 +33,10 @@ function approveWords(task, row) {
 
 /** What can be edited as a whole before it runs: [argument, words]. Edits of parts are edited in their diff. */
 function editable(row) {
-  if (row.kind === 'execute' && typeof row.arguments?.command === 'string') return ['command', 'The command to run instead', 'Run this']
-  if (row.name === 'write_to_file' && typeof row.arguments?.content === 'string') return ['content', 'What the file shall hold', 'Write this']
+  if (row.kind === 'execute' && typeof row.arguments?.command === 'string')
+    return ['command', 'The command to run instead', 'Run this']
+  if (row.name === 'write_to_file' && typeof row.arguments?.content === 'string')
+    return ['content', 'What the file shall hold', 'Write this']
   return null
 }
 
@@ -44,7 +46,8 @@ const SCOPES = [
   ['everywhere', 'everywhere'],
 ]
 
-export const grantText = (grant) => (grant?.argv?.length ? `${grant.argv.join(' ')} …` : grant?.mcp || grant?.subject || grant?.kind || '')
+export const grantText = (grant) =>
+  grant?.argv?.length ? `${grant.argv.join(' ')} …` : grant?.mcp || grant?.subject || grant?.kind || ''
 
 /** To the diff in the card, where its first hunk is edited. */
 function toHunk(row) {
@@ -90,7 +93,8 @@ export function Decision({ task, row, docked = false }) {
     if (form) box.current?.querySelector('input, textarea')?.focus()
   }, [form])
   function pressed(e) {
-    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || Date.now() - (waiting?.arrived ?? 0) < ARMED_AFTER) return
+    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || Date.now() - (waiting?.arrived ?? 0) < ARMED_AFTER)
+      return
     if (e.target.closest('input, textarea')) return
     const deeds = { a: () => grant && setForm('always'), r: () => setForm('reject'), e: () => canEdit && edit() }
     if (deeds[e.key]) {
@@ -101,31 +105,101 @@ export function Decision({ task, row, docked = false }) {
   const close = () => (setForm(''), setText(null), box.current?.querySelector('.primary')?.focus())
   const onEscape = (e) => e.key === 'Escape' && (e.stopPropagation(), e.preventDefault(), close())
   const reject = () => decide('reject_once', { note: [note, now.note].filter(Boolean).join('\n\n') })
-  return html`<div class=${classes('decision', docked && 'docked')} ref=${box} onKeyDown=${pressed} role="group" aria-label=${`Approve: ${row.title}`}>
+  return html`<div
+    class=${classes('decision', docked && 'docked')}
+    ref=${box}
+    onKeyDown=${pressed}
+    role="group"
+    aria-label=${`Approve: ${row.title}`}
+  >
     ${!docked && reason && html`<p class="soft small">${shown(reason)}</p>`}
     ${!docked && place && html`<p class="soft small">in <code>${shown(place)}</code></p>`}
     ${!docked && sandbox && html`<p class="soft small">${shown(sandbox)}</p>`}
     ${!docked && detail && detail !== row.title && html`<pre class="detail" tabindex="0">${shown(detail)}</pre>`}
-    ${!docked && parts?.length > 1 && html`<ul class="plain parts">${parts.map((part, at) => html`<li key=${at}><code>${shown(part.text ?? '')}</code> <span class="soft tiny">${shown(part.reason || part.effect || '')}</span></li>`)}</ul>`}
-    ${now.verdict === 'rejected' && now.of > now.taken && now.taken === 0 && html`<p class="small soft">${Object.keys(choicesOf(request).value.rejected).length === now.of ? 'No change is left: it is rejected, with what you wrote.' : 'This part cannot be taken out exactly, so nothing is written: the agent is told what you chose.'}</p>`}
-    ${form === '' && html`<div class="row">
-      <button class="button primary" disabled=${busy} onClick=${() => guarded(() => approve(task, row))}>${approveWords(task, row)} ${docked && html`<kbd aria-hidden="true">⏎</kbd>`}</button>
-      ${grant && now.verdict === 'as it is' && html`<button class="button" onClick=${() => setForm('always')}>Always… ${docked && html`<kbd aria-hidden="true">A</kbd>`}</button>`}
-      ${canEdit && html`<button class="button" onClick=${edit}>Edit… ${docked && html`<kbd aria-hidden="true">E</kbd>`}</button>`}
-      <button class="button danger" onClick=${() => setForm('reject')}>Reject… ${docked && html`<kbd aria-hidden="true">R</kbd>`}</button>
-    </div>`}
-    ${form === 'reject' && html`<form class="decision-form" onKeyDown=${onEscape} onSubmit=${(e) => (e.preventDefault(), reject())}>
-      <label class="hidden-text" for=${`note-${request}-${docked}`}>Why not, or what instead</label>
-      <input class="field grow" id=${`note-${request}-${docked}`} placeholder="Why not, or what instead (may stay empty)" value=${note} onInput=${(e) => setNote(e.target.value)} />
-      <button class="button danger" type="submit">Reject</button><button class="button quiet" type="button" onClick=${close}>Back</button>
-    </form>`}
+    ${
+      !docked &&
+      parts?.length > 1 &&
+      html`<ul class="plain parts">
+        ${parts.map(
+          (part, at) => html`<li key=${at}>
+            <code>${shown(part.text ?? '')}</code>
+            ${' '}
+            <span class="soft tiny">${shown(part.reason || part.effect || '')}</span>
+          </li>`,
+        )}
+      </ul>`
+    }
+    ${
+      now.verdict === 'rejected' &&
+      now.of > now.taken &&
+      now.taken === 0 &&
+      html`<p class="small soft">
+        ${Object.keys(choicesOf(request).value.rejected).length === now.of ? 'No change is left: it is rejected, with what you wrote.' : 'This part cannot be taken out exactly, so nothing is written: the agent is told what you chose.'}
+      </p>`
+    }
+    ${
+      form === '' &&
+      html`<div class="row">
+        <button class="button primary" disabled=${busy} onClick=${() => guarded(() => approve(task, row))}>
+          ${approveWords(task, row)} ${docked && html`<kbd aria-hidden="true">⏎</kbd>`}
+        </button>
+        ${
+          grant &&
+          now.verdict === 'as it is' &&
+          html`<button class="button" onClick=${() => setForm('always')}>
+            Always… ${docked && html`<kbd aria-hidden="true">A</kbd>`}
+          </button>`
+        }
+        ${
+          canEdit &&
+          html`<button class="button" onClick=${edit}>Edit… ${docked && html`<kbd aria-hidden="true">E</kbd>`}</button>`
+        }
+        <button class="button danger" onClick=${() => setForm('reject')}>
+          Reject… ${docked && html`<kbd aria-hidden="true">R</kbd>`}
+        </button>
+      </div>`
+    }
+    ${
+      form === 'reject' &&
+      html`<form class="decision-form" onKeyDown=${onEscape} onSubmit=${(e) => (e.preventDefault(), reject())}>
+        <label class="hidden-text" for=${`note-${request}-${docked}`}>Why not, or what instead</label>
+        <input
+          class="field grow"
+          id=${`note-${request}-${docked}`}
+          placeholder="Why not, or what instead (may stay empty)"
+          value=${note}
+          onInput=${(e) => setNote(e.target.value)}
+        />
+        <button class="button danger" type="submit">Reject</button>
+        <button class="button quiet" type="button" onClick=${close}>Back</button>
+      </form>`
+    }
     ${form === 'edit' && !whole && html`<p class="small soft" role="status">Fetches all of it…</p>`}
-    ${form === 'edit' && whole && html`<form class="decision-form" onKeyDown=${onEscape} onSubmit=${(e) => (e.preventDefault(), decide('allow_once', { note: now.note, arguments: { ...complete.arguments, [whole[0]]: text } }))}>
-      <label class="hidden-text" for=${`edit-${request}-${docked}`}>${whole[1]}</label>
-      <textarea class="field mono grow" id=${`edit-${request}-${docked}`} rows=${Math.min(16, Math.max(2, text.split('\n').length))} value=${text} onInput=${(e) => setText(e.target.value)} spellcheck="false"></textarea>
-      <button class="button primary" type="submit">${whole[2]}</button><button class="button quiet" type="button" onClick=${close}>Back</button>
-    </form>`}
-    ${form === 'always' && html`<${Always} event=${event} grant=${grant} decide=${decide} close=${close} onEscape=${onEscape} />`}
+    ${
+      form === 'edit' &&
+      whole &&
+      html`<form
+        class="decision-form"
+        onKeyDown=${onEscape}
+        onSubmit=${(e) => (e.preventDefault(), decide('allow_once', { note: now.note, arguments: { ...complete.arguments, [whole[0]]: text } }))}
+      >
+        <label class="hidden-text" for=${`edit-${request}-${docked}`}>${whole[1]}</label>
+        <textarea
+          class="field mono grow"
+          id=${`edit-${request}-${docked}`}
+          rows=${Math.min(16, Math.max(2, text.split('\n').length))}
+          value=${text}
+          onInput=${(e) => setText(e.target.value)}
+          spellcheck="false"
+        ></textarea>
+        <button class="button primary" type="submit">${whole[2]}</button>
+        <button class="button quiet" type="button" onClick=${close}>Back</button>
+      </form>`
+    }
+    ${
+      form === 'always' &&
+      html`<${Always} event=${event} grant=${grant} decide=${decide} close=${close} onEscape=${onEscape} />`
+    }
   </div>`
 }
 
@@ -133,11 +207,31 @@ function Always({ event, grant, decide, close, onEscape }) {
   const [scope, setScope] = useState('task')
   const [wider, setWider] = useState(false)
   const offers = [[false, grant], ...(event?.wider ? [[true, event.wider]] : [])]
-  return html`<form class="decision-form column" onKeyDown=${onEscape} onSubmit=${(e) => (e.preventDefault(), decide('allow_always', { scope, wider }))}>
-    <fieldset><legend>Allow without asking</legend>
-      ${offers.map(([is, offer]) => html`<label key=${String(is)} class="choice"><input type="radio" name="what" checked=${wider === is} onChange=${() => setWider(is)} /> <code>${shown(grantText(offer))}</code></label>`)}
+  return html`<form
+    class="decision-form column"
+    onKeyDown=${onEscape}
+    onSubmit=${(e) => (e.preventDefault(), decide('allow_always', { scope, wider }))}
+  >
+    <fieldset>
+      <legend>Allow without asking</legend>
+      ${offers.map(
+        ([is, offer]) => html`<label key=${String(is)} class="choice">
+          <input type="radio" name="what" checked=${wider === is} onChange=${() => setWider(is)} />
+          ${' '}
+          <code>${shown(grantText(offer))}</code>
+        </label>`,
+      )}
     </fieldset>
-    <div class="row">${SCOPES.map(([value, text]) => html`<label key=${value} class="choice"><input type="radio" name="scope" checked=${scope === value} onChange=${() => setScope(value)} /> ${text}</label>`)}</div>
-    <div class="row"><button class="button primary" type="submit">Allow</button><button class="button quiet" type="button" onClick=${close}>Back</button></div>
+    <div class="row">
+      ${SCOPES.map(
+        ([value, text]) => html`<label key=${value} class="choice">
+          <input type="radio" name="scope" checked=${scope === value} onChange=${() => setScope(value)} /> ${text}
+        </label>`,
+      )}
+    </div>
+    <div class="row">
+      <button class="button primary" type="submit">Allow</button>
+      <button class="button quiet" type="button" onClick=${close}>Back</button>
+    </div>
   </form>`
 }

@@ -10,20 +10,34 @@ import { approve, ARMED_AFTER, Decision, dockedForm, openForm } from './decision
 import { answer } from '../answering.js'
 
 const FORMS = { a: 'always', r: 'reject', e: 'edit' }
-const VERBS = { edit: 'Edit', execute: 'Run', delete: 'Delete', move: 'Move', fetch: 'Fetch', read: 'Read', search: 'Search' }
+const VERBS = {
+  edit: 'Edit',
+  execute: 'Run',
+  delete: 'Delete',
+  move: 'Move',
+  fetch: 'Fetch',
+  read: 'Read',
+  search: 'Search',
+}
 const TOLD_FOR = 10
 
 /** What is wanted, with its verb where the title does not begin with it. */
 const Wanted = ({ event }) => {
   const verb = VERBS[event.kind] ?? 'Allow'
-  return html`${!event.title.startsWith(verb) && html`<strong>${verb}</strong> `}<code class="cut grow">${shown(event.title)}</code>`
+  return html`
+    ${!event.title.startsWith(verb) && html`<strong>${verb}</strong> `}
+    <code class="cut grow">${shown(event.title)}</code>
+  `
 }
 
 /** Whether keys of a decision may be taken here: not while somebody writes, and not what a button is meant to do. */
 function isFree(event) {
   const composer = event.target.closest?.('.composer textarea')
-  if (composer) return !composer.value && composer.dataset.given !== 'true' && !composer.getAttribute('aria-activedescendant')
-  return !typing(event.target) && !(event.key === 'Enter' && event.target.closest?.('button, a, summary, [role=menuitem]'))
+  if (composer)
+    return !composer.value && composer.dataset.given !== 'true' && !composer.getAttribute('aria-activedescendant')
+  return (
+    !typing(event.target) && !(event.key === 'Enter' && event.target.closest?.('button, a, summary, [role=menuitem]'))
+  )
 }
 
 function useKeys(task, first) {
@@ -33,7 +47,16 @@ function useKeys(task, first) {
     if (!first) return undefined
     function pressed(event) {
       if (!event.isTrusted || event.target.closest?.('[data-own-keys]')) return // ours, or keys of a diff's hunks
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat || sheet.value) return
+      if (
+        event.defaultPrevented ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        event.isComposing ||
+        event.repeat ||
+        sheet.value
+      )
+        return
       if (Date.now() - since.current.at < ARMED_AFTER || !isFree(event)) {
         // An Enter that comes too early does nothing at all, rather than something else.
         if (event.key === 'Enter' && isFree(event)) event.preventDefault()
@@ -42,7 +65,8 @@ function useKeys(task, first) {
       const inComposer = event.target.closest?.('.composer textarea')
       if (first.kind === 'approval') {
         if (event.key === 'Enter' && !event.shiftKey) approve(task, callRow(task.transcript, first.event.call))
-        else if (!inComposer && FORMS[event.key] && !dockedForm.value) openForm(callRow(task.transcript, first.event.call), FORMS[event.key])
+        else if (!inComposer && FORMS[event.key] && !dockedForm.value)
+          openForm(callRow(task.transcript, first.event.call), FORMS[event.key])
         else return
       } else {
         const option = first.event.options?.[Number(event.key) - 1]
@@ -69,16 +93,32 @@ function Elsewhere({ task }) {
     return () => clearTimeout(timer)
   }, [last?.request])
   if (left <= 0) return null
-  return html`<p class="elsewhere soft tiny" role="status">${last.decision.startsWith('allow') ? 'Approved' : 'Rejected'} by ${shown(last.client)}, ${clock(last.at)}</p>`
+  return html`<p class="elsewhere soft tiny" role="status">
+    ${last.decision.startsWith('allow') ? 'Approved' : 'Rejected'} by ${shown(last.client)}, ${clock(last.at)}
+  </p>`
 }
 
 function Batch({ task, approvals }) {
   const [open, setOpen] = useState(false)
   if (approvals.length < 2) return null
   return html`<div class="batch">
-    <div class="row"><button class="button small" onClick=${() => approvals.forEach(({ event }) => approve(task, callRow(task.transcript, event.call)))}>Approve all ${approvals.length}</button>
-      <button class="button small quiet" aria-expanded=${open} onClick=${() => setOpen(!open)}>${open ? 'Hide them' : 'Show them'}</button></div>
-    ${open && html`<ul class="plain-list tiny">${approvals.map(({ request, event }) => html`<li key=${request}><${Wanted} event=${event} /></li>`)}</ul>`}
+    <div class="row">
+      <button
+        class="button small"
+        onClick=${() => approvals.forEach(({ event }) => approve(task, callRow(task.transcript, event.call)))}
+      >
+        Approve all ${approvals.length}
+      </button>
+      <button class="button small quiet" aria-expanded=${open} onClick=${() => setOpen(!open)}>
+        ${open ? 'Hide them' : 'Show them'}
+      </button>
+    </div>
+    ${
+      open &&
+      html`<ul class="plain-list tiny">
+        ${approvals.map(({ request, event }) => html`<li key=${request}><${Wanted} event=${event} /></li>`)}
+      </ul>`
+    }
   </div>`
 }
 
@@ -97,17 +137,46 @@ export function Dock({ task }) {
   const more = waiting.length > 1 ? ` (1 of ${waiting.length})` : ''
   if (first.kind === 'question')
     return html`<section class="dock" aria-label="Question">
-      <div class="dock-title"><span class="dot asks" aria-hidden="true"></span><strong class="cut">${shown(first.event.question)}</strong><span class="soft">${more}</span></div>
-      ${first.event.options?.length > 0 && html`<div class="row">${first.event.options.map((option, at) => html`<button key=${at} class="button option" onClick=${() => answer(task, first.request, option)}>${at < 9 && html`<kbd aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}</button>`)}</div>`}
+      <div class="dock-title">
+        <span class="dot asks" aria-hidden="true"></span>
+        <strong class="cut">${shown(first.event.question)}</strong>
+        <span class="soft">${more}</span>
+      </div>
+      ${
+        first.event.options?.length > 0 &&
+        html`<div class="row">
+          ${first.event.options.map(
+            (option, at) => html`<button
+              key=${at}
+              class="button option"
+              onClick=${() => answer(task, first.request, option)}
+            >
+              ${at < 9 && html`<kbd aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}
+            </button>`,
+          )}
+        </div>`
+      }
       <p class="soft tiny">Or write an answer below.</p>
     </section>`
   const row = callRow(task.transcript, first.event.call)
   if (!row?.approval) return null
   return html`<section class="dock" aria-label="Approval needed">
-    <div class="dock-title"><span class="dot asks" aria-hidden="true"></span><${Wanted} event=${first.event} /><span class="soft">${more}</span></div>
+    <div class="dock-title">
+      <span class="dot asks" aria-hidden="true"></span>
+      <${Wanted} event=${first.event} />
+      <span class="soft">${more}</span>
+    </div>
     <${Decision} key=${first.request} task=${task} row=${row} docked />
-    <div class="row dock-foot"><${Batch} task=${task} approvals=${waiting.filter((one) => one.kind === 'approval')} /><span class="grow"></span>
-      <button class="link tiny" onClick=${() => openSheet('policy', { task, command: first.event.kind === 'execute' ? first.event.title : '' })}>Why was this asked?</button></div>
+    <div class="row dock-foot">
+      <${Batch} task=${task} approvals=${waiting.filter((one) => one.kind === 'approval')} />
+      <span class="grow"></span>
+      <button
+        class="link tiny"
+        onClick=${() => openSheet('policy', { task, command: first.event.kind === 'execute' ? first.event.title : '' })}
+      >
+        Why was this asked?
+      </button>
+    </div>
     <${Elsewhere} task=${task} />
   </section>`
 }

@@ -4,7 +4,15 @@ import { query } from '../line.js'
 import { complain } from '../store.js'
 
 const known = new Map()
-const SAID = { none: 'None', minimal: 'Minimal', low: 'Low', medium: 'Medium', high: 'High', xhigh: 'Very high', max: 'Max' }
+const SAID = {
+  none: 'None',
+  minimal: 'Minimal',
+  low: 'Low',
+  medium: 'Medium',
+  high: 'High',
+  xhigh: 'Very high',
+  max: 'Max',
+}
 const tokens = (number) => `${number.toLocaleString('en-US')} tokens`
 
 /** What a model can be told, asked once for each model and mode. */
@@ -14,7 +22,10 @@ function useEfforts(model, mode) {
   useEffect(() => {
     if (!model || known.has(key)) return undefined
     let here = true
-    query('efforts', { model, mode }).then((found) => (known.set(key, found), here && again((n) => n + 1)), () => {})
+    query('efforts', { model, mode }).then(
+      (found) => (known.set(key, found), here && again((n) => n + 1)),
+      () => {},
+    )
     return () => (here = false)
   }, [key])
   return known.get(key)

@@ -74,11 +74,31 @@ export default function Find({ task }) {
     else if (e.key === 'Enter') (e.preventDefault(), go(e.shiftKey ? -1 : 1))
   }
   return html`<div class="find" role="search" aria-label="Find in this task" onKeyDown=${pressed}>
-    <input class="field" type="search" ref=${field} aria-label="Find in this task" placeholder="Find in this task" value=${words} onInput=${(e) => (setWords(e.target.value), setAt(0))} />
-    <span class="tiny soft find-count" role="status">${!words ? '' : found.length ? `${here + 1} of ${found.length}${found.length === MOST ? '+' : ''}` : 'Nothing found'}</span>
-    ${words && !allOpen.value && html`<button class="button small" onClick=${() => (allOpen.value = true)}>In details, too</button>`}
-    <button class="icon-button" aria-label="Place before" title="Shift+Enter" onClick=${() => go(-1)}><span class="turned"><${Icon} name="down" size="16" /></span></button>
-    <button class="icon-button" aria-label="Next place" title="Enter" onClick=${() => go(1)}><${Icon} name="down" size="16" /></button>
-    <button class="icon-button" aria-label="Close" onClick=${() => (finding.value = false)}><${Icon} name="close" size="16" /></button>
+    <input
+      class="field"
+      type="search"
+      ref=${field}
+      aria-label="Find in this task"
+      placeholder="Find in this task"
+      value=${words}
+      onInput=${(e) => (setWords(e.target.value), setAt(0))}
+    />
+    <span class="tiny soft find-count" role="status">
+      ${!words ? '' : found.length ? `${here + 1} of ${found.length}${found.length === MOST ? '+' : ''}` : 'Nothing found'}
+    </span>
+    ${
+      words &&
+      !allOpen.value &&
+      html`<button class="button small" onClick=${() => (allOpen.value = true)}>In details, too</button>`
+    }
+    <button class="icon-button" aria-label="Place before" title="Shift+Enter" onClick=${() => go(-1)}>
+      <span class="turned"><${Icon} name="down" size="16" /></span>
+    </button>
+    <button class="icon-button" aria-label="Next place" title="Enter" onClick=${() => go(1)}>
+      <${Icon} name="down" size="16" />
+    </button>
+    <button class="icon-button" aria-label="Close" onClick=${() => (finding.value = false)}>
+      <${Icon} name="close" size="16" />
+    </button>
   </div>`
 }

@@ -13,16 +13,27 @@ const STALL = 20
 function activity(f, now) {
   if (f.waiting.length) return f.waiting[0].kind === 'question' ? 'Has a question' : 'Needs your approval'
   if (f.cutOff) return 'Cut off when its process ended. Say something, and it goes on.'
-  if (!f.running) return f.last?.reason === 'error' ? 'Failed' : f.last?.reason === 'cancelled' ? 'Stopped' : f.last ? 'Done' : 'New'
+  if (!f.running)
+    return f.last?.reason === 'error' ? 'Failed' : f.last?.reason === 'cancelled' ? 'Stopped' : f.last ? 'Done' : 'New'
   const lasted = Math.max(0, Math.round(now - (f.activitySince ?? f.since)))
   if (f.activity === 'tool') return `${f.tool.kind === 'execute' ? 'Running' : 'Doing'} ${f.tool.title} · ${lasted} s`
-  if (f.activity === 'retry') return `Tries again in ${Math.max(0, Math.round((f.retry.until - Date.now()) / 1000))} s: ${f.retry.cause}`
+  if (f.activity === 'retry')
+    return `Tries again in ${Math.max(0, Math.round((f.retry.until - Date.now()) / 1000))} s: ${f.retry.cause}`
   if (f.activity === 'thinking') return `Thinking · ${lasted} s`
   if (f.activity === 'writing') return 'Writing'
   return `Waiting for the model · ${lasted} s`
 }
 
-const dot = (f) => (f.waiting.length ? 'asks' : f.running ? 'runs' : f.last?.reason === 'error' ? 'failed' : f.last?.reason === 'end_turn' ? 'done' : '')
+const dot = (f) =>
+  f.waiting.length
+    ? 'asks'
+    : f.running
+      ? 'runs'
+      : f.last?.reason === 'error'
+        ? 'failed'
+        : f.last?.reason === 'end_turn'
+          ? 'done'
+          : ''
 
 function Todos({ todos }) {
   const [open, setOpen] = useState(false)
@@ -34,9 +45,22 @@ function Todos({ todos }) {
       <span class="mono tiny">${done}/${todos.length}</span>
       <span class="cut soft">${step ? step.text : 'All done'}</span>
     </button>
-    ${open && html`<ul class="todo-list">${todos.map((todo, at) => html`<li key=${at} class=${todo.status ?? 'pending'}>
-      <span aria-hidden="true">${todo.status === 'completed' ? '✓' : todo.status === 'in_progress' ? '▸' : '○'}</span>
-      <span class="hidden-text">${todo.status === 'completed' ? 'done: ' : todo.status === 'in_progress' ? 'now: ' : 'to do: '}</span>${todo.text}</li>`)}</ul>`}
+    ${
+      open &&
+      html`<ul class="todo-list">
+        ${todos.map(
+          (todo, at) => html`<li key=${at} class=${todo.status ?? 'pending'}>
+            <span aria-hidden="true">
+              ${todo.status === 'completed' ? '✓' : todo.status === 'in_progress' ? '▸' : '○'}
+            </span>
+            <span class="hidden-text">
+              ${todo.status === 'completed' ? 'done: ' : todo.status === 'in_progress' ? 'now: ' : 'to do: '}
+            </span>
+            ${todo.text}
+          </li>`,
+        )}
+      </ul>`
+    }
   </div>`
 }
 
@@ -58,17 +82,58 @@ export function Header({ task }) {
       <${MenuButton} />
       <span class=${classes('dot', dot(f))} aria-hidden="true"></span>
       <h1 class="task-title cut" title=${title}>${title}</h1>
-      <button class="chip meter" onClick=${() => openSheet('context', { task })} title="What fills the window, and what it costs"
-        aria-label=${`Context ${Math.round(share * 100)} %, cost ${money(f.cost)}`}>
-        <span class="bar" aria-hidden="true"><i class=${share > 0.8 ? 'full' : ''} style=${{ width: `${share * 100}%` }}></i></span>
-        <span>${f.window ? `${Math.round(share * 100)} %` : tokens(f.context)}</span><span class="wide-only">${money(f.cost)}</span>
+      <button
+        class="chip meter"
+        onClick=${() => openSheet('context', { task })}
+        title="What fills the window, and what it costs"
+        aria-label=${`Context ${Math.round(share * 100)} %, cost ${money(f.cost)}`}
+      >
+        <span class="bar" aria-hidden="true">
+          <i class=${share > 0.8 ? 'full' : ''} style=${{ width: `${share * 100}%` }}></i>
+        </span>
+        <span>${f.window ? `${Math.round(share * 100)} %` : tokens(f.context)}</span>
+        <span class="wide-only">${money(f.cost)}</span>
       </button>
-      <button class=${classes('icon-button', reviewOpen.value && 'pressed')} aria-pressed=${reviewOpen.value} aria-label=${`What changed: ${count(f.changed.size, 'file')}`} title=${`What changed (${keyOf('review')})`} onClick=${() => (reviewOpen.value = !reviewOpen.value)}><${Icon} name="diff" /></button>
-      <button class="icon-button" aria-label="Go back to a moment" title="Go back to a moment" onClick=${() => openSheet('restore', { task })}><${Icon} name="undo" /></button>
+      <button
+        class=${classes('icon-button', reviewOpen.value && 'pressed')}
+        aria-pressed=${reviewOpen.value}
+        aria-label=${`What changed: ${count(f.changed.size, 'file')}`}
+        title=${`What changed (${keyOf('review')})`}
+        onClick=${() => (reviewOpen.value = !reviewOpen.value)}
+      >
+        <${Icon} name="diff" />
+      </button>
+      <button
+        class="icon-button"
+        aria-label="Go back to a moment"
+        title="Go back to a moment"
+        onClick=${() => openSheet('restore', { task })}
+      >
+        <${Icon} name="undo" />
+      </button>
     </div>
-    <div class="task-sub soft tiny">${f.parent && html`<a class="to-parent" href=${`#/task/${f.parent}`} title="This is a sub-agent: back to the task that began it">← <span class="hidden-text">back to </span>its task</a>`}<span class="cut">${activity(f, now)}</span>${f.running && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}</div>
+    <div class="task-sub soft tiny">
+      ${
+        f.parent &&
+        html`<a
+          class="to-parent"
+          href=${`#/task/${f.parent}`}
+          title="This is a sub-agent: back to the task that began it"
+        >
+          ← <span class="hidden-text">back to </span>
+          its task
+        </a>`
+      }
+      <span class="cut">${activity(f, now)}</span>
+      ${f.running && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}
+    </div>
     ${f.todos.length > 0 && html`<${Todos} todos=${f.todos} />`}
-    ${stalled && html`<div class="banner warn" role="status"><span class="grow">Nothing came from the model for ${Math.round(now - (f.activitySince ?? f.since))} s.</span>
-      <button class="button small" onClick=${() => task.send('interrupt')}>Stop</button></div>`}
+    ${
+      stalled &&
+      html`<div class="banner warn" role="status">
+        <span class="grow">Nothing came from the model for ${Math.round(now - (f.activitySince ?? f.since))} s.</span>
+        <button class="button small" onClick=${() => task.send('interrupt')}>Stop</button>
+      </div>`
+    }
   </header>`
 }

@@ -28,9 +28,29 @@ const ask = (what) => (asked.value = { ...asked.value, limit: STEP, ...what })
 export default function History({ path }) {
   const [first = ''] = path
   const tab = ['trash', 'storage', 'import'].includes(first) ? first : 'tasks'
-  return html`<${Page} title="History" below=${html`<${Tabs} label="Parts of the history" here=${tab} href=${(word) => (word === 'tasks' ? '#/history' : `#/history/${word}`)}
-    tabs=${[['tasks', 'Tasks'], ['trash', 'Trash'], ['storage', 'Storage'], ['import', 'Import']]} />`}>
-    ${tab === 'trash' ? html`<${Trash} restore=${bringBack} />` : tab === 'storage' ? html`<${Storage} />` : tab === 'import' ? html`<${Lazy} load=${loadImport} />` : html`<${Tasks} here=${first} />`}
+  return html`<${Page}
+    title="History"
+    below=${html`<${Tabs}
+      label="Parts of the history"
+      here=${tab}
+      href=${(word) => (word === 'tasks' ? '#/history' : `#/history/${word}`)}
+      tabs=${[
+        ['tasks', 'Tasks'],
+        ['trash', 'Trash'],
+        ['storage', 'Storage'],
+        ['import', 'Import'],
+      ]}
+    />`}
+  >
+    ${
+      tab === 'trash'
+        ? html`<${Trash} restore=${bringBack} />`
+        : tab === 'storage'
+          ? html`<${Storage} />`
+          : tab === 'import'
+            ? html`<${Lazy} load=${loadImport} />`
+            : html`<${Tasks} here=${first} />`
+    }
   </${Page}>`
 }
 
@@ -67,7 +87,8 @@ function Tasks({ here }) {
     if (found.value) found.again()
   }, [board.value])
   const list = (found.value ?? []).slice(0, wish.limit)
-  const info = (found.value ?? []).find((one) => one.task === here) ?? (all.value ?? []).find((one) => one.task === here)
+  const info =
+    (found.value ?? []).find((one) => one.task === here) ?? (all.value ?? []).find((one) => one.task === here)
   const deeds = {
     open: (one) => go('task', one.task),
     pin: async (one) => (await label(one, { favourite: !one.favourite })) && changed(),
@@ -79,26 +100,59 @@ function Tasks({ here }) {
   }
   const close = () => setDialog(null)
   return html`
-    <${Panes} label="Tasks" back="#/history" rest="Choose a task to look at it: arrow keys, or a click." detail=${info && html`<${Preview} key=${info.task} info=${info} deeds=${deeds} words=${words} />`}
+    <${Panes}
+      label="Tasks"
+      back="#/history"
+      rest="Choose a task to look at it: arrow keys, or a click."
+      detail=${info && html`<${Preview} key=${info.task} info=${info} deeds=${deeds} words=${words} />`}
       list=${html`
         <${Wishes} all=${all.value ?? []} />
         <${Chosen} list=${list} deeds=${deeds} />
-        <${Answer} of=${found} what="the history">${() => list.length
-          ? html`<${Rows} list=${list} here=${here} deeds=${deeds} grouped=${(wish.order || (words ? 'relevance' : 'time')) === 'time'} />
-            ${found.value.length > wish.limit && html`<p class="pane-empty"><button class="button" onClick=${() => (asked.value = { ...wish, limit: wish.limit + STEP })}>Show more</button></p>`}`
-          : html`<${Nothing} words=${words} />`}</${Answer}>
-      `} />
-    ${dialog?.kind === 'rename' && html`<${RenameDialog} info=${dialog.info} onClose=${close} onDone=${async (name) => (close(), (await label(dialog.info, { name })) && changed())} />`}
-    ${dialog?.kind === 'export' && html`<${ExportDialog} info=${dialog.info} onClose=${close} />`}`
+        <${Answer} of=${found} what="the history">
+          ${() =>
+            list.length
+              ? html`
+                <${Rows}
+                  list=${list}
+                  here=${here}
+                  deeds=${deeds}
+                  grouped=${(wish.order || (words ? 'relevance' : 'time')) === 'time'}
+                />
+                ${
+                  found.value.length > wish.limit &&
+                  html`<p class="pane-empty">
+                    <button class="button" onClick=${() => (asked.value = { ...wish, limit: wish.limit + STEP })}>
+                      Show more
+                    </button>
+                  </p>`
+                }
+              `
+              : html`<${Nothing} words=${words} />`}
+        </${Answer}>
+      `}
+    />
+    ${
+      dialog?.kind === 'rename' &&
+      html`<${RenameDialog}
+        info=${dialog.info}
+        onClose=${close}
+        onDone=${async (name) => (close(), (await label(dialog.info, { name })) && changed())}
+      />`
+    }
+    ${dialog?.kind === 'export' && html`<${ExportDialog} info=${dialog.info} onClose=${close} />`}
+  `
 }
 
 function Nothing({ words }) {
   if (words) return html`<${Cleared} words=${words} clear=${() => ask({ words: '' })} />`
   const { workspace, model, status, tag, favourite } = asked.value
   if (workspace || model || status || tag || favourite)
-    return html`<${Empty} title="No task is like this."><button class="link" onClick=${() => ask(NONE)}>Show all</button></${Empty}>`
+    return html`<${Empty} title="No task is like this.">
+      <button class="link" onClick=${() => ask(NONE)}>Show all</button>
+    </${Empty}>`
   return html`<${Empty} title="No tasks yet.">
-    <p><a href="#/">Begin one.</a> Conversations with other agents can be <a href="#/history/import">imported</a>.</p></${Empty}>`
+    <p><a href="#/">Begin one.</a> Conversations with other agents can be <a href="#/history/import">imported</a>.</p>
+  </${Empty}>`
 }
 
 /** The search, the filters and the order. */
@@ -106,19 +160,68 @@ function Wishes({ all }) {
   const wish = asked.value
   const distinct = (of) => [...new Set(all.flatMap(of))].filter(Boolean).sort()
   const folders = [...new Set([...(welcome.value?.workspaces ?? []), ...distinct((one) => one.workspace)])]
-  const choice = (name, text, options) => html`<select class="field" aria-label=${text} value=${wish[name]} onChange=${(e) => ask({ [name]: e.target.value })}>
-    <option value="">${text}</option>${options.map(([value, said]) => html`<option key=${value} value=${value}>${said}</option>`)}</select>`
+  const choice = (name, text, options) => html`<select
+    class="field"
+    aria-label=${text}
+    value=${wish[name]}
+    onChange=${(e) => ask({ [name]: e.target.value })}
+  >
+    <option value="">${text}</option>
+    ${options.map(([value, said]) => html`<option key=${value} value=${value}>${said}</option>`)}
+  </select>`
   const tags = distinct((one) => one.tags ?? [])
   return html`<div class="wishes" role="search">
-    <${Filter} label="Search all that was said and done" value=${wish.words} onInput=${(words) => ask({ words })} onKeyDown=${intoList} />
+    <${Filter}
+      label="Search all that was said and done"
+      value=${wish.words}
+      onInput=${(words) => ask({ words })}
+      onKeyDown=${intoList}
+    />
     <div class="wish-row">
-      ${choice('workspace', 'Every folder', folders.map((folder) => [folder, `${base(folder)} — ${folder}`]))}
-      ${choice('status', 'Any end', Object.entries(STATUS).map(([value, [, said]]) => [value, said]))}
-      ${choice('model', 'Every model', distinct((one) => one.model).map((model) => [model, short(model)]))}
-      ${tags.length > 0 && choice('tag', 'Any tag', tags.map((tag) => [tag, tag]))}
-      <button class=${classes('chip', wish.favourite && 'on')} aria-pressed=${wish.favourite} onClick=${() => ask({ favourite: !wish.favourite })}><${Icon} name="star" size="14" /> Favourites</button>
-      <label class="place grow"><span class="soft tiny">sorted by</span><select class="field" aria-label="Sorted by" value=${wish.order || (wish.words ? 'relevance' : 'time')} onChange=${(e) => ask({ order: e.target.value })}>
-        ${Object.entries(ORDERS).map(([value, text]) => (value !== 'relevance' || wish.words) && html`<option key=${value} value=${value}>${text}</option>`)}</select></label>
+      ${choice(
+        'workspace',
+        'Every folder',
+        folders.map((folder) => [folder, `${base(folder)} — ${folder}`]),
+      )}
+      ${choice(
+        'status',
+        'Any end',
+        Object.entries(STATUS).map(([value, [, said]]) => [value, said]),
+      )}
+      ${choice(
+        'model',
+        'Every model',
+        distinct((one) => one.model).map((model) => [model, short(model)]),
+      )}
+      ${
+        tags.length > 0 &&
+        choice(
+          'tag',
+          'Any tag',
+          tags.map((tag) => [tag, tag]),
+        )
+      }
+      <button
+        class=${classes('chip', wish.favourite && 'on')}
+        aria-pressed=${wish.favourite}
+        onClick=${() => ask({ favourite: !wish.favourite })}
+      >
+        <${Icon} name="star" size="14" /> Favourites
+      </button>
+      <label class="place grow">
+        <span class="soft tiny">sorted by</span>
+        <select
+          class="field"
+          aria-label="Sorted by"
+          value=${wish.order || (wish.words ? 'relevance' : 'time')}
+          onChange=${(e) => ask({ order: e.target.value })}
+        >
+          ${Object.entries(ORDERS).map(
+            ([value, text]) =>
+              (value !== 'relevance' || wish.words) && html`<option key=${value} value=${value}>${text}</option>`,
+          )}
+        </select>
+      </label>
     </div>
   </div>`
 }
@@ -130,7 +233,12 @@ function Chosen({ list, deeds }) {
   const bytes = picked.reduce((sum, info) => sum + info.size, 0)
   return html`<div class="picked-bar row" role="group" aria-label="Chosen tasks">
     <span class="grow"><strong>${count(picked.length, 'task')}</strong> <span class="soft">${size(bytes)}</span></span>
-    ${picked.length < list.length && html`<button class="button small" onClick=${() => (chosen.value = new Set(list.map((info) => info.task)))}>All ${list.length}</button>`}
+    ${
+      picked.length < list.length &&
+      html`<button class="button small" onClick=${() => (chosen.value = new Set(list.map((info) => info.task)))}>
+        All ${list.length}
+      </button>`
+    }
     <button class="button small" onClick=${() => (chosen.value = new Set())}>None</button>
     <button class="button small danger" onClick=${() => deeds.remove(picked)}>Delete</button>
   </div>`
@@ -148,7 +256,8 @@ function Rows({ list, here, deeds, grouped }) {
   const of = (event) => list.find((info) => info.task === event.target.closest('[data-item]')?.dataset.item)
   function pressed(event) {
     roving.onKeyDown(event)
-    if (event.defaultPrevented && innerWidth > NARROW) location.replace(`#/history/${document.activeElement.dataset.item}`)
+    if (event.defaultPrevented && innerWidth > NARROW)
+      location.replace(`#/history/${document.activeElement.dataset.item}`)
     const info = event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey ? null : of(event)
     if (!info) return
     const keys = {
@@ -158,7 +267,9 @@ function Rows({ list, here, deeds, grouped }) {
       r: () => deeds.rename(info),
       e: () => deeds.export(info),
       y: () => deeds.fork(info),
-      Delete: () => (lost.current = list.indexOf(info)) >= 0 && deeds.remove(chosen.value.has(info.task) ? list.filter((one) => chosen.value.has(one.task)) : [info]),
+      Delete: () =>
+        (lost.current = list.indexOf(info)) >= 0 &&
+        deeds.remove(chosen.value.has(info.task) ? list.filter((one) => chosen.value.has(one.task)) : [info]),
     }
     if (!keys[event.key]) return
     event.preventDefault()
@@ -172,11 +283,22 @@ function Rows({ list, here, deeds, grouped }) {
     parts.at(-1).list.push(info)
   }
   return html`<div class="task-rows" ref=${roving.ref} onKeyDown=${pressed} onFocusIn=${roving.onFocusIn}>
-    <p class="soft tiny key-hint" aria-hidden="true"><kbd>↑</kbd><kbd>↓</kbd> move <kbd>Enter</kbd> open <kbd>Space</kbd> choose <kbd>f</kbd> favourite <kbd>r</kbd> rename <kbd>e</kbd> export <kbd>y</kbd> fork <kbd>Del</kbd> delete</p>
-    ${parts.map((part) => html`<section key=${part.title} aria-label=${part.title || 'Tasks'}>
-      ${part.title && html`<h2 class="group-title">${part.title}</h2>`}
-      <ul class="items">${part.list.map((info) => html`<${Row} key=${info.task} info=${info} here=${info.task === here} deeds=${deeds} />`)}</ul>
-    </section>`)}
+    <p class="soft tiny key-hint" aria-hidden="true">
+      <kbd>↑</kbd>
+      <kbd>↓</kbd> move <kbd>Enter</kbd> open <kbd>Space</kbd> choose <kbd>f</kbd> favourite <kbd>r</kbd> rename <kbd>
+        e
+      </kbd> export <kbd>y</kbd> fork <kbd>Del</kbd> delete
+    </p>
+    ${parts.map(
+      (part) => html`<section key=${part.title} aria-label=${part.title || 'Tasks'}>
+        ${part.title && html`<h2 class="group-title">${part.title}</h2>`}
+        <ul class="items">
+          ${part.list.map(
+            (info) => html`<${Row} key=${info.task} info=${info} here=${info.task === here} deeds=${deeds} />`,
+          )}
+        </ul>
+      </section>`,
+    )}
   </div>`
 }
 
@@ -192,14 +314,42 @@ function Row({ info, here, deeds }) {
   const said = { asks: 'Needs you', runs: 'Running' }[standing] ?? statusOf(info)
   const picked = chosen.value.has(info.task)
   return html`<li class=${classes('task-row', here && 'here', picked && 'picked')}>
-    <input type="checkbox" tabindex="-1" aria-label=${`Choose ${titleOf(info)}`} checked=${picked} onChange=${() => toggle(info)} />
-    <a class="task-cell" href=${`#/history/${info.task}`} data-item=${info.task} aria-current=${here ? 'true' : null} onDblClick=${() => deeds.open(info)}
-      aria-keyshortcuts="Enter Space f r e y Delete">
-      <span class="cut block"><span class=${classes('dot', dot)} aria-hidden="true"></span>${titleOf(info)}${info.favourite && html` <span class="warn" title="Favourite"><${Icon} name="star" size="13" /><span class="hidden-text">favourite</span></span>`}</span>
-      <span class="soft tiny cut block">${said} · ${base(info.workspace)} · ${short(info.model)} · ${when(info.changed_at)}${(info.tags ?? []).map((tag) => html` <span class="tag" key=${tag}>${shown(tag)}</span>`)}</span>
+    <input
+      type="checkbox"
+      tabindex="-1"
+      aria-label=${`Choose ${titleOf(info)}`}
+      checked=${picked}
+      onChange=${() => toggle(info)}
+    />
+    <a
+      class="task-cell"
+      href=${`#/history/${info.task}`}
+      data-item=${info.task}
+      aria-current=${here ? 'true' : null}
+      onDblClick=${() => deeds.open(info)}
+      aria-keyshortcuts="Enter Space f r e y Delete"
+    >
+      <span class="cut block">
+        <span class=${classes('dot', dot)} aria-hidden="true"></span>
+        ${titleOf(info)}
+        ${
+          info.favourite &&
+          html` <span class="warn" title="Favourite">
+              <${Icon} name="star" size="13" />
+              <span class="hidden-text">favourite</span>
+            </span>
+          `
+        }
+      </span>
+      <span class="soft tiny cut block">
+        ${said} · ${base(info.workspace)} · ${short(info.model)} · ${when(info.changed_at)}
+        ${(info.tags ?? []).map((tag) => html` <span class="tag" key=${tag}>${shown(tag)}</span>`)}
+      </span>
       ${info.snippet && html`<span class="tiny block snippet"><${Snippet} text=${info.snippet} /></span>`}
     </a>
-    <span class="figure" title=${`${tokens(info.tokens)} tokens`}>${money(info.cost ?? (info.cost === null ? null : 0))}</span>
+    <span class="figure" title=${`${tokens(info.tokens)} tokens`}>
+      ${money(info.cost ?? (info.cost === null ? null : 0))}
+    </span>
     <span class="figure wide-figure">${tokens(info.tokens)}</span>
     <span class="figure wide-figure">${size(info.size)}</span>
   </li>`

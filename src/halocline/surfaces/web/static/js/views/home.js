@@ -16,7 +16,11 @@ export const choice = signal({ workspace: '', model: '', mode: '', approval_mode
 /** Folders that were picked here, the latest first. */
 const picked = kept('folders', [])
 
-const STARTERS = ['Explain how this project is laid out', 'Run the tests and repair what fails', 'Find a small thing that could be simpler, and make it so']
+const STARTERS = [
+  'Explain how this project is laid out',
+  'Run the tests and repair what fails',
+  'Find a small thing that could be simpler, and make it so',
+]
 const loadFirst = () => import('./first.js')
 
 const folderOf = () => choice.value.workspace || welcome.value?.workspaces[0] || ''
@@ -32,8 +36,18 @@ export async function start(content) {
   const { model, mode, approval_mode, effort } = choice.value
   const workspace = folderOf()
   const yes = await trusted(workspace)
-  if (yes === null) throw Object.assign(new Error('Not begun.'), { text: 'The task was not begun; its words are still here.' })
-  const task = await post('new', { type: 'begin', workspace, content, model: model || null, mode: mode || null, approval_mode: approval_mode || null, effort: effort || null, trusted: yes })
+  if (yes === null)
+    throw Object.assign(new Error('Not begun.'), { text: 'The task was not begun; its words are still here.' })
+  const task = await post('new', {
+    type: 'begin',
+    workspace,
+    content,
+    model: model || null,
+    mode: mode || null,
+    approval_mode: approval_mode || null,
+    effort: effort || null,
+    trusted: yes,
+  })
   go('task', task)
   return task
 }
@@ -47,15 +61,35 @@ function Standing({ workspace }) {
     setGit(null)
     setKnown(null)
     if (!workspace || standing.value !== 'open') return undefined
-    query('git', { workspace }).then((one) => here && setGit(one), () => {})
-    query('folders', { path: workspace }).then((one) => here && setKnown(one), (error) => here && setKnown({ problem: error.text }))
+    query('git', { workspace }).then(
+      (one) => here && setGit(one),
+      () => {},
+    )
+    query('folders', { path: workspace }).then(
+      (one) => here && setKnown(one),
+      (error) => here && setKnown({ problem: error.text }),
+    )
     return () => (here = false)
   }, [workspace, standing.value])
-  if (known?.problem) return html`<p class="standing warn tiny" role="status"><${Icon} name="warn" size="14" /> ${known.problem} Pick another one.</p>`
-  if (known?.read_only) return html`<p class="standing warn tiny" role="status"><${Icon} name="warn" size="14" /> This folder is read-only: questions work, edits and checkpoints do not. Pick one you may write to.</p>`
+  if (known?.problem)
+    return html`<p class="standing warn tiny" role="status">
+      <${Icon} name="warn" size="14" /> ${known.problem} Pick another one.
+    </p>`
+  if (known?.read_only)
+    return html`<p class="standing warn tiny" role="status">
+      <${Icon} name="warn" size="14" /> This folder is read-only: questions work, edits and checkpoints do not. Pick one
+      you may write to.
+    </p>`
   if (!git) return html`<p class="standing tiny"> </p>`
-  if (!git.branch) return html`<p class="standing soft tiny" role="status">No git here: ‘What changed’ compares with checkpoints only, and nothing can be committed. To have it: <code>git init</code></p>`
-  return html`<p class="standing soft tiny"><${Icon} name="branch" size="13" /> ${git.branch}${git.dirty ? ` · ${count(git.dirty, 'file')} not committed` : ' · all committed'}</p>`
+  if (!git.branch)
+    return html`<p class="standing soft tiny" role="status">
+      No git here: ‘What changed’ compares with checkpoints only, and nothing can be committed. To have
+      it: <code>git init</code>
+    </p>`
+  return html`<p class="standing soft tiny">
+    <${Icon} name="branch" size="13" /> ${git.branch}
+    ${git.dirty ? ` · ${count(git.dirty, 'file')} not committed` : ' · all committed'}
+  </p>`
 }
 
 /** What the settings say of the next task; for showing it. */
@@ -74,7 +108,9 @@ const NEW = '\n'
 
 function FolderChoice({ here }) {
   const folders = welcome.value?.workspaces ?? []
-  const known = [...new Set([here, ...folders, ...picked.value, ...history.value.map((info) => info.workspace)])].filter(Boolean).slice(0, 14)
+  const known = [...new Set([here, ...folders, ...picked.value, ...history.value.map((info) => info.workspace)])]
+    .filter(Boolean)
+    .slice(0, 14)
   const choose = (event) => {
     if (event.target.value === NEW) {
       event.target.value = here
@@ -82,7 +118,8 @@ function FolderChoice({ here }) {
     } else choice.value = { ...choice.value, workspace: event.target.value }
   }
   useEffect(() => {
-    if (here && !folders.includes(here)) picked.value = [here, ...picked.value.filter((one) => one !== here)].slice(0, 8)
+    if (here && !folders.includes(here))
+      picked.value = [here, ...picked.value.filter((one) => one !== here)].slice(0, 8)
   }, [here])
   return html`<div class="home-folder row">
     <label class="soft tiny" for="folder">in</label>
@@ -102,26 +139,68 @@ export function Home() {
   // Which models can be used is asked only where nothing was done yet, or the last try had no model.
   const connected = standing.value === 'open'
   useEffect(() => {
-    if (connected) askUsual().then(() => !choice.peek().model && hasNoModel().then(setFirst), () => {})
+    if (connected)
+      askUsual().then(
+        () => !choice.peek().model && hasNoModel().then(setFirst),
+        () => {},
+      )
   }, [connected])
   const said = (content) => {
-    if (content.length) remember(content.filter((part) => part.type === 'text').map((part) => part.text).join('\n'))
+    if (content.length)
+      remember(
+        content
+          .filter((part) => part.type === 'text')
+          .map((part) => part.text)
+          .join('\n'),
+      )
     return start(content)
   }
   return html`<div class="home">
     <div class="home-bar"><${MenuButton} /></div>
     <div class="home-middle">
-      <h1 class="home-title">${isFirst ? (history.value.length ? 'Connect a model' : 'Welcome to Halocline') : 'What should be done?'}</h1>
+      <h1 class="home-title">
+        ${isFirst ? (history.value.length ? 'Connect a model' : 'Welcome to Halocline') : 'What should be done?'}
+      </h1>
       ${isFirst && html`<${Lazy} load=${loadFirst} here=${here} />`}
       <${FolderChoice} here=${here} />
       <${Standing} workspace=${here} />
-      <${Composer} placeholder="A task, a question, or / and @" onSend=${said} choice=${choice} usual=${usual.value} workspace=${here} />
-      ${!isFirst && html`<div class="starters">${STARTERS.map((text) => html`<button key=${text} class="chip" onClick=${() => said([{ type: 'text', text }]).catch(complain)}>${text}</button>`)}</div>`}
-      ${history.value.length > 0 && html`<section class="recent" aria-label="Recent tasks">
-        <h2 class="group-title">Recent</h2>
-        <ul class="task-list">${history.value.slice(0, 5).map((info) => html`<li key=${info.task}><a class="task-link" href=${`#/task/${info.task}`}>
-          <span class="grow cut">${info.name || info.title}</span><span class="soft tiny">${base(info.workspace)} · ${when(info.changed_at)}</span></a></li>`)}</ul>
-      </section>`}
+      <${Composer}
+        placeholder="A task, a question, or / and @"
+        onSend=${said}
+        choice=${choice}
+        usual=${usual.value}
+        workspace=${here}
+      />
+      ${
+        !isFirst &&
+        html`<div class="starters">
+          ${STARTERS.map(
+            (text) => html`<button
+              key=${text}
+              class="chip"
+              onClick=${() => said([{ type: 'text', text }]).catch(complain)}
+            >
+              ${text}
+            </button>`,
+          )}
+        </div>`
+      }
+      ${
+        history.value.length > 0 &&
+        html`<section class="recent" aria-label="Recent tasks">
+          <h2 class="group-title">Recent</h2>
+          <ul class="task-list">
+            ${history.value.slice(0, 5).map(
+              (info) => html`<li key=${info.task}>
+                <a class="task-link" href=${`#/task/${info.task}`}>
+                  <span class="grow cut">${info.name || info.title}</span>
+                  <span class="soft tiny">${base(info.workspace)} · ${when(info.changed_at)}</span>
+                </a>
+              </li>`,
+            )}
+          </ul>
+        </section>`
+      }
     </div>
   </div>`
 }

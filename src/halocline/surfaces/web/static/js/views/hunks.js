@@ -20,26 +20,58 @@ export function Words({ label, start = '', rows = 2, mono = false, done, onDone,
   const [text, setText] = useState(start)
   useLayoutEffect(() => field.current?.focus(), []) // before the next key comes
   const finish = (e) => (e.preventDefault(), onDone(text))
-  return html`<form class="words" onSubmit=${finish} onKeyDown=${(e) => {
-    e.stopPropagation()
-    if (e.key === 'Escape') (e.preventDefault(), onBack())
-    else if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) finish(e)
-  }}>
-    <label><span class="tiny soft">${label}</span>
-      <textarea ref=${field} class=${classes('field', mono && 'mono')} rows=${rows} value=${text} onInput=${(e) => setText(e.target.value)} spellcheck=${!mono}></textarea></label>
-    <div class="row"><button class="button small primary" type="submit">${done}</button><button class="button small quiet" type="button" onClick=${onBack}>Back</button></div>
+  return html`<form
+    class="words"
+    onSubmit=${finish}
+    onKeyDown=${(e) => {
+      e.stopPropagation()
+      if (e.key === 'Escape') (e.preventDefault(), onBack())
+      else if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) finish(e)
+    }}
+  >
+    <label>
+      <span class="tiny soft">${label}</span>
+      <textarea
+        ref=${field}
+        class=${classes('field', mono && 'mono')}
+        rows=${rows}
+        value=${text}
+        onInput=${(e) => setText(e.target.value)}
+        spellcheck=${!mono}
+      ></textarea>
+    </label>
+    <div class="row">
+      <button class="button small primary" type="submit">${done}</button>
+      <button class="button small quiet" type="button" onClick=${onBack}>Back</button>
+    </div>
   </form>`
 }
 
 export function Comments({ comments, onRemove }) {
-  return comments.map((one, at) => html`<div key=${at} class="comment"><span class="tiny soft">line ${one.line}</span> <span class="grow">${shown(one.text)}</span>
-    <button class="link tiny" onClick=${() => onRemove(one)}>Remove</button></div>`)
+  return comments.map(
+    (one, at) => html`<div key=${at} class="comment">
+      <span class="tiny soft">line ${one.line}</span> <span class="grow">${shown(one.text)}</span>
+      <button class="link tiny" onClick=${() => onRemove(one)}>Remove</button>
+    </div>`,
+  )
 }
 
 function HunkTools({ out, onToggle, onEdit, onComment, divisible }) {
   return html`<span class="hunk-tools">
-    ${divisible && html`<button class=${classes('hunk-tool', !out && 'on')} aria-pressed=${!out} onClick=${onToggle} title="Take this change or leave it out (a, x)">${out ? 'Left out' : '✓ Taken'}</button>
-    <button class="hunk-tool" onClick=${onEdit} title="Write it otherwise (e)">Edit</button>`}
+    ${
+      divisible &&
+      html`
+        <button
+          class=${classes('hunk-tool', !out && 'on')}
+          aria-pressed=${!out}
+          onClick=${onToggle}
+          title="Take this change or leave it out (a, x)"
+        >
+          ${out ? 'Left out' : '✓ Taken'}
+        </button>
+        <button class="hunk-tool" onClick=${onEdit} title="Write it otherwise (e)">Edit</button>
+      `
+    }
     <button class="hunk-tool" onClick=${onComment} title="Say something about it (c)">Comment</button>
   </span>`
 }
@@ -61,17 +93,60 @@ export function Approvable({ row }) {
     return (hunk, at) => {
       const key = keyOf(file, at)
       const out = Boolean(rejected[key])
-      const here = comments.filter((one) => one.path === diff.path && hunk.lines.some((line) => (line.new ?? line.old) === one.line))
+      const here = comments.filter(
+        (one) => one.path === diff.path && hunk.lines.some((line) => (line.new ?? line.old) === one.line),
+      )
       return {
         look: classes(out && 'left-out', texts[key] != null && !out && 'rewritten'),
         onLine: (line) => setForm({ key, kind: 'comment', line }),
-        head: html`<${HunkTools} out=${out} divisible=${divisible} onToggle=${() => toggle(choices, key)} onEdit=${() => setForm({ key, kind: 'edit' })}
-          onComment=${() => setForm({ key, kind: 'comment', line: firstChange(hunk) })} />`,
-        focus: { key, label: `Change ${at + 1} in ${diff.path}, line ${firstChange(hunk)}${out ? ', left out' : ''}. Keys: n and p next and previous, a take, x leave out, e edit, c comment` },
-        below: html`${texts[key] != null && !out && form?.key !== key && html`<div class="rewritten-text"><span class="tiny soft">Instead:</span><pre tabindex="0">${shown(texts[key])}</pre><button class="link tiny" onClick=${() => rewrite(choices, key, null)}>As it was</button></div>`}
+        head: html`<${HunkTools}
+          out=${out}
+          divisible=${divisible}
+          onToggle=${() => toggle(choices, key)}
+          onEdit=${() => setForm({ key, kind: 'edit' })}
+          onComment=${() => setForm({ key, kind: 'comment', line: firstChange(hunk) })}
+        />`,
+        focus: {
+          key,
+          label: `Change ${at + 1} in ${diff.path}, line ${firstChange(hunk)}${out ? ', left out' : ''}. Keys: n and p next and previous, a take, x leave out, e edit, c comment`,
+        },
+        below: html`
+          ${
+            texts[key] != null &&
+            !out &&
+            form?.key !== key &&
+            html`<div class="rewritten-text">
+              <span class="tiny soft">Instead:</span>
+              <pre tabindex="0">${shown(texts[key])}</pre>
+              <button class="link tiny" onClick=${() => rewrite(choices, key, null)}>As it was</button>
+            </div>`
+          }
           <${Comments} comments=${here} onRemove=${(one) => uncomment(choices, one)} />
-          ${form?.key === key && form.kind === 'comment' && html`<${Words} key=${form.line} label=${`About line ${form.line}`} done="Keep the comment" onBack=${back} onDone=${(text) => (text.trim() && comment(choices, diff.path, form.line, text.trim()), back())} />`}
-          ${form?.key === key && form.kind === 'edit' && html`<${Words} label=${`Lines ${hunk.newStart} to ${hunk.newStart + Math.max(0, hunk.newCount - 1)} as they shall be`} mono start=${texts[key] ?? side(hunk, 'new').join('\n')} rows=${Math.min(20, hunk.newCount + 1)} done="Use this text" onBack=${back} onDone=${(text) => (rewrite(choices, key, text === side(hunk, 'new').join('\n') ? null : text), back())} />`}`,
+          ${
+            form?.key === key &&
+            form.kind === 'comment' &&
+            html`<${Words}
+              key=${form.line}
+              label=${`About line ${form.line}`}
+              done="Keep the comment"
+              onBack=${back}
+              onDone=${(text) => (text.trim() && comment(choices, diff.path, form.line, text.trim()), back())}
+            />`
+          }
+          ${
+            form?.key === key &&
+            form.kind === 'edit' &&
+            html`<${Words}
+              label=${`Lines ${hunk.newStart} to ${hunk.newStart + Math.max(0, hunk.newCount - 1)} as they shall be`}
+              mono
+              start=${texts[key] ?? side(hunk, 'new').join('\n')}
+              rows=${Math.min(20, hunk.newCount + 1)}
+              done="Use this text"
+              onBack=${back}
+              onDone=${(text) => (rewrite(choices, key, text === side(hunk, 'new').join('\n') ? null : text), back())}
+            />`
+          }
+        `,
       }
     }
   }
@@ -95,6 +170,8 @@ export function Approvable({ row }) {
     deeds[e.key]()
   }
   return html`<div class="approvable" ref=${box} onKeyDown=${pressed} data-own-keys>
-    ${diffs.map((diff, file) => html`<${DiffText} key=${file} diff=${diff} each=${each(diff, file)} named=${diffs.length > 1} />`)}
+    ${diffs.map(
+      (diff, file) => html`<${DiffText} key=${file} diff=${diff} each=${each(diff, file)} named=${diffs.length > 1} />`,
+    )}
   </div>`
 }

@@ -15,7 +15,9 @@ const SAID = {
 function State({ lane, cutOff }) {
   if (lane.end) {
     const [sign, look, word] = SAID[lane.end] ?? ['', '', lane.end]
-    return html`<span class=${classes('state', look)}><span aria-hidden="true">${sign}</span> <span class=${lane.end === 'done' ? 'hidden-text' : ''}>${word}</span></span>`
+    return html`<span class=${classes('state', look)}>
+      <span aria-hidden="true">${sign}</span> <span class=${lane.end === 'done' ? 'hidden-text' : ''}>${word}</span>
+    </span>`
   }
   if (cutOff) return html`<span class="state warn"><span aria-hidden="true">■</span> cut off</span>`
   return html`<span class="state run"><span class="dot runs" aria-hidden="true"></span>running</span>`
@@ -23,7 +25,12 @@ function State({ lane, cutOff }) {
 
 /** What it took: of what nobody told, nothing is said. */
 const took = (lane) =>
-  [lane.steps && count(lane.steps, 'step'), lane.tokens && `${tokens(lane.tokens)} tokens`, lane.cost && money(lane.cost), lane.seconds >= 0.05 && seconds(lane.seconds)]
+  [
+    lane.steps && count(lane.steps, 'step'),
+    lane.tokens && `${tokens(lane.tokens)} tokens`,
+    lane.cost && money(lane.cost),
+    lane.seconds >= 0.05 && seconds(lane.seconds),
+  ]
     .filter(Boolean)
     .join(' · ')
 
@@ -36,22 +43,48 @@ function Row({ lane, task, cutOff }) {
     <div class="lane-line">
       <button class="lane-open" aria-expanded=${open} onClick=${() => setOpen(!open)}>
         <span class=${classes('chevron', open && 'open')} aria-hidden="true"><${Icon} name="chevron" size="14" /></span>
-        <span class="lane-words"><span class="lane-name cut">${shown(lane.name)}${lane.agent && lane.agent !== lane.name ? html` <span class="badge">${shown(lane.agent)}</span>` : ''}</span>
-        <span class="soft tiny cut">${shown(second)}</span></span>
+        <span class="lane-words">
+          <span class="lane-name cut">
+            ${shown(lane.name)}
+            ${lane.agent && lane.agent !== lane.name ? html` <span class="badge">${shown(lane.agent)}</span>` : ''}
+          </span>
+          <span class="soft tiny cut">${shown(second)}</span>
+        </span>
       </button>
-      <span class="lane-took soft tiny">${took(lane)}${runs && lane.started_at ? html` <${Elapsed} since=${lane.started_at} />` : ''}</span>
+      <span class="lane-took soft tiny">
+        ${took(lane)}
+        ${runs && lane.started_at ? html` <${Elapsed} since=${lane.started_at} />` : ''}
+      </span>
       <${State} lane=${lane} cutOff=${cutOff} />
       <span class="lane-buttons">
-        ${lane.model && html`<a class="button small quiet" href=${`#/task/${lane.child}`} aria-label=${`Focus ${lane.name}`}>Focus</a>`}
-        ${runs && html`<button class="button small quiet" aria-label=${`Stop ${lane.name}`} onClick=${stop}>Stop</button>`}
+        ${
+          lane.model &&
+          html`<a class="button small quiet" href=${`#/task/${lane.child}`} aria-label=${`Focus ${lane.name}`}>
+            Focus
+          </a>`
+        }
+        ${
+          runs &&
+          html`<button class="button small quiet" aria-label=${`Stop ${lane.name}`} onClick=${stop}>Stop</button>`
+        }
       </span>
     </div>
-    ${open && html`<div class="lane-body small">
-      <p class="soft tiny">It was asked</p><pre class="lane-text">${shown(lane.prompt)}</pre>
-      ${(lane.remarks ?? []).map((remark) => html`<p class="soft tiny" key=${remark}>${shown(remark)}</p>`)}
-      ${lane.problem && html`<p class="warn">${shown(lane.problem)}</p>`}
-      ${lane.end && html`<p class="soft tiny">${lane.report ? 'It reported' : 'It said nothing.'}</p>${lane.report && html`<pre class="lane-text">${shown(lane.report)}</pre>`}`}
-    </div>`}
+    ${
+      open &&
+      html`<div class="lane-body small">
+        <p class="soft tiny">It was asked</p>
+        <pre class="lane-text">${shown(lane.prompt)}</pre>
+        ${(lane.remarks ?? []).map((remark) => html`<p class="soft tiny" key=${remark}>${shown(remark)}</p>`)}
+        ${lane.problem && html`<p class="warn">${shown(lane.problem)}</p>`}
+        ${
+          lane.end &&
+          html`
+            <p class="soft tiny">${lane.report ? 'It reported' : 'It said nothing.'}</p>
+            ${lane.report && html`<pre class="lane-text">${shown(lane.report)}</pre>`}
+          `
+        }
+      </div>`
+    }
   </li>`
 }
 

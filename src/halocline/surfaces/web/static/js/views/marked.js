@@ -4,9 +4,23 @@ import { html, style, useEffect, useLayoutEffect, useRef } from '../ui.js'
 import { shown } from '../format.js'
 import { pieces } from '../marks.js'
 
-export const Marked = ({ text }) => pieces(text).map(({ text: piece, kind }, at) => (kind ? html`<span key=${at} class="marked">${shown(piece)}</span>` : shown(piece)))
+export const Marked = ({ text }) =>
+  pieces(text).map(({ text: piece, kind }, at) =>
+    kind ? html`<span key=${at} class="marked">${shown(piece)}</span>` : shown(piece),
+  )
 
-const SAME = ['fontFamily', 'fontSize', 'fontWeight', 'lineHeight', 'letterSpacing', 'tabSize', 'textIndent', 'direction', 'paddingTop', 'paddingLeft']
+const SAME = [
+  'fontFamily',
+  'fontSize',
+  'fontWeight',
+  'lineHeight',
+  'letterSpacing',
+  'tabSize',
+  'textIndent',
+  'direction',
+  'paddingTop',
+  'paddingLeft',
+]
 
 export function Behind({ field, typed, known }) {
   const box = useRef()
@@ -32,5 +46,8 @@ export function Behind({ field, typed, known }) {
     return () => (observer.disconnect(), own.removeEventListener('scroll', fit))
   }, [])
   useLayoutEffect(fit)
-  return html`<div class="behind" ref=${box} aria-hidden="true">${pieces(typed, known).map(({ text, kind }, at) => (kind ? html`<mark key=${at}>${text}</mark>` : text))}${'\u200b'}</div>`
+  return html`<div class="behind" ref=${box} aria-hidden="true">
+    ${pieces(typed, known).map(({ text, kind }, at) => (kind ? html`<mark key=${at}>${text}</mark>` : text))}
+    ${'\u200b'}
+  </div>`
 }

@@ -3,7 +3,20 @@ import { html, signal } from '../ui.js'
 import { go } from '../store.js'
 import { count, shown, tokens } from '../format.js'
 import { Icon } from '../icons.js'
-import { Answer, Cleared, Empty, Filter, Links, Page, Panes, PlacePicker, fits, intoList, placeNow, useQuery } from './pages/frame.js'
+import {
+  Answer,
+  Cleared,
+  Empty,
+  Filter,
+  Links,
+  Page,
+  Panes,
+  PlacePicker,
+  fits,
+  intoList,
+  placeNow,
+  useQuery,
+} from './pages/frame.js'
 import { Server } from './pages/server.js'
 import { ServerForm } from './pages/serverform.js'
 import { Market } from './pages/market.js'
@@ -13,8 +26,15 @@ export const OWNERS = { user: 'yours', project: 'the project’s', cline: 'Cline
 const dotOf = (one) => (one.state === 'problem' ? 'failed' : one.state === 'on' && one.tools != null ? 'done' : '')
 
 function about(one) {
-  const offer = one.tools == null ? (one.state === 'on' ? 'not started yet' : '') : `${count(one.tools, 'tool')}, ${tokens(one.tokens)} tokens`
-  return [one.state === 'problem' ? 'has a problem' : one.state, offer, OWNERS[one.owner] ?? one.owner].filter(Boolean).join(' · ')
+  const offer =
+    one.tools == null
+      ? one.state === 'on'
+        ? 'not started yet'
+        : ''
+      : `${count(one.tools, 'tool')}, ${tokens(one.tokens)} tokens`
+  return [one.state === 'problem' ? 'has a problem' : one.state, offer, OWNERS[one.owner] ?? one.owner]
+    .filter(Boolean)
+    .join(' · ')
 }
 
 export default function Mcp({ path }) {
@@ -22,26 +42,88 @@ export default function Mcp({ path }) {
   const found = useQuery('mcp', { workspace })
   const [name = ''] = path
   const total = (list) => list.reduce((sum, one) => sum + (one.state === 'on' ? (one.tokens ?? 0) : 0), 0)
-  return html`<${Page} title="MCP servers" actions=${html`<${PlacePicker} />
+  return html`<${Page}
+    title="MCP servers"
+    actions=${html`
+      <${PlacePicker} />
       <a class="button small" href="#/mcp/+find"><${Icon} name="search" size="14" /> Find</a>
-      <a class="button small" href="#/mcp/+add"><${Icon} name="plus" size="14" /> Add</a>`}>
-    <${Answer} of=${found} what="the servers">${({ servers, problems, is_off: off }) => {
-      const list = servers.filter((one) => fits(words.value, one.name, about(one), one.runs))
-      const here = servers.find((one) => one.name === name)
-      return html`<${Panes} label="Servers" back="#/mcp" rest="Choose a server to see its tools, what it printed, and what it may do."
-        list=${html`
-          ${off && html`<div class="pane-card warn-card"><strong>MCP servers are switched off.</strong><a href="#/settings/Tools/mcp.enabled">The setting mcp.enabled</a></div>`}
-          ${problems.map((text) => html`<div key=${text} class="pane-card error-card" role="alert">${shown(text)}</div>`)}
-          ${servers.length > 0 && html`<${Filter} label="Filter servers" value=${words.value} onInput=${(text) => (words.value = text)} onKeyDown=${intoList} />`}
-          ${list.length > 0 && html`<${Links} label="Servers" here=${name} entries=${list.map((one) => ({ key: one.name, href: `#/mcp/${encodeURIComponent(one.name)}`, title: shown(one.name), text: about(one), dot: dotOf(one), off: one.state === 'off' }))} />`}
-          ${servers.length > 0 && !list.length && html`<${Cleared} words=${words.value} clear=${() => (words.value = '')} />`}
-          ${total(servers) > 0 && html`<p class="soft tiny">All that are on: about ${tokens(total(servers))} tokens of each request, unless they are searched.</p>`}
-          ${!servers.length && html`<${Empty} title="No MCP server is set up.">They give the model more tools: a browser, an issue tracker, a database.
-            <p><a href="#/mcp/+find">Find one</a> or <a href="#/mcp/+add">add one that you know</a>.</p></${Empty}>`}`}
-        detail=${name === '+add' ? html`<${ServerForm} workspace=${workspace} done=${(added) => (found.again(), go('mcp', added))} />`
-          : name === '+find' ? html`<${Market} workspace=${workspace} done=${(added) => (found.again(), go('mcp', added))} />`
-          : here ? html`<${Server} key=${workspace + here.name} of=${here} workspace=${workspace} changed=${found.again} />`
-          : name && html`<${Empty} title=${`There is no server ${shown(name)} here.`}><a href="#/mcp">All servers</a></${Empty}>`} />`
-    }}</${Answer}>
+      <a class="button small" href="#/mcp/+add"><${Icon} name="plus" size="14" /> Add</a>
+    `}
+  >
+    <${Answer} of=${found} what="the servers">
+      ${({ servers, problems, is_off: off }) => {
+        const list = servers.filter((one) => fits(words.value, one.name, about(one), one.runs))
+        const here = servers.find((one) => one.name === name)
+        return html`<${Panes}
+          label="Servers"
+          back="#/mcp"
+          rest="Choose a server to see its tools, what it printed, and what it may do."
+          list=${html`
+            ${
+              off &&
+              html`<div class="pane-card warn-card">
+                <strong>MCP servers are switched off.</strong>
+                <a href="#/settings/Tools/mcp.enabled">The setting mcp.enabled</a>
+              </div>`
+            }
+            ${problems.map(
+              (text) => html`<div key=${text} class="pane-card error-card" role="alert">${shown(text)}</div>`,
+            )}
+            ${
+              servers.length > 0 &&
+              html`<${Filter}
+                label="Filter servers"
+                value=${words.value}
+                onInput=${(text) => (words.value = text)}
+                onKeyDown=${intoList}
+              />`
+            }
+            ${
+              list.length > 0 &&
+              html`<${Links}
+                label="Servers"
+                here=${name}
+                entries=${list.map((one) => ({ key: one.name, href: `#/mcp/${encodeURIComponent(one.name)}`, title: shown(one.name), text: about(one), dot: dotOf(one), off: one.state === 'off' }))}
+              />`
+            }
+            ${
+              servers.length > 0 &&
+              !list.length &&
+              html`<${Cleared} words=${words.value} clear=${() => (words.value = '')} />`
+            }
+            ${
+              total(servers) > 0 &&
+              html`<p class="soft tiny">
+                All that are on: about ${tokens(total(servers))} tokens of each request, unless they are searched.
+              </p>`
+            }
+            ${
+              !servers.length &&
+              html`<${Empty} title="No MCP server is set up.">
+                They give the model more tools: a browser, an issue tracker, a database.
+                <p><a href="#/mcp/+find">Find one</a> or <a href="#/mcp/+add">add one that you know</a>.</p>
+              </${Empty}>`
+            }
+          `}
+          detail=${
+            name === '+add'
+              ? html`<${ServerForm} workspace=${workspace} done=${(added) => (found.again(), go('mcp', added))} />`
+              : name === '+find'
+                ? html`<${Market} workspace=${workspace} done=${(added) => (found.again(), go('mcp', added))} />`
+                : here
+                  ? html`<${Server}
+                    key=${workspace + here.name}
+                    of=${here}
+                    workspace=${workspace}
+                    changed=${found.again}
+                  />`
+                  : name &&
+                    html`<${Empty} title=${`There is no server ${shown(name)} here.`}>
+                      <a href="#/mcp">All servers</a>
+                    </${Empty}>`
+          }
+        />`
+      }}
+    </${Answer}>
   </${Page}>`
 }

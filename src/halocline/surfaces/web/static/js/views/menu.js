@@ -22,7 +22,8 @@ export async function look(begun, place, choose) {
     if (mine !== newest) return
     open.value = { begun, sections, at: 0, choose }
     const found = flat(open.value).length
-    if (!before || flat(before).length !== found) announcement.value = found ? count(found, 'suggestion') : 'No suggestions'
+    if (!before || flat(before).length !== found)
+      announcement.value = found ? count(found, 'suggestion') : 'No suggestions'
   } catch (error) {
     if (mine === newest) open.value = { begun, sections: [], at: 0, choose, problem: error.text ?? error.message }
   }
@@ -48,7 +49,10 @@ export function take(event) {
   else if (event.key === 'ArrowUp') go(-1)
   else if (event.key === 'PageDown') open.value = { ...menu, at: Math.min(all.length - 1, menu.at + 8) }
   else if (event.key === 'PageUp') open.value = { ...menu, at: Math.max(0, menu.at - 8) }
-  else if ((event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.metaKey) || (event.key === 'Tab' && !event.shiftKey)) {
+  else if (
+    (event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.metaKey) ||
+    (event.key === 'Tab' && !event.shiftKey)
+  ) {
     if (event.key === 'Enter' && isWhole(menu, all[menu.at])) return (close(), false)
     menu.choose(all[menu.at])
   } else return false
@@ -70,20 +74,41 @@ export default function Menu() {
   const { begun, sections, problem } = menu
   if (!sections.length) {
     if (begun.within || begun.word) return null
-    const none = begun.kind === '@' ? `No file, folder, commit or task fits ‘${begun.query}’.` : `No word fits ‘/${begun.query}’.`
-    return html`<div class="menu" id="composer-menu"><p class="menu-none">${problem ?? none} <span class="soft">It is sent as it stands. Esc closes this.</span></p></div>`
+    const none =
+      begun.kind === '@' ? `No file, folder, commit or task fits ‘${begun.query}’.` : `No word fits ‘/${begun.query}’.`
+    return html`<div class="menu" id="composer-menu">
+      <p class="menu-none">${problem ?? none} <span class="soft">It is sent as it stands. Esc closes this.</span></p>
+    </div>`
   }
   let at = -1
-  return html`<div class="menu" id="composer-menu" role="listbox" tabindex="0" aria-label=${begun.kind === '@' ? 'What to mention' : 'Words'} ref=${list}>
-    ${sections.map((section) => html`<div role="group" key=${section.title} aria-label=${section.title || 'All'}>
-      ${section.title && html`<div class="group-title" aria-hidden="true">${section.title}</div>`}
-      ${section.offers.map((offer) => {
-        const mine = ++at
-        return html`<div key=${offer.put} id=${optionId(mine)} role="option" aria-selected=${mine === menu.at} class=${classes('offer', mine === menu.at && 'on')}
-          onMouseDown=${(e) => (e.preventDefault(), menu.choose(offer))}>
-          <${Icon} name=${offer.icon} size="15" /><span class="offer-title">${shown(offer.title)}</span>${offer.hint && html`<span class="soft tiny offer-hint">${shown(offer.hint)}</span>`}<span class="soft tiny cut offer-about">${shown(offer.about)}</span>
-        </div>`
-      })}
-    </div>`)}
+  return html`<div
+    class="menu"
+    id="composer-menu"
+    role="listbox"
+    tabindex="0"
+    aria-label=${begun.kind === '@' ? 'What to mention' : 'Words'}
+    ref=${list}
+  >
+    ${sections.map(
+      (section) => html`<div role="group" key=${section.title} aria-label=${section.title || 'All'}>
+        ${section.title && html`<div class="group-title" aria-hidden="true">${section.title}</div>`}
+        ${section.offers.map((offer) => {
+          const mine = ++at
+          return html`<div
+            key=${offer.put}
+            id=${optionId(mine)}
+            role="option"
+            aria-selected=${mine === menu.at}
+            class=${classes('offer', mine === menu.at && 'on')}
+            onMouseDown=${(e) => (e.preventDefault(), menu.choose(offer))}
+          >
+            <${Icon} name=${offer.icon} size="15" />
+            <span class="offer-title">${shown(offer.title)}</span>
+            ${offer.hint && html`<span class="soft tiny offer-hint">${shown(offer.hint)}</span>`}
+            <span class="soft tiny cut offer-about">${shown(offer.about)}</span>
+          </div>`
+        })}
+      </div>`,
+    )}
   </div>`
 }

@@ -3,5 +3,10 @@ import { html } from '../ui.js'
 import { sidebarOpen } from '../store.js'
 import { Icon } from '../icons.js'
 
-export const MenuButton = () => html`
-  <button class="icon-button only-narrow" aria-label="Tasks and settings" onClick=${() => (sidebarOpen.value = true)}><${Icon} name="menu" /></button>`
+export const MenuButton = () => html`<button
+  class="icon-button only-narrow"
+  aria-label="Tasks and settings"
+  onClick=${() => (sidebarOpen.value = true)}
+>
+  <${Icon} name="menu" />
+</button>`

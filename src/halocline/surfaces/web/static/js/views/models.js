@@ -13,19 +13,57 @@ import { Picker } from './picker.js'
 
 const loadThinking = () => import('./pages/thinking.js')
 
-const price = (model) => (model.input == null ? 'price unknown' : model.input || model.output ? `$${model.input} / $${model.output}` : 'free')
+const price = (model) =>
+  model.input == null ? 'price unknown' : model.input || model.output ? `$${model.input} / $${model.output}` : 'free'
 const provider = (name) => name.split('/', 1)[0]
 
 function Badges({ model }) {
-  const can = [model.tools === false && 'no tools', model.images && 'pictures', model.thinking && 'thinks', model.leaving && 'is withdrawn soon'].filter(Boolean)
-  return html`<span class="badges">${can.map((one) => html`<span class=${one === 'no tools' || model.leaving && one.startsWith('is') ? 'badge warn' : 'badge'} key=${one}>${one}</span>`)}</span>`
+  const can = [
+    model.tools === false && 'no tools',
+    model.images && 'pictures',
+    model.thinking && 'thinks',
+    model.leaving && 'is withdrawn soon',
+  ].filter(Boolean)
+  return html`<span class="badges">
+    ${can.map(
+      (one) => html`<span
+        class=${one === 'no tools' || (model.leaving && one.startsWith('is')) ? 'badge warn' : 'badge'}
+        key=${one}
+      >
+        ${one}
+      </span>`,
+    )}
+  </span>`
 }
 
-const Row = (current) => ({ model }) => html`
-  <span class="pick-mark">${model.name === current ? html`<${Icon} name="check" size="15" /><span class="hidden-text">in use: </span>` : favouriteModels.value.includes(model.name) ? html`<span class="warn"><${Icon} name="star" size="14" /></span><span class="hidden-text">favourite: </span>` : ''}</span>
-  <span class="pick-words"><span class="row pick-title"><strong class="cut">${shown(model.title || short(model.name))}</strong><${Badges} model=${model} /></span>
-    <span class="soft tiny cut block">${shown(model.name)}</span></span>
-  <span class="pick-figures tiny soft"><span class="block">${model.window ? `${tokens(model.window)} window` : ''}</span><span class="block">${price(model)}</span></span>`
+const Row =
+  (current) =>
+  ({ model }) =>
+    html`
+      <span class="pick-mark">
+        ${
+          model.name === current
+            ? html`<${Icon} name="check" size="15" /><span class="hidden-text">in use: </span>`
+            : favouriteModels.value.includes(model.name)
+              ? html`
+                <span class="warn"><${Icon} name="star" size="14" /></span>
+                <span class="hidden-text">favourite: </span>
+              `
+              : ''
+        }
+      </span>
+      <span class="pick-words">
+        <span class="row pick-title">
+          <strong class="cut">${shown(model.title || short(model.name))}</strong>
+          <${Badges} model=${model} />
+        </span>
+        <span class="soft tiny cut block">${shown(model.name)}</span>
+      </span>
+      <span class="pick-figures tiny soft">
+        <span class="block">${model.window ? `${tokens(model.window)} window` : ''}</span>
+        <span class="block">${price(model)}</span>
+      </span>
+    `
 
 /** How the way to a model goes, in words. */
 function tried(connection) {
@@ -35,21 +73,43 @@ function tried(connection) {
 
 function Foot({ item, say, test }) {
   const model = item?.model
-  if (!model) return html`<button class="button small" onClick=${() => (closeSheet(), go('providers'))}>Connect a provider…</button>`
+  if (!model)
+    return html`<button class="button small" onClick=${() => (closeSheet(), go('providers'))}>
+      Connect a provider…
+    </button>`
   const isFavourite = favouriteModels.value.includes(model.name)
-  const toggle = () => (favouriteModels.value = isFavourite ? favouriteModels.value.filter((one) => one !== model.name) : [...favouriteModels.value, model.name])
-  return html`<div class="row">
-      <button class="button small" aria-pressed=${isFavourite} onClick=${toggle}><${Icon} name="star" size="14" /> ${isFavourite ? 'Is a favourite' : 'Favourite'} <kbd>Ctrl+D</kbd></button>
+  const toggle = () =>
+    (favouriteModels.value = isFavourite
+      ? favouriteModels.value.filter((one) => one !== model.name)
+      : [...favouriteModels.value, model.name])
+  return html`
+    <div class="row">
+      <button class="button small" aria-pressed=${isFavourite} onClick=${toggle}>
+        <${Icon} name="star" size="14" /> ${isFavourite ? 'Is a favourite' : 'Favourite'} <kbd>Ctrl+D</kbd>
+      </button>
       <button class="button small" onClick=${() => test(model.name)}>Test connection</button>
-      <span class="grow"></span><button class="button small quiet" onClick=${() => (closeSheet(), go('providers'))}>Providers…</button></div>
-    <p class="tiny" role="status">${say ? html`<span class=${say.good ? 'good' : say.good === false ? 'bad' : 'soft'}>${shown(say.text)}</span>` : html`<span class="soft">Prices are for a million tokens, read / written. ${model.key_source ? `Key: ${shown(model.key_source)}.` : ''}</span>`}</p>`
+      <span class="grow"></span>
+      <button class="button small quiet" onClick=${() => (closeSheet(), go('providers'))}>Providers…</button>
+    </div>
+    <p class="tiny" role="status">
+      ${
+        say
+          ? html`<span class=${say.good ? 'good' : say.good === false ? 'bad' : 'soft'}>${shown(say.text)}</span>`
+          : html`<span class="soft">
+            Prices are for a million tokens, read / written. ${model.key_source ? `Key: ${shown(model.key_source)}.` : ''}
+          </span>`
+      }
+    </p>
+  `
 }
 
 /** Effort, and plan mode: asked for once it is opened. */
 function More({ task, named }) {
   const [open, setOpen] = useState(false)
-  return html`<details class="small" onToggle=${(e) => setOpen(e.currentTarget.open)}><summary>How hard it thinks, and plan mode</summary>
-    ${open && html`<${Lazy} load=${loadThinking} task=${task} named=${named} />`}</details>`
+  return html`<details class="small" onToggle=${(e) => setOpen(e.currentTarget.open)}>
+    <summary>How hard it thinks, and plan mode</summary>
+    ${open && html`<${Lazy} load=${loadThinking} task=${task} named=${named} />`}
+  </details>`
 }
 
 /** End a turn that only waits to ask a model again, so that another one can be asked. */
@@ -89,31 +149,62 @@ export default function Models({ task, choice }) {
   function sections(words) {
     const all = (models.value ?? []).map((model) => ({ key: model.name, model, choose: () => choose(model.name) }))
     const typed = words.trim()
-    const own = typed.includes('/') && !all.some((one) => one.key === typed) ? [{ key: typed, model: { name: typed, title: `Use ${typed}` }, choose: () => choose(typed) }] : []
+    const own =
+      typed.includes('/') && !all.some((one) => one.key === typed)
+        ? [{ key: typed, model: { name: typed, title: `Use ${typed}` }, choose: () => choose(typed) }]
+        : []
     if (typed) {
       const parts = typed.toLowerCase().split(/\s+/)
-      const hits = all.filter((one) => parts.every((part) => `${one.key} ${one.model.title}`.toLowerCase().includes(part)))
-      return [{ title: '', items: hits.length ? hits : ranked(typed, all, 20, (one) => one.key) }, { title: 'As typed', items: own }]
+      const hits = all.filter((one) =>
+        parts.every((part) => `${one.key} ${one.model.title}`.toLowerCase().includes(part)),
+      )
+      return [
+        { title: '', items: hits.length ? hits : ranked(typed, all, 20, (one) => one.key) },
+        { title: 'As typed', items: own },
+      ]
     }
     const named = (names) => names.map((name) => all.find((one) => one.key === name)).filter(Boolean)
     const favourites = named(favouriteModels.value)
-    const recent = named([current, ...recentModels.value]).filter((one, at, list) => !favourites.includes(one) && list.indexOf(one) === at)
+    const recent = named([current, ...recentModels.value]).filter(
+      (one, at, list) => !favourites.includes(one) && list.indexOf(one) === at,
+    )
     const shownFirst = new Set([...favourites, ...recent])
     const rest = all.filter((one) => !shownFirst.has(one))
-    const groups = [...new Set(rest.map((one) => provider(one.key)))].map((name) => ({ title: name, items: rest.filter((one) => provider(one.key) === name) }))
+    const groups = [...new Set(rest.map((one) => provider(one.key)))].map((name) => ({
+      title: name,
+      items: rest.filter((one) => provider(one.key) === name),
+    }))
     return [{ title: 'Favourites', items: favourites }, { title: 'Used lately', items: recent }, ...groups]
   }
   const none = (words) => {
     if (problem) return problem
     if (!models.value) return 'Asking which models there are…'
     if (words) return html`No model fits ‘${words}’. A whole name, PROVIDER/NAME, can be used as well.`
-    return html`No provider is connected yet. <button class="link" onClick=${() => (closeSheet(), go('providers'))}>Connect one</button>, or type a name: PROVIDER/NAME.`
+    return html`
+      No provider is connected yet. <button class="link" onClick=${() => (closeSheet(), go('providers'))}>
+        Connect one
+      </button>, or type a name: PROVIDER/NAME.
+    `
   }
   const favour = (item, event) => {
     if (!item || event.key.toLowerCase() !== 'd' || !(event.ctrlKey || event.metaKey)) return false
     const name = item.model.name
-    favouriteModels.value = favouriteModels.value.includes(name) ? favouriteModels.value.filter((one) => one !== name) : [...favouriteModels.value, name]
+    favouriteModels.value = favouriteModels.value.includes(name)
+      ? favouriteModels.value.filter((one) => one !== name)
+      : [...favouriteModels.value, name]
     return true
   }
-  return html`<${Picker} wide title=${task ? 'Model of this task' : 'Model of the next task'} placeholder="Search models" sections=${sections} row=${Row(current)} none=${none} extra=${favour} foot=${(item) => html`<${Foot} item=${item} say=${say} test=${test} /><${More} task=${task} named=${choice?.value.model} />`} />`
+  return html`<${Picker}
+    wide
+    title=${task ? 'Model of this task' : 'Model of the next task'}
+    placeholder="Search models"
+    sections=${sections}
+    row=${Row(current)}
+    none=${none}
+    extra=${favour}
+    foot=${(item) => html`
+      <${Foot} item=${item} say=${say} test=${test} />
+      <${More} task=${task} named=${choice?.value.model} />
+    `}
+  />`
 }

@@ -11,7 +11,9 @@ import { Composer } from './composer.js'
 /** A task with the rows that were kept, and nobody behind it. */
 function asTask(one) {
   const task = new Task(one.task)
-  task.transcript.rows = one.rows.map((row) => (row.approval && !row.approval.decision ? { ...row, approval: undefined } : row))
+  task.transcript.rows = one.rows.map((row) =>
+    row.approval && !row.approval.decision ? { ...row, approval: undefined } : row,
+  )
   task.ready.value = true
   task.send = () => Promise.reject(new Error('The server is away. Nothing can be decided until it is back.'))
   return task
@@ -22,8 +24,19 @@ export default function Offline({ task }) {
   const shown = useMemo(() => one && asTask(one), [one])
   useEffect(lend, [])
   return html`
-    <header class="task-head"><div class="task-line"><${MenuButton} /><h1 class="task-title cut">${one?.title || 'This task'}</h1></div>
-      <div class="task-sub soft tiny" role="status">${one ? `As it was ${when(one.at)}, to be read only${one.cut ? '; its beginning is not kept here' : ''}.` : 'It was not kept in this browser. It is shown when the server is back.'}</div></header>
+    <header class="task-head">
+      <div class="task-line"><${MenuButton} /><h1 class="task-title cut">${one?.title || 'This task'}</h1></div>
+      <div class="task-sub soft tiny" role="status">
+        ${one ? `As it was ${when(one.at)}, to be read only${one.cut ? '; its beginning is not kept here' : ''}.` : 'It was not kept in this browser. It is shown when the server is back.'}
+      </div>
+    </header>
     ${shown ? html`<${Transcript} task=${shown} />` : html`<div class="grow"></div>`}
-    <div class="foot"><${Composer} task=${task} placeholder="Sent when the server is back" onSend=${(content) => tell(task.id, 'submit_prompt', content)} /></div>`
+    <div class="foot">
+      <${Composer}
+        task=${task}
+        placeholder="Sent when the server is back"
+        onSend=${(content) => tell(task.id, 'submit_prompt', content)}
+      />
+    </div>
+  `
 }

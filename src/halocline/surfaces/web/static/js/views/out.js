@@ -8,7 +8,10 @@ export default function Out() {
   return html`<main class="out">
     <img src="/static/icon.svg" alt="" width="56" height="56" />
     <h1>This browser is not let in yet</h1>
-    <p>Open the address that <code>halo web</code> printed. It holds a key after the <code>#</code>, and the key lasts as long as the server does.</p>
+    <p>
+      Open the address that <code>halo web</code> printed. It holds a key after the <code>#</code>, and the key lasts as
+      long as the server does.
+    </p>
     ${!LOOPBACK.includes(location.hostname) && html`<${Pairing} />`}
   </main>`
 }

@@ -16,8 +16,16 @@ const plain = (text) => text.replace(/\u001b(?:\[[0-9;:?]*[@-~]|\][^\u0007\u001b
 function Found({ lines, words }) {
   const wanted = words.toLowerCase()
   const found = lines.map((text, at) => ({ text, at })).filter(({ text }) => text.toLowerCase().includes(wanted))
-  return html`<div role="status" class="tiny soft">${found.length ? count(found.length, 'line') : `Nothing for “${words}” in the output.`}</div>
-    <pre tabindex="0" role="region" aria-label="Lines that were found">${found.slice(0, MOST_FOUND).map(({ text, at }) => html`<div key=${at}><span class="soft">${at + 1}: </span>${marked(text, wanted)}</div>`)}</pre>`
+  return html`
+    <div role="status" class="tiny soft">
+      ${found.length ? count(found.length, 'line') : `Nothing for “${words}” in the output.`}
+    </div>
+    <pre tabindex="0" role="region" aria-label="Lines that were found">
+      ${found
+        .slice(0, MOST_FOUND)
+        .map(({ text, at }) => html`<div key=${at}><span class="soft">${at + 1}: </span>${marked(text, wanted)}</div>`)}
+    </pre>
+  `
 }
 
 function marked(text, wanted) {
@@ -38,27 +46,73 @@ export function Output({ text: given, head = false, live = false, fetch = null }
   const more = lines.length - TAIL
   const cut = !whole && more > 3
   const part = cut ? (head ? lines.slice(0, TAIL) : lines.slice(-TAIL)).join('\n') : text
-  const rest = cut && html`<button class="link tiny" onClick=${() => setWhole(true)}>▸ ${count(more, 'more line')}</button>`
+  const rest =
+    cut && html`<button class="link tiny" onClick=${() => setWhole(true)}>▸ ${count(more, 'more line')}</button>`
   return html`<div class="output">
     ${!head && rest}
-    ${words ? html`<${Found} lines=${plain(text).split('\n')} words=${words} />` : html`<pre tabindex="0" role="group" aria-label="Output"><${Ansi} text=${part} /></pre>`}
+    ${
+      words
+        ? html`<${Found} lines=${plain(text).split('\n')} words=${words} />`
+        : html`<pre tabindex="0" role="group" aria-label="Output"><${Ansi} text=${part} /></pre>`
+    }
     ${head && rest}
     ${whole && more > 3 && html`<button class="link tiny" onClick=${() => setWhole(false)}>▾ Fewer lines</button>`}
-    ${fetch && fetched == null && html`<button class="link tiny" onClick=${() => fetch().then((all) => (setFetched(all), setWhole(true)), complain)}>Its middle was left out: show all</button>`}
+    ${
+      fetch &&
+      fetched == null &&
+      html`<button
+        class="link tiny"
+        onClick=${() => fetch().then((all) => (setFetched(all), setWhole(true)), complain)}
+      >
+        Its middle was left out: show all
+      </button>`
+    }
     <div class="output-tools">
-      ${words != null && html`<input class="field" type="search" aria-label="Search in the output" placeholder="Search in the output" value=${words} ref=${(e) => e && document.activeElement === document.body && e.focus()} onInput=${(e) => setWords(e.target.value)} onKeyDown=${(e) => e.key === 'Escape' && (e.stopPropagation(), e.preventDefault(), setWords(null))} />`}
-      ${(more > 0 || live) && html`<button class="icon-button copy" aria-label="Search in the output" title="Search in the output" aria-pressed=${words != null} onClick=${() => setWords(words == null ? '' : null)}><${Icon} name="search" size="15" /></button>`}
+      ${
+        words != null &&
+        html`<input
+          class="field"
+          type="search"
+          aria-label="Search in the output"
+          placeholder="Search in the output"
+          value=${words}
+          ref=${(e) => e && document.activeElement === document.body && e.focus()}
+          onInput=${(e) => setWords(e.target.value)}
+          onKeyDown=${(e) => e.key === 'Escape' && (e.stopPropagation(), e.preventDefault(), setWords(null))}
+        />`
+      }
+      ${
+        (more > 0 || live) &&
+        html`<button
+          class="icon-button copy"
+          aria-label="Search in the output"
+          title="Search in the output"
+          aria-pressed=${words != null}
+          onClick=${() => setWords(words == null ? '' : null)}
+        >
+          <${Icon} name="search" size="15" />
+        </button>`
+      }
       <${CopyButton} text=${plain(text)} label="Copy the output" />
     </div>
   </div>`
 }
 
 export const Arguments = ({ value }) =>
-  Object.keys(value ?? {}).length ? html`<div class="arguments"><${Code} text=${JSON.stringify(value, null, 2)} language="json" /></div>` : html`<p class="soft tiny pad">Without arguments.</p>`
+  Object.keys(value ?? {}).length
+    ? html`<div class="arguments"><${Code} text=${JSON.stringify(value, null, 2)} language="json" /></div>`
+    : html`<p class="soft tiny pad">Without arguments.</p>`
 
 export const blobOf = (image) => `/blob/${image.blob.replace(/^sha256:/, '')}`
 
-export const Pictures = ({ images }) => html`<div class="pictures">${images.map((image, at) => html`<a key=${at} href=${blobOf(image)} target="_blank" rel="noreferrer noopener"><img src=${blobOf(image)} alt=${`Picture ${at + 1}`} loading="lazy" /></a>`)}</div>`
+export const Pictures = ({ images }) =>
+  html`<div class="pictures">
+    ${images.map(
+      (image, at) => html`<a key=${at} href=${blobOf(image)} target="_blank" rel="noreferrer noopener">
+        <img src=${blobOf(image)} alt=${`Picture ${at + 1}`} loading="lazy" />
+      </a>`,
+    )}
+  </div>`
 
 const SEPARATOR = '__'
 
@@ -78,7 +132,10 @@ export function Answer({ text, fetch }) {
   const value = /^\s*[[{]/.test(text) ? parsed(text) : undefined
   if (value !== undefined) return html`<${Output} text=${JSON.stringify(value, null, 2)} head fetch=${fetch} />`
   if (fetch || text.length > LONG) return html`<${Output} text=${text} head fetch=${fetch} />`
-  return html`<div class="answer"><${Markdown} text=${text} /><${CopyButton} text=${text} label="Copy the answer" /></div>`
+  return html`<div class="answer">
+    <${Markdown} text=${text} />
+    <${CopyButton} text=${text} label="Copy the answer" />
+  </div>`
 }
 
 function parsed(text) {

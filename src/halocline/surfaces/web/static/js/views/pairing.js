@@ -13,7 +13,18 @@ export default function Pairing() {
   }
   return html`<form class="pairing" onSubmit=${pair}>
     <label for="code">Or type the code that stands in the terminal</label>
-    <div class="row nowrap"><input class="field mono" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required aria-describedby="code-wrong" /><button class="button primary">Let me in</button></div>
+    <div class="row nowrap">
+      <input
+        class="field mono"
+        id="code"
+        name="code"
+        inputmode="numeric"
+        autocomplete="one-time-code"
+        required
+        aria-describedby="code-wrong"
+      />
+      <button class="button primary">Let me in</button>
+    </div>
     <p class="bad" id="code-wrong" role="alert">${wrong}</p>
   </form>`
 }

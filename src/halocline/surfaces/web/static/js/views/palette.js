@@ -32,10 +32,21 @@ function commandsOf(task) {
     ['restore', 'Go back to a moment…', word('undo'), 'undo'],
     ['review', 'What changed', () => (reviewOpen.value = !reviewOpen.value), 'diff', 'review'],
     ['find', 'Find in this task', () => (finding.value = true), 'search', 'find'],
-    ['details', allOpen.value ? 'Close all details' : 'Open all details', () => (allOpen.value = !allOpen.value), 'down', 'details'],
+    [
+      'details',
+      allOpen.value ? 'Close all details' : 'Open all details',
+      () => (allOpen.value = !allOpen.value),
+      'down',
+      'details',
+    ],
     ['fork', 'Fork: go on as another task', word('fork'), 'branch'],
     ['export', 'Export as Markdown', word('export'), 'file'],
-    ['favourite', f.favourite ? 'No favourite any more' : 'Mark as a favourite', () => task.send('label', { favourite: !f.favourite }).catch(complain), 'star'],
+    [
+      'favourite',
+      f.favourite ? 'No favourite any more' : 'Mark as a favourite',
+      () => task.send('label', { favourite: !f.favourite }).catch(complain),
+      'star',
+    ],
   ]
   return [
     ...(ofTask || []),
@@ -48,16 +59,47 @@ function commandsOf(task) {
     ['settings', 'Settings', () => go('settings'), 'gear'],
     ['folder', 'Open a folder…', () => openSheet('folders', { choice }), 'list'],
     ['shortcuts', 'Keys', () => openSheet('shortcuts'), 'slash', 'shortcuts'],
-    ...['system', 'light', 'dark'].filter((one) => one !== theme.value).map((one) => [`theme ${one}`, `Theme: ${one === 'system' ? 'as the system' : one}`, () => (theme.value = one), 'image']),
-    ['notify', notifying.value ? 'Do not notify me any more' : 'Notify me when a task needs me', () => (notifying.value ? (notifying.value = false) : askToNotify()), 'question'],
-    ['sound', sounding.value ? 'No sound any more' : 'A sound when a task needs me', () => (sounding.value = !sounding.value), 'question'],
+    ...['system', 'light', 'dark']
+      .filter((one) => one !== theme.value)
+      .map((one) => [
+        `theme ${one}`,
+        `Theme: ${one === 'system' ? 'as the system' : one}`,
+        () => (theme.value = one),
+        'image',
+      ]),
+    [
+      'notify',
+      notifying.value ? 'Do not notify me any more' : 'Notify me when a task needs me',
+      () => (notifying.value ? (notifying.value = false) : askToNotify()),
+      'question',
+    ],
+    [
+      'sound',
+      sounding.value ? 'No sound any more' : 'A sound when a task needs me',
+      () => (sounding.value = !sounding.value),
+      'question',
+    ],
   ]
     .filter(Boolean)
-    .map(([key, title, deed, icon, id]) => ({ key, title, icon, keys: id ? keyed(id) : '', choose: () => (closeSheet(), deed()) }))
+    .map(([key, title, deed, icon, id]) => ({
+      key,
+      title,
+      icon,
+      keys: id ? keyed(id) : '',
+      choose: () => (closeSheet(), deed()),
+    }))
 }
 
 const taskItems = (here) =>
-  history.value.filter((info) => info.task !== here).map((info) => ({ key: `task ${info.task}`, title: info.name || info.title || 'No words yet', about: `${base(info.workspace)} · ${when(info.changed_at)}`, icon: 'clock', choose: () => (closeSheet(), go('task', info.task)) }))
+  history.value
+    .filter((info) => info.task !== here)
+    .map((info) => ({
+      key: `task ${info.task}`,
+      title: info.name || info.title || 'No words yet',
+      about: `${base(info.workspace)} · ${when(info.changed_at)}`,
+      icon: 'clock',
+      choose: () => (closeSheet(), go('task', info.task)),
+    }))
 
 function useAnswer(name, args, wanted) {
   const [found, setFound] = useState([])
@@ -67,7 +109,13 @@ function useAnswer(name, args, wanted) {
   return found
 }
 
-const Row = ({ title, about, icon, keys }) => html`<${Icon} name=${icon} size="16" /><span class="cut grow">${shown(title)}</span>${about && html`<span class="soft tiny cut pick-about">${shown(about)}</span>`}${keys && html`<kbd>${keys}</kbd>`}`
+const Row = ({ title, about, icon, keys }) =>
+  html`
+    <${Icon} name=${icon} size="16" />
+    <span class="cut grow">${shown(title)}</span>
+    ${about && html`<span class="soft tiny cut pick-about">${shown(about)}</span>`}
+    ${keys && html`<kbd>${keys}</kbd>`}
+  `
 
 export default function Palette({ only = '' }) {
   const task = current.value
@@ -85,17 +133,52 @@ export default function Palette({ only = '' }) {
   const commands = only ? [] : commandsOf(task)
   const tasks = taskItems(task?.id)
   function sections(words) {
-    if (!words.trim()) return only ? [{ title: 'Recent tasks', items: tasks.slice(0, 30) }] : [{ title: task ? 'This task and the page' : 'Commands', items: commands }, { title: 'Recent tasks', items: tasks.slice(0, 8) }]
+    if (!words.trim())
+      return only
+        ? [{ title: 'Recent tasks', items: tasks.slice(0, 30) }]
+        : [
+            { title: task ? 'This task and the page' : 'Commands', items: commands },
+            { title: 'Recent tasks', items: tasks.slice(0, 8) },
+          ]
     const fit = (all, most) => ranked(words, all, most, (one) => one.title)
-    const ofModels = (models.value ?? []).map((model) => ({ key: `model ${model.name}`, title: model.title || model.name, about: model.name, icon: 'spark', choose: () => use(model.name) }))
-    const ofSettings = settings.map((one) => ({ key: `setting ${one.name}`, title: one.name, about: one.doc, icon: 'gear', choose: () => (closeSheet(), go('settings', one.section || '', one.name)) }))
-    return only ? [{ title: '', items: fit(tasks, 40) }] : [
-      { title: 'Commands', items: fit(commands, 12) },
-      { title: 'Tasks', items: fit(tasks, 8) },
-      { title: 'Models', items: fit(ofModels, 8) },
-      { title: 'Settings', items: fit(ofSettings, 8) },
-    ]
+    const ofModels = (models.value ?? []).map((model) => ({
+      key: `model ${model.name}`,
+      title: model.title || model.name,
+      about: model.name,
+      icon: 'spark',
+      choose: () => use(model.name),
+    }))
+    const ofSettings = settings.map((one) => ({
+      key: `setting ${one.name}`,
+      title: one.name,
+      about: one.doc,
+      icon: 'gear',
+      choose: () => (closeSheet(), go('settings', one.section || '', one.name)),
+    }))
+    return only
+      ? [{ title: '', items: fit(tasks, 40) }]
+      : [
+          { title: 'Commands', items: fit(commands, 12) },
+          { title: 'Tasks', items: fit(tasks, 8) },
+          { title: 'Models', items: fit(ofModels, 8) },
+          { title: 'Settings', items: fit(ofSettings, 8) },
+        ]
   }
-  return html`<${Picker} title=${only ? 'Recent tasks' : 'Commands, tasks and settings'} placeholder=${only ? 'Search tasks' : 'What do you want to do?'} sections=${sections} row=${Row}
-    none=${(words) => (words ? html`Nothing for ‘${words}’. For words inside tasks, search the <button class="link" onClick=${() => (closeSheet(), go('history'))}>history</button>.` : 'No other tasks yet.')} />`
+  return html`<${Picker}
+    title=${only ? 'Recent tasks' : 'Commands, tasks and settings'}
+    placeholder=${only ? 'Search tasks' : 'What do you want to do?'}
+    sections=${sections}
+    row=${Row}
+    none=${(words) =>
+      words
+        ? html`
+          Nothing for ‘${words}’. For words inside tasks, search the <button
+            class="link"
+            onClick=${() => (closeSheet(), go('history'))}
+          >
+            history
+          </button>.
+        `
+        : 'No other tasks yet.'}
+  />`
 }

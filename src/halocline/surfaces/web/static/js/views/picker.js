@@ -26,7 +26,9 @@ export function Picker({ title, placeholder, sections, row, none, extra, wide = 
     if (extra?.(all[meant], event)) event.preventDefault()
     else if (moves[event.key] && all.length) {
       const by = moves[event.key]
-      setAt(Math.abs(by) === 1 ? (meant + by + all.length) % all.length : Math.min(all.length - 1, Math.max(0, meant + by)))
+      setAt(
+        Math.abs(by) === 1 ? (meant + by + all.length) % all.length : Math.min(all.length - 1, Math.max(0, meant + by)),
+      )
       event.preventDefault()
     } else if (event.key === 'Enter' && all[meant]) {
       event.preventDefault()
@@ -36,20 +38,54 @@ export function Picker({ title, placeholder, sections, row, none, extra, wide = 
   let number = -1
   return html`<${Modal} title=${title} className=${classes('picker', wide && 'wide')}>
     <div class="picker-inside">
-      <div class="picker-head"><input class="field" data-first type="search" role="combobox" aria-expanded=${all.length > 0} aria-controls=${all.length ? 'picker-list' : null} aria-activedescendant=${all.length ? `pick-${meant}` : null} aria-label=${title} aria-autocomplete="list"
-        placeholder=${placeholder} value=${words} onInput=${(e) => (setWords(e.target.value), setAt(0))} onKeyDown=${pressed} autocomplete="off" spellcheck="false" />
-        <button class="button quiet small" onClick=${closeSheet}>Close</button></div>
-      ${all.length === 0 && html`<div class="picker-list"><p class="pad soft">${typeof none === 'function' ? none(words) : none}</p></div>`}
-      ${all.length > 0 && html`<div class="picker-list" id="picker-list" role="listbox" aria-label=${title} ref=${list} tabindex="-1">
-        ${found.map((section) => html`<div role="group" key=${section.title} aria-label=${section.title || title}>
-          ${section.title && html`<div class="group-title" aria-hidden="true">${section.title}</div>`}
-          ${section.items.map((item) => {
-            const mine = ++number
-            return html`<div key=${item.key} id=${`pick-${mine}`} role="option" aria-selected=${mine === meant} class=${classes('pick', mine === meant && 'on')}
-              onMouseMove=${() => mine !== meant && setAt(mine)} onClick=${() => item.choose()}>${row(item, mine === meant)}</div>`
-          })}
-        </div>`)}
-      </div>`}
+      <div class="picker-head">
+        <input
+          class="field"
+          data-first
+          type="search"
+          role="combobox"
+          aria-expanded=${all.length > 0}
+          aria-controls=${all.length ? 'picker-list' : null}
+          aria-activedescendant=${all.length ? `pick-${meant}` : null}
+          aria-label=${title}
+          aria-autocomplete="list"
+          placeholder=${placeholder}
+          value=${words}
+          onInput=${(e) => (setWords(e.target.value), setAt(0))}
+          onKeyDown=${pressed}
+          autocomplete="off"
+          spellcheck="false"
+        />
+        <button class="button quiet small" onClick=${closeSheet}>Close</button>
+      </div>
+      ${
+        all.length === 0 &&
+        html`<div class="picker-list"><p class="pad soft">${typeof none === 'function' ? none(words) : none}</p></div>`
+      }
+      ${
+        all.length > 0 &&
+        html`<div class="picker-list" id="picker-list" role="listbox" aria-label=${title} ref=${list} tabindex="-1">
+          ${found.map(
+            (section) => html`<div role="group" key=${section.title} aria-label=${section.title || title}>
+              ${section.title && html`<div class="group-title" aria-hidden="true">${section.title}</div>`}
+              ${section.items.map((item) => {
+                const mine = ++number
+                return html`<div
+                  key=${item.key}
+                  id=${`pick-${mine}`}
+                  role="option"
+                  aria-selected=${mine === meant}
+                  class=${classes('pick', mine === meant && 'on')}
+                  onMouseMove=${() => mine !== meant && setAt(mine)}
+                  onClick=${() => item.choose()}
+                >
+                  ${row(item, mine === meant)}
+                </div>`
+              })}
+            </div>`,
+          )}
+        </div>`
+      }
       ${foot && html`<div class="picker-foot">${typeof foot === 'function' ? foot(all[meant]) : foot}</div>`}
     </div>
   </${Modal}>`

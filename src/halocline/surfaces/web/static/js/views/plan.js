@@ -30,7 +30,11 @@ export function Plan({ row, task }) {
   const text = row.arguments.response
   const asks = row.ends_turn
   return html`<article class="card completion plan" data-card data-call=${row.call} tabindex="-1" aria-label="Plan">
-    <div class="completion-head"><${Icon} name="list" size="16" /><strong class="grow">${asks ? 'Plan' : 'Thoughts on the plan'}</strong><${CopyButton} text=${text} label="Copy the plan" /></div>
+    <div class="completion-head">
+      <${Icon} name="list" size="16" />
+      <strong class="grow">${asks ? 'Plan' : 'Thoughts on the plan'}</strong>
+      <${CopyButton} text=${text} label="Copy the plan" />
+    </div>
     <${Markdown} text=${text} />
     ${asks && html`<${PlanDeeds} row=${row} task=${task} />`}
   </article>`
@@ -44,26 +48,62 @@ function PlanDeeds({ row, task }) {
   const last = task.transcript.rows.findLast((one) => one.type === 'call_row' || one.type === 'prompt_row')
   if (last !== row || task.facts.running || task.facts.mode !== 'plan') return null
   const parts = partsOf(row.arguments.response)
-  const approve = () => task.send('set_mode', { mode: 'act' }).then(() => say(task, GO)).catch(complain)
+  const approve = () =>
+    task
+      .send('set_mode', { mode: 'act' })
+      .then(() => say(task, GO))
+      .catch(complain)
   const revise = () => say(task, remarked(remarks)).then(() => setRemarks([]), complain)
   const begin = () => {
     const chosen = getSelection()?.toString().trim() ?? ''
     setForm({ about: row.arguments.response.includes(chosen) ? chosen : '' })
   }
   return html`<div class="plan-deeds">
-    ${remarks.map((one, at) => html`<div key=${at} class="comment"><span class="tiny soft cut">${one.about || 'The whole plan'}</span> <span class="grow">${shown(one.text)}</span><button class="link tiny" onClick=${() => setRemarks(remarks.filter((other) => other !== one))}>Remove</button></div>`)}
-    ${form && html`<div class="words-about"><label class="tiny soft" for=${`about-${row.call}`}>About</label>
-      <select id=${`about-${row.call}`} class="field" value=${form.about} onChange=${(e) => setForm({ about: e.target.value })}>
-        <option value="">the whole plan</option>
-        ${form.about && !parts.includes(form.about) && html`<option value=${form.about}>“${shown(form.about.slice(0, 80))}”</option>`}
-        ${parts.map((part) => html`<option key=${part} value=${part}>${shown(part)}</option>`)}
-      </select>
-      <${Words} label="What should be otherwise" done="Keep the remark" onBack=${() => setForm(null)} onDone=${(text) => (text.trim() && setRemarks([...remarks, { about: form.about, text: text.trim() }]), setForm(null))} /></div>`}
-    ${!form && html`<div class="row">
-      ${remarks.length > 0 && html`<button class="button primary" onClick=${revise}>Send ${remarks.length === 1 ? 'the remark' : `${remarks.length} remarks`}</button>`}
-      <button class=${`button ${remarks.length ? '' : 'primary'}`} onClick=${approve}>Approve plan and act</button>
-      <button class="button" onClick=${begin}>${remarks.length ? 'Another remark…' : 'Revise…'}</button>
-      <span class="tiny soft">Approving switches to act mode.</span>
-    </div>`}
+    ${remarks.map(
+      (one, at) => html`<div key=${at} class="comment">
+        <span class="tiny soft cut">${one.about || 'The whole plan'}</span> <span class="grow">${shown(one.text)}</span>
+        <button class="link tiny" onClick=${() => setRemarks(remarks.filter((other) => other !== one))}>Remove</button>
+      </div>`,
+    )}
+    ${
+      form &&
+      html`<div class="words-about">
+        <label class="tiny soft" for=${`about-${row.call}`}>About</label>
+        <select
+          id=${`about-${row.call}`}
+          class="field"
+          value=${form.about}
+          onChange=${(e) => setForm({ about: e.target.value })}
+        >
+          <option value="">the whole plan</option>
+          ${
+            form.about &&
+            !parts.includes(form.about) &&
+            html`<option value=${form.about}>“${shown(form.about.slice(0, 80))}”</option>`
+          }
+          ${parts.map((part) => html`<option key=${part} value=${part}>${shown(part)}</option>`)}
+        </select>
+        <${Words}
+          label="What should be otherwise"
+          done="Keep the remark"
+          onBack=${() => setForm(null)}
+          onDone=${(text) => (text.trim() && setRemarks([...remarks, { about: form.about, text: text.trim() }]), setForm(null))}
+        />
+      </div>`
+    }
+    ${
+      !form &&
+      html`<div class="row">
+        ${
+          remarks.length > 0 &&
+          html`<button class="button primary" onClick=${revise}>
+            Send ${remarks.length === 1 ? 'the remark' : `${remarks.length} remarks`}
+          </button>`
+        }
+        <button class=${`button ${remarks.length ? '' : 'primary'}`} onClick=${approve}>Approve plan and act</button>
+        <button class="button" onClick=${begin}>${remarks.length ? 'Another remark…' : 'Revise…'}</button>
+        <span class="tiny soft">Approving switches to act mode.</span>
+      </div>`
+    }
   </div>`
 }

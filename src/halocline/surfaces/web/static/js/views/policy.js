@@ -35,13 +35,30 @@ function Cell({ what }) {
 }
 
 function Grid({ grid, name }) {
-  return html`<table class="policy-grid"><caption class="hidden-text">What ${name} does</caption>
-    <thead><tr><th scope="col">In ${name}</th><th scope="col">In the folder</th><th scope="col">Outside</th></tr></thead>
-    <tbody>${ROWS.map(([title, inside, outside]) => html`<tr key=${inside}><th scope="row">${title}</th><${Cell} what=${grid[inside]} /><${Cell} what=${grid[outside]} /></tr>`)}</tbody></table>`
+  return html`<table class="policy-grid">
+    <caption class="hidden-text">What ${name} does</caption>
+    <thead>
+      <tr><th scope="col">In ${name}</th><th scope="col">In the folder</th><th scope="col">Outside</th></tr>
+    </thead>
+    <tbody>
+      ${ROWS.map(
+        ([title, inside, outside]) => html`<tr key=${inside}>
+          <th scope="row">${title}</th>
+          <${Cell} what=${grid[inside]} />
+          <${Cell} what=${grid[outside]} />
+        </tr>`,
+      )}
+    </tbody>
+  </table>`
 }
 
 const DECISIONS = { allow: 'would run without asking', ask: 'would be asked about', deny: 'would be refused' }
-const sourceOf = { user: 'your rules', project: 'the project’s rules', managed: 'your organisation', grant: 'given with Always…' }
+const sourceOf = {
+  user: 'your rules',
+  project: 'the project’s rules',
+  managed: 'your organisation',
+  grant: 'given with Always…',
+}
 
 /** Why one command would be asked about. */
 function Why({ workspace, approvals, mode, first }) {
@@ -51,45 +68,161 @@ function Why({ workspace, approvals, mode, first }) {
   const ask = (e) => {
     e?.preventDefault()
     if (!command.trim()) return
-    query('explain', { workspace, command, mode, ...(approvals ? { approval_mode: approvals } : {}) }).then((one) => (setFound(one), setProblem('')), (error) => (setFound(null), setProblem(error.text ?? error.message)))
+    query('explain', { workspace, command, mode, ...(approvals ? { approval_mode: approvals } : {}) }).then(
+      (one) => (setFound(one), setProblem('')),
+      (error) => (setFound(null), setProblem(error.text ?? error.message)),
+    )
   }
   useEffect(() => first && ask(), [])
   return html`<form class="why" onSubmit=${ask}>
     <label for="why">What would be said to a command?</label>
-    <div class="row nowrap"><input id="why" class="field mono grow" value=${command} placeholder="rm -rf build" onInput=${(e) => setCommand(e.target.value)} spellcheck="false" autocomplete="off" /><button class="button" type="submit">Explain</button></div>
-    <div role="status">${problem && html`<p class="bad tiny">${problem}</p>`}
-      ${found && html`<p class=${WORDS[found.decision]?.[2]}><strong>It ${DECISIONS[found.decision] ?? found.decision}.</strong> ${shown(found.reason)} ${found.rule && html`<span class="soft tiny">(rule ${shown(found.rule)})</span>`}</p>
-        ${found.parts?.length > 0 && html`<ul class="plain-list tiny">${found.parts.map((part, at) => html`<li key=${at}><code>${shown(part.text)}</code> <span class="soft">${shown(part.reason || part.effect || '')}</span></li>`)}</ul>`}`}</div>
+    <div class="row nowrap">
+      <input
+        id="why"
+        class="field mono grow"
+        value=${command}
+        placeholder="rm -rf build"
+        onInput=${(e) => setCommand(e.target.value)}
+        spellcheck="false"
+        autocomplete="off"
+      />
+      <button class="button" type="submit">Explain</button>
+    </div>
+    <div role="status">
+      ${problem && html`<p class="bad tiny">${problem}</p>`}
+      ${
+        found &&
+        html`
+          <p class=${WORDS[found.decision]?.[2]}>
+            <strong>It ${DECISIONS[found.decision] ?? found.decision}.</strong>
+            ${' '}${shown(found.reason)}${' '}
+            ${found.rule && html`<span class="soft tiny">(rule ${shown(found.rule)})</span>`}
+          </p>
+          ${
+            found.parts?.length > 0 &&
+            html`<ul class="plain-list tiny">
+              ${found.parts.map(
+                (part, at) => html`<li key=${at}>
+                  <code>${shown(part.text)}</code> <span class="soft">${shown(part.reason || part.effect || '')}</span>
+                </li>`,
+              )}
+            </ul>`
+          }
+        `
+      }
+    </div>
   </form>`
 }
 
 function Asked({ task }) {
   const all = task.facts.waiting.filter((one) => one.kind === 'approval')
   if (!all.length) return null
-  return html`<section><h3>Why this was asked</h3>${all.map(({ request, event }) => html`<div class="card asked" key=${request}>
-    <strong class="mono">${shown(event.title)}</strong><p>${shown(event.reason)}${event.rule && html` <span class="soft tiny">(rule ${shown(event.rule)})</span>`}</p>
-    ${event.grant && html`<p class="soft tiny"><em>Always…</em> on its card would allow <code>${shown(grantText(event.grant))}</code>${event.wider && html`, or <code>${shown(grantText(event.wider))}</code>`}.</p>`}</div>`)}</section>`
+  return html`<section>
+    <h3>Why this was asked</h3>
+    ${all.map(
+      ({ request, event }) => html`<div class="card asked" key=${request}>
+        <strong class="mono">${shown(event.title)}</strong>
+        <p>${shown(event.reason)}${event.rule && html` <span class="soft tiny">(rule ${shown(event.rule)})</span>`}</p>
+        ${
+          event.grant &&
+          html`<p class="soft tiny">
+            <em>Always…</em> on its card would allow <code>${shown(grantText(event.grant))}</code>
+            ${event.wider && html`, or <code>${shown(grantText(event.wider))}</code>`}.
+          </p>`
+        }
+      </div>`,
+    )}
+  </section>`
 }
 
 function Decided({ task }) {
   const all = task.facts.decided.slice(-8).reverse()
   if (!all.length) return null
-  const who = (one) => (one.by === 'user' ? (one.client && one.client !== welcome.value?.client ? `by ${one.client}` : 'here') : one.by === 'nobody' ? 'as nobody could answer' : 'as the turn was stopped')
-  return html`<section><h3>Decided lately</h3><ul class="plain-list tiny">${all.map((one) => html`<li key=${one.request}>${one.decision.startsWith('allow') ? 'Approved' : 'Rejected'} ${who(one)}, ${clock(one.at)}</li>`)}</ul></section>`
+  const who = (one) =>
+    one.by === 'user'
+      ? one.client && one.client !== welcome.value?.client
+        ? `by ${one.client}`
+        : 'here'
+      : one.by === 'nobody'
+        ? 'as nobody could answer'
+        : 'as the turn was stopped'
+  return html`<section>
+    <h3>Decided lately</h3>
+    <ul class="plain-list tiny">
+      ${all.map(
+        (one) => html`<li key=${one.request}>
+          ${one.decision.startsWith('allow') ? 'Approved' : 'Rejected'} ${who(one)}, ${clock(one.at)}
+        </li>`,
+      )}
+    </ul>
+  </section>`
 }
 
-const conditions = ({ decision, name, source, reason, ...rest }) => Object.entries(rest).map(([key, value]) => `${key} ${Array.isArray(value) ? value.map((one) => (Array.isArray(one) ? one.join('|') : one)).join(' ') : value}`).join('; ') || 'everything'
+const conditions = ({ decision, name, source, reason, ...rest }) =>
+  Object.entries(rest)
+    .map(
+      ([key, value]) =>
+        `${key} ${Array.isArray(value) ? value.map((one) => (Array.isArray(one) ? one.join('|') : one)).join(' ') : value}`,
+    )
+    .join('; ') || 'everything'
 
 function Rules({ known, workspace }) {
   const { grants = [], rules = [], problems = [] } = known
-  return html`<section><h3>Leave that was given in this task</h3>
-      ${grants.length ? html`<ul class="plain-list">${grants.map((grant, at) => html`<li key=${at} class="rule-line"><span class="good tiny">Allow</span> <code class="grow">${shown(grantText(grant))}</code> <span class="soft tiny">${grant.kind}</span></li>`)}</ul><p class="soft tiny">It ends with the task: a new task asks again. Leave for the project or for everywhere is a rule below.</p>` : html`<p class="soft">None yet. Choose <em>Always…</em> on a request: a rule is made of it, for this task, the project or everywhere.</p>`}
+  return html`
+    <section>
+      <h3>Leave that was given in this task</h3>
+      ${
+        grants.length
+          ? html`
+            <ul class="plain-list">
+              ${grants.map(
+                (grant, at) => html`<li key=${at} class="rule-line">
+                  <span class="good tiny">Allow</span>
+                  ${' '}
+                  <code class="grow">${shown(grantText(grant))}</code>
+                  ${' '}
+                  <span class="soft tiny">${grant.kind}</span>
+                </li>`,
+              )}
+            </ul>
+            <p class="soft tiny">
+              It ends with the task: a new task asks again. Leave for the project or for everywhere is a rule below.
+            </p>
+          `
+          : html`<p class="soft">
+            None yet. Choose <em>Always…</em> on a request: a rule is made of it, for this task, the project or
+            everywhere.
+          </p>`
+      }
     </section>
-    <section><h3>Rules</h3>
+    <section>
+      <h3>Rules</h3>
       ${problems.map((problem) => html`<p class="bad tiny" key=${problem}>${shown(problem)}</p>`)}
-      ${rules.length ? html`<ul class="plain-list">${rules.map((rule, at) => html`<li key=${at} class="rule-line"><span class=${classes('tiny', WORDS[rule.decision]?.[2])}>${WORDS[rule.decision]?.[0] ?? rule.decision}</span> <code class="grow">${shown(conditions(rule))}</code> <span class="soft tiny">${sourceOf[rule.source] ?? rule.source} · ${shown(rule.name ?? '')}</span></li>`)}</ul>` : html`<p class="soft">No rules but those of the mode.</p>`}
-      <p class="soft tiny">Rules are text: <code>.halocline/policy.toml</code> in this folder, <code>policy.toml</code> in Halocline’s home. <code>halo policy test</code> tries them. ${workspace && html`<button class="link" onClick=${() => (closeSheet(), go('rules'))}>Instructions</button>`}</p>
-    </section>`
+      ${
+        rules.length
+          ? html`<ul class="plain-list">
+            ${rules.map(
+              (rule, at) => html`<li key=${at} class="rule-line">
+                <span class=${classes('tiny', WORDS[rule.decision]?.[2])}>
+                  ${WORDS[rule.decision]?.[0] ?? rule.decision}
+                </span>
+                ${' '}
+                <code class="grow">${shown(conditions(rule))}</code>
+                ${' '}
+                <span class="soft tiny">${sourceOf[rule.source] ?? rule.source} · ${shown(rule.name ?? '')}</span>
+              </li>`,
+            )}
+          </ul>`
+          : html`<p class="soft">No rules but those of the mode.</p>`
+      }
+      <p class="soft tiny">
+        Rules are text: <code>.halocline/policy.toml</code> in this folder, <code>policy.toml</code> in Halocline’s
+        home. <code>halo policy test</code> tries them. ${
+          workspace && html`<button class="link" onClick=${() => (closeSheet(), go('rules'))}>Instructions</button>`
+        }
+      </p>
+    </section>
+  `
 }
 
 export default function Policy({ task = null, choice = null, command = '' }) {
@@ -108,17 +241,51 @@ export default function Policy({ task = null, choice = null, command = '' }) {
     else choice.value = { ...choice.value, approval_mode: mode }
   }
   const grid = known?.modes.find((one) => one.mode === seen)?.grid
-  return html`<${Sheet} title=${task ? 'What is done without asking' : 'What the next task does without asking'} wide className=${approvals === 'yolo' ? 'full-access' : ''}>
-    <fieldset class="mode-choices"><legend class="hidden-text">Approval mode</legend>
-      ${MODES.map(([mode, name, about]) => html`<label key=${mode} class=${classes('mode-choice', mode === approvals && 'on', mode === 'yolo' && 'risky')}><input type="radio" name="approvals" value=${mode} checked=${mode === approvals} data-first=${mode === (approvals || 'ask') ? '' : null} onChange=${() => choose(mode)} onFocus=${() => setSeen(mode)} />
-        <span><strong>${name}</strong><span class="soft tiny block">${about}</span></span></label>`)}
+  return html`<${Sheet}
+    title=${task ? 'What is done without asking' : 'What the next task does without asking'}
+    wide
+    className=${approvals === 'yolo' ? 'full-access' : ''}
+  >
+    <fieldset class="mode-choices">
+      <legend class="hidden-text">Approval mode</legend>
+      ${MODES.map(
+        ([mode, name, about]) => html`<label
+          key=${mode}
+          class=${classes('mode-choice', mode === approvals && 'on', mode === 'yolo' && 'risky')}
+        >
+          <input
+            type="radio"
+            name="approvals"
+            value=${mode}
+            checked=${mode === approvals}
+            data-first=${mode === (approvals || 'ask') ? '' : null}
+            onChange=${() => choose(mode)}
+            onFocus=${() => setSeen(mode)}
+          />
+          <span><strong>${name}</strong><span class="soft tiny block">${about}</span></span>
+        </label>`,
+      )}
     </fieldset>
-    ${approvals === 'yolo' && html`<p class="banner-bad" role="status"><${Icon} name="warn" size="16" /> Full access: nothing is asked, and what a command breaks stays broken. Checkpoints bring back files of the folder only.</p>`}
-    <p class="soft tiny">${keyOf('approvals')} in the box goes to the next mode. It holds ${task ? 'for this task' : 'for the next task'}; for all new tasks: <button class="link" onClick=${() => (closeSheet(), go('settings'))}>Settings</button>.</p>
+    ${
+      approvals === 'yolo' &&
+      html`<p class="banner-bad" role="status">
+        <${Icon} name="warn" size="16" /> Full access: nothing is asked, and what a command breaks stays broken.
+        Checkpoints bring back files of the folder only.
+      </p>`
+    }
+    <p class="soft tiny">
+      ${keyOf('approvals')} in the box goes to the next mode. It holds ${task ? 'for this task' : 'for the next task'};
+      for all new tasks: <button class="link" onClick=${() => (closeSheet(), go('settings'))}>Settings</button>.
+    </p>
     ${task && html`<${Asked} task=${task} />`}
     ${grid && html`<${Grid} grid=${grid} name=${MODES.find(([mode]) => mode === seen)[1]} />`}
     ${problem && html`<p class="bad">${problem}</p>`}
-    <${Why} workspace=${workspace} approvals=${seen} mode=${task?.facts.mode ?? choice?.value.mode ?? 'act'} first=${command} />
+    <${Why}
+      workspace=${workspace}
+      approvals=${seen}
+      mode=${task?.facts.mode ?? choice?.value.mode ?? 'act'}
+      first=${command}
+    />
     ${known && html`<${Rules} known=${known} workspace=${workspace} />`}
     ${task && html`<${Decided} task=${task} />`}
   </${Sheet}>`

@@ -29,7 +29,13 @@ function together(providers, models) {
     const name = model.name.split('/')[0]
     if (!known.has(name) && name !== 'scripted' && model.usable) servers.set(name, (servers.get(name) ?? 0) + 1)
   }
-  const local = [...servers].map(([name, number]) => ({ name, label: name, local: true, models: number, has_key: true }))
+  const local = [...servers].map(([name, number]) => ({
+    name,
+    label: name,
+    local: true,
+    models: number,
+    has_key: true,
+  }))
   const keyed = providers.map((one) => ({ ...one, has_key: one.has_key || one.elsewhere?.length > 0 }))
   const all = [...keyed, ...local.filter((one) => !known.has(one.name))]
   return [...all.filter((one) => one.has_key || one.local), ...all.filter((one) => !one.has_key && !one.local)]
@@ -43,31 +49,85 @@ export default function Providers({ path }) {
   const row = (which) => settings.value?.find((one) => one.name === which)
   const model = row('model')
   const again = () => (providers.again(), models.again(), settings.again())
-  return html`<${Page} title="Models and keys"><${Answer} of=${providers} what="the providers">${(found) => {
-    const all = together(found, models.value)
-    const here = all.find((one) => one.name === name)
-    const list = all.filter((one) => fits(words.value, one.name, one.label, keyOf(one)))
-    const entry = (one) => ({ key: one.name, href: `#/providers/${one.name}`, title: shown(one.label), text: keyOf(one), dot: one.has_key ? 'done' : '', badge: model?.value.startsWith(`${one.name}/`) ? 'in use' : '' })
-    return html`<${Panes} label="Providers" back="#/providers" rest="Choose a provider: give it a key, test it, pick a model."
-      list=${html`<${InUse} model=${model} />
-        <${Filter} label="Filter providers" value=${words.value} onInput=${(text) => (words.value = text)} onKeyDown=${intoList} />
-        ${list.length ? html`<${Links} label="Providers" here=${name} entries=${list.map(entry)} />` : html`<${Cleared} words=${words.value} clear=${() => (words.value = '')} />`}
-        ${!all.some((one) => one.local) && html`<p class="soft tiny">No model server on this machine answers. Start one, such as Ollama or LM Studio, and <button class="link" onClick=${again}>look again</button>.</p>`}`}
-      detail=${here && html`<${Provider} key=${here.name} of=${here} models=${models} setting=${model} table=${row('providers')} again=${again} />`} />`
-  }}</${Answer}></${Page}>`
+  return html`<${Page} title="Models and keys">
+    <${Answer} of=${providers} what="the providers">
+      ${(found) => {
+        const all = together(found, models.value)
+        const here = all.find((one) => one.name === name)
+        const list = all.filter((one) => fits(words.value, one.name, one.label, keyOf(one)))
+        const entry = (one) => ({
+          key: one.name,
+          href: `#/providers/${one.name}`,
+          title: shown(one.label),
+          text: keyOf(one),
+          dot: one.has_key ? 'done' : '',
+          badge: model?.value.startsWith(`${one.name}/`) ? 'in use' : '',
+        })
+        return html`<${Panes}
+          label="Providers"
+          back="#/providers"
+          rest="Choose a provider: give it a key, test it, pick a model."
+          list=${html`
+            <${InUse} model=${model} />
+            <${Filter}
+              label="Filter providers"
+              value=${words.value}
+              onInput=${(text) => (words.value = text)}
+              onKeyDown=${intoList}
+            />
+            ${
+              list.length
+                ? html`<${Links} label="Providers" here=${name} entries=${list.map(entry)} />`
+                : html`<${Cleared} words=${words.value} clear=${() => (words.value = '')} />`
+            }
+            ${
+              !all.some((one) => one.local) &&
+              html`<p class="soft tiny">
+                No model server on this machine answers. Start one, such as Ollama or LM Studio,
+                and <button class="link" onClick=${again}>look again</button>.
+              </p>`
+            }
+          `}
+          detail=${
+            here &&
+            html`<${Provider}
+              key=${here.name}
+              of=${here}
+              models=${models}
+              setting=${model}
+              table=${row('providers')}
+              again=${again}
+            />`
+          }
+        />`
+      }}
+    </${Answer}>
+  </${Page}>`
 }
 
-const InUse = ({ model }) => html`<div class="pane-card"><span class="soft tiny">New tasks ask</span>
-  <strong class="mono">${model?.value ? shown(model.value) : 'the first model that has a key'}</strong></div>`
+const InUse = ({ model }) => html`<div class="pane-card">
+  <span class="soft tiny">New tasks ask</span>
+  <strong class="mono">${model?.value ? shown(model.value) : 'the first model that has a key'}</strong>
+</div>`
 
 function Provider({ of, models, setting, table, again }) {
   const base = table?.value[of.name]?.base_url ?? ''
   return html`<div class="pile">
     <div><h2>${shown(of.label)}</h2><p class="soft tiny mono">${of.name}${base ? ` · ${shown(base)}` : ''}</p></div>
     <ol class="way-steps">
-      <li class="way-step"><h3>Connect</h3>${of.local ? html`<p class="soft">A server on this machine. It needs no key.</p>` : html`<${Connect} of=${of} table=${table} again=${again} />`}</li>
+      <li class="way-step">
+        <h3>Connect</h3>
+        ${
+          of.local
+            ? html`<p class="soft">A server on this machine. It needs no key.</p>`
+            : html`<${Connect} of=${of} table=${table} again=${again} />`
+        }
+      </li>
       <li class="way-step"><h3>Test</h3><${Test} of=${of} models=${models} setting=${setting} /></li>
-      <li class="way-step"><h3>Pick a model</h3><${ModelList} of=${of} models=${models} setting=${setting} again=${again} /></li>
+      <li class="way-step">
+        <h3>Pick a model</h3>
+        <${ModelList} of=${of} models=${models} setting=${setting} again=${again} />
+      </li>
     </ol>
   </div>`
 }
@@ -104,25 +164,90 @@ function Connect({ of, table, again }) {
     again()
   })
   return html`
-    <p>${of.variable
-      ? html`The key is from the environment variable <code>${of.variable}</code>${of.tail ? html`, and ends in <code>${of.tail}</code>` : ''}. It wins over a stored one.`
-      : of.stored ? html`A key is kept in ${PLACES[of.stored] ?? of.stored}${of.tail ? html`; it ends in <code>${of.tail}</code>` : ''}.` : 'There is no key yet.'}
-      ${of.elsewhere?.length > 0 && html` <span class="soft">Also for ${of.elsewhere.map(shown).join(', ')}.</span>`}</p>
-    ${asking
-      ? html`<form class="pile" onSubmit=${(e) => (e.preventDefault(), key && login())} autocomplete="off">
-        <${Labelled} id="key" label="Key" note=${of.keys_page ? html`Get one at <a href=${of.keys_page} target="_blank" rel="noreferrer noopener">${of.keys_page.replace(/^https:\/\//, '')}</a>. It is sent once, to this machine, and from there only to its own server.` : 'It is sent once, to this machine, and from there only to its own server.'}>
-          <input class="field mono" id="key" type="password" autocomplete="off" spellcheck=${false} aria-describedby="key-note" value=${key} onInput=${(e) => setKey(e.target.value)} />
-        </${Labelled}>
-        <details><summary>Another server</summary><${Labelled} id="base" label="Base URL" note="Only where its models are served by somebody else. They are asked there from then on.">
-          <input class="field mono" id="base" type="url" placeholder="https://…" value=${base} onInput=${(e) => setBase(e.target.value)} /></${Labelled}></details>
-        <div class="row"><button class="button primary" type="submit" disabled=${busy || !key}>${busy ? 'Trying the key…' : 'Try and keep the key'}</button>
-          ${of.has_key && html`<button class="button quiet" type="button" onClick=${() => setAsking(false)}>Cancel</button>`}</div>
-      </form>`
-      : html`<div class="row"><button class="button" onClick=${() => setAsking(true)}>${of.stored ? 'Another key…' : 'Store a key…'}</button>
-        ${of.stored && html`<button class="button danger" disabled=${leaving} onClick=${logout}>Forget the stored key</button>`}</div>`}
+    <p>
+      ${
+        of.variable
+          ? html`
+            The key is from the environment variable <code>${of.variable}</code>
+            ${of.tail ? html`, and ends in <code>${of.tail}</code>` : ''}. It wins over a stored one.
+          `
+          : of.stored
+            ? html`
+              A key is kept in ${PLACES[of.stored] ?? of.stored}
+              ${of.tail ? html`; it ends in <code>${of.tail}</code>` : ''}.
+            `
+            : 'There is no key yet.'
+      }
+      ${of.elsewhere?.length > 0 && html` <span class="soft">Also for ${of.elsewhere.map(shown).join(', ')}.</span>`}
+    </p>
+    ${
+      asking
+        ? html`<form class="pile" onSubmit=${(e) => (e.preventDefault(), key && login())} autocomplete="off">
+          <${Labelled}
+            id="key"
+            label="Key"
+            note=${
+              of.keys_page
+                ? html`
+                  Get one at <a href=${of.keys_page} target="_blank" rel="noreferrer noopener">
+                    ${of.keys_page.replace(/^https:\/\//, '')}
+                  </a>. It is sent once, to this machine, and from there only to its own server.
+                `
+                : 'It is sent once, to this machine, and from there only to its own server.'
+            }
+          >
+            <input
+              class="field mono"
+              id="key"
+              type="password"
+              autocomplete="off"
+              spellcheck=${false}
+              aria-describedby="key-note"
+              value=${key}
+              onInput=${(e) => setKey(e.target.value)}
+            />
+          </${Labelled}>
+          <details>
+            <summary>Another server</summary>
+            <${Labelled}
+              id="base"
+              label="Base URL"
+              note="Only where its models are served by somebody else. They are asked there from then on."
+            >
+              <input
+                class="field mono"
+                id="base"
+                type="url"
+                placeholder="https://…"
+                value=${base}
+                onInput=${(e) => setBase(e.target.value)}
+              />
+            </${Labelled}>
+          </details>
+          <div class="row">
+            <button class="button primary" type="submit" disabled=${busy || !key}>
+              ${busy ? 'Trying the key…' : 'Try and keep the key'}
+            </button>
+            ${
+              of.has_key &&
+              html`<button class="button quiet" type="button" onClick=${() => setAsking(false)}>Cancel</button>`
+            }
+          </div>
+        </form>`
+        : html`<div class="row">
+          <button class="button" onClick=${() => setAsking(true)}>
+            ${of.stored ? 'Another key…' : 'Store a key…'}
+          </button>
+          ${
+            of.stored &&
+            html`<button class="button danger" disabled=${leaving} onClick=${logout}>Forget the stored key</button>`
+          }
+        </div>`
+    }
     ${of.signs_in && html`<${SignIn} of=${of} done=${(found) => (setConnection(found), setAsking(false), again())} />`}
     ${connection && html`<${Stages} of=${connection} />`}
-    ${[error, problem].map((one) => one && html`<p class="bad" role="alert">${shown(one.text)} ${shown(one.hint)}</p>`)}`
+    ${[error, problem].map((one) => one && html`<p class="bad" role="alert">${shown(one.text)} ${shown(one.hint)}</p>`)}
+  `
 }
 
 /** Getting a key in the browser, where the provider gives them to programs. */
@@ -142,9 +267,16 @@ function SignIn({ of, done }) {
       setBegun(null)
     }
   })
-  return html`<div class="row"><button class="button" disabled=${busy} onClick=${begin}>${busy ? 'Waiting for the browser…' : `Sign in at ${of.label}`}</button><${Badge}>gives a key without copying</${Badge}></div>
+  return html`
+    <div class="row">
+      <button class="button" disabled=${busy} onClick=${begin}>
+        ${busy ? 'Waiting for the browser…' : `Sign in at ${of.label}`}
+      </button>
+      <${Badge}>gives a key without copying</${Badge}>
+    </div>
     ${begun && html`<${Carry} begun=${begun} />`}
-    ${error && html`<p class="bad" role="alert">${shown(error.text)} ${shown(error.hint)}</p>`}`
+    ${error && html`<p class="bad" role="alert">${shown(error.text)} ${shown(error.hint)}</p>`}
+  `
 }
 
 /** The way to a model of the provider, stage by stage. */
@@ -158,13 +290,25 @@ function Test({ of, models, setting }) {
     setConnection(null)
     setConnection(await query('connection', { model: named }))
   })
-  return html`<form class="row" onSubmit=${(e) => (e.preventDefault(), test())}>
+  return html`
+    <form class="row" onSubmit=${(e) => (e.preventDefault(), test())}>
       <label class="hidden-text" for="test-model">Model to test</label>
-      <input class="field mono grow test-model" id="test-model" list="test-models" placeholder=${named || `${of.name}/MODEL`} value=${model} onInput=${(e) => setModel(e.target.value)} spellcheck=${false} />
+      <input
+        class="field mono grow test-model"
+        id="test-model"
+        list="test-models"
+        placeholder=${named || `${of.name}/MODEL`}
+        value=${model}
+        onInput=${(e) => setModel(e.target.value)}
+        spellcheck=${false}
+      />
       <datalist id="test-models">${mine.map((one) => html`<option key=${one.name} value=${one.name} />`)}</datalist>
-      <button class="button" type="submit" disabled=${busy || !named || (!of.has_key && !of.local)}>${busy ? 'Testing…' : 'Test the connection'}</button>
+      <button class="button" type="submit" disabled=${busy || !named || (!of.has_key && !of.local)}>
+        ${busy ? 'Testing…' : 'Test the connection'}
+      </button>
     </form>
     ${!of.has_key && !of.local && html`<p class="soft tiny">Connect first.</p>`}
     ${connection && html`<${Stages} of=${connection} />`}
-    ${error && html`<p class="bad" role="alert">${shown(error.text)} ${shown(error.hint)}</p>`}`
+    ${error && html`<p class="bad" role="alert">${shown(error.text)} ${shown(error.hint)}</p>`}
+  `
 }

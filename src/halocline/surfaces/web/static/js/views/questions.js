@@ -8,8 +8,27 @@ export function QuestionCard({ row, task }) {
   const open = !row.by
   return html`<article class=${classes('card question', open && 'asks')} data-card tabindex="-1" aria-label="Question">
     <${Markdown} text=${row.question} />
-    ${row.options?.length > 0 && html`<div class="row options">${row.options.map((option, at) => html`<button key=${at} class=${classes('button', row.answer === option && 'chosen')} disabled=${!open} onClick=${() => answer(task, row.request, option)}>${open && html`<kbd aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}</button>`)}</div>`}
-    ${!open && row.answer && !row.options?.includes(row.answer) && html`<p class="answer"><span class="soft">You:</span> ${shown(row.answer)}</p>`}
+    ${
+      row.options?.length > 0 &&
+      html`<div class="row options">
+        ${row.options.map(
+          (option, at) => html`<button
+            key=${at}
+            class=${classes('button', row.answer === option && 'chosen')}
+            disabled=${!open}
+            onClick=${() => answer(task, row.request, option)}
+          >
+            ${open && html`<kbd aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}
+          </button>`,
+        )}
+      </div>`
+    }
+    ${
+      !open &&
+      row.answer &&
+      !row.options?.includes(row.answer) &&
+      html`<p class="answer"><span class="soft">You:</span> ${shown(row.answer)}</p>`
+    }
     ${!open && !row.answer && html`<p class="soft tiny">Not answered.</p>`}
   </article>`
 }

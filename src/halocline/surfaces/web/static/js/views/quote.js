@@ -12,7 +12,12 @@ export function compose(text) {
   field.setSelectionRange(field.value.length, field.value.length)
 }
 
-export const quotation = (text) => `${text.trim().split('\n').map((line) => `> ${line}`).join('\n')}\n\n`
+export const quotation = (text) =>
+  `${text
+    .trim()
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n')}\n\n`
 
 /** A button at words that are selected in the transcript. */
 export function QuoteButton({ log }) {
@@ -23,11 +28,16 @@ export function QuoteButton({ log }) {
     function selected() {
       const selection = getSelection()
       const text = selection?.isCollapsed ? '' : selection.toString()
-      const inside = text.trim() && log.current?.contains(selection.anchorNode) && log.current.contains(selection.focusNode)
+      const inside =
+        text.trim() && log.current?.contains(selection.anchorNode) && log.current.contains(selection.focusNode)
       if (!inside || selection.anchorNode.parentElement?.closest('textarea, input')) return setPlace(null)
       const box = log.current.parentElement.getBoundingClientRect()
       const { right, bottom } = selection.getRangeAt(0).getBoundingClientRect()
-      setPlace({ text, left: Math.max(8, Math.min(right - box.left - 40, box.width - 100)), top: Math.max(4, Math.min(bottom - box.top + 6, box.height - 44)) })
+      setPlace({
+        text,
+        left: Math.max(8, Math.min(right - box.left - 40, box.width - 100)),
+        top: Math.max(4, Math.min(bottom - box.top + 6, box.height - 44)),
+      })
     }
     // Asking for the selection settles the layout: not at each step of a log that follows its end.
     const settled = () => shownAt.current && setTimeout(selected, 0)
@@ -44,5 +54,12 @@ export function QuoteButton({ log }) {
     getSelection().removeAllRanges()
     setPlace(null)
   }
-  return html`<button class="button small quote-button" style=${{ left: `${place.left}px`, top: `${place.top}px` }} onMouseDown=${(e) => e.preventDefault()} onClick=${quote}>❝ Quote</button>`
+  return html`<button
+    class="button small quote-button"
+    style=${{ left: `${place.left}px`, top: `${place.top}px` }}
+    onMouseDown=${(e) => e.preventDefault()}
+    onClick=${quote}
+  >
+    ❝ Quote
+  </button>`
 }

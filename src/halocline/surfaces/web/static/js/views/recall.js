@@ -9,8 +9,20 @@ import { Picker } from './picker.js'
 const MOST = 60
 
 export default function Recall({ task, write }) {
-  const all = [...new Set([...(task?.facts.prompts ?? []).map((one) => one.text), ...said.value].reverse())].filter(Boolean)
-  const sections = (words) => [{ title: '', items: ranked(words, all, MOST).map((text) => ({ key: text, text, choose: () => (closeSheet(), write(text)) })) }]
-  return html`<${Picker} title="My prompts" placeholder="Search my prompts" sections=${sections}
-    row=${({ text }) => html`<span class="recalled">${shown(text.slice(0, 300))}</span>`} none=${(words) => (words ? `None of your prompts has ‘${words}’.` : 'You have sent no prompt from this browser yet.')} />`
+  const all = [...new Set([...(task?.facts.prompts ?? []).map((one) => one.text), ...said.value].reverse())].filter(
+    Boolean,
+  )
+  const sections = (words) => [
+    {
+      title: '',
+      items: ranked(words, all, MOST).map((text) => ({ key: text, text, choose: () => (closeSheet(), write(text)) })),
+    },
+  ]
+  return html`<${Picker}
+    title="My prompts"
+    placeholder="Search my prompts"
+    sections=${sections}
+    row=${({ text }) => html`<span class="recalled">${shown(text.slice(0, 300))}</span>`}
+    none=${(words) => (words ? `None of your prompts has ‘${words}’.` : 'You have sent no prompt from this browser yet.')}
+  />`
 }

@@ -31,7 +31,11 @@ export function useQuery(name, given, of) {
   return found
 }
 
-export const Refusal = ({ error }) => html`<div role="alert"><p class="bad">${error.text ?? error.message}</p>${error.hint && html`<p class="soft">${error.hint}</p>`}</div>`
+export const Refusal = ({ error }) =>
+  html`<div role="alert">
+    <p class="bad">${error.text ?? error.message}</p>
+    ${error.hint && html`<p class="soft">${error.hint}</p>`}
+  </div>`
 
 /** `seq` is the event to go back to (after it), `checkpoint` one of the files, `edit` the words of prompt `seq`. */
 export default function Restore({ task, seq, checkpoint, edit }) {
@@ -49,7 +53,11 @@ function targetOf(task, seq, checkpoint) {
   }
   if (!seq) return null
   const prompt = prompts.find((one) => one.seq === seq + 1)
-  return { to: seq, at: prompt?.at ?? 0, label: prompt ? `before “${prompt.text.split('\n', 1)[0].slice(0, 80)}”` : `event ${seq}` }
+  return {
+    to: seq,
+    at: prompt?.at ?? 0,
+    label: prompt ? `before “${prompt.text.split('\n', 1)[0].slice(0, 80)}”` : `event ${seq}`,
+  }
 }
 
 const KINDS = { prompt: 'Your prompt', files: 'Files saved', end: 'End of a turn', back: 'Went back' }
@@ -59,7 +67,15 @@ function Moments({ task, choose }) {
   const [words, setWords] = useState('')
   const found = (value ?? []).filter((one) => one.text.toLowerCase().includes(words.toLowerCase())).reverse()
   const pick = (one) =>
-    choose(one.kind === 'prompt' ? { to: one.seq - 1, at: one.at, label: `before “${one.text.slice(0, 80)}”` } : { to: one.seq, at: one.at, label: one.kind === 'files' ? (one.text ? `after ${one.text}` : 'the beginning') : one.text })
+    choose(
+      one.kind === 'prompt'
+        ? { to: one.seq - 1, at: one.at, label: `before “${one.text.slice(0, 80)}”` }
+        : {
+            to: one.seq,
+            at: one.at,
+            label: one.kind === 'files' ? (one.text ? `after ${one.text}` : 'the beginning') : one.text,
+          },
+    )
   function pressed(e) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key]
     if (!by) return
@@ -72,16 +88,49 @@ function Moments({ task, choose }) {
     ${error && html`<${Refusal} error=${error} />`}
     ${!value && !error && html`<p class="soft" role="status">Reads the task…</p>`}
     ${value?.length === 0 && html`<p>There is nothing to go back to yet: this task has only begun.</p>`}
-    ${value?.length > 0 && html`<div onKeyDown=${pressed} class="stack">
-      <label><span class="hidden-text">Filter</span><input class="field" data-first type="search" placeholder="Filter moments" value=${words} onInput=${(e) => setWords(e.target.value)} /></label>
-      ${found.length === 0 && html`<p class="soft">Nothing for “${words}”. <button class="link" onClick=${() => setWords('')}>Clear</button></p>`}
-      <ul class="moments">${found.map((one) => html`<li key=${one.seq}><button class=${classes('moment', `of-${one.kind}`)} onClick=${() => pick(one)}>
-        <span class="dot" aria-hidden="true"></span><span class="soft tiny">${when(one.at)}</span><span class="soft tiny">${KINDS[one.kind] ?? one.kind}</span><span class="cut grow">${shown(one.text || 'the beginning')}</span></button></li>`)}</ul>
-    </div>`}
+    ${
+      value?.length > 0 &&
+      html`<div onKeyDown=${pressed} class="stack">
+        <label>
+          <span class="hidden-text">Filter</span>
+          <input
+            class="field"
+            data-first
+            type="search"
+            placeholder="Filter moments"
+            value=${words}
+            onInput=${(e) => setWords(e.target.value)}
+          />
+        </label>
+        ${
+          found.length === 0 &&
+          html`<p class="soft">
+            Nothing for “${words}”. <button class="link" onClick=${() => setWords('')}>Clear</button>
+          </p>`
+        }
+        <ul class="moments">
+          ${found.map(
+            (one) => html`<li key=${one.seq}>
+              <button class=${classes('moment', `of-${one.kind}`)} onClick=${() => pick(one)}>
+                <span class="dot" aria-hidden="true"></span>
+                <span class="soft tiny">${when(one.at)}</span>
+                <span class="soft tiny">${KINDS[one.kind] ?? one.kind}</span>
+                <span class="cut grow">${shown(one.text || 'the beginning')}</span>
+              </button>
+            </li>`,
+          )}
+        </ul>
+      </div>`
+    }
   </${Sheet}>`
 }
 
-const List = ({ names, children }) => names.length > 0 && html`<div><strong>${children}</strong><ul>${names.slice(0, 200).map((name, at) => html`<li key=${at}><code>${shown(name)}</code></li>`)}</ul></div>`
+const List = ({ names, children }) =>
+  names.length > 0 &&
+  html`<div>
+    <strong>${children}</strong>
+    <ul>${names.slice(0, 200).map((name, at) => html`<li key=${at}><code>${shown(name)}</code></li>`)}</ul>
+  </div>`
 
 /** What a plan says, in words. */
 function Will({ plan, way }) {
@@ -90,20 +139,40 @@ function Will({ plan, way }) {
   return html`<div class="will" aria-live="polite">
     ${files && plan.unsaved && html`<p class="warn">${plan.unsaved}</p>`}
     ${files && !plan.unsaved && changes === 0 && html`<p>No file changes: they are as they were then.</p>`}
-    ${files && html`<${List} names=${plan.overwrites}>Put back as before: ${count(plan.overwrites.length, 'file')}</${List}>
-      <${List} names=${plan.creates}>Brought back: ${count(plan.creates.length, 'file')}</${List}>
-      <${List} names=${plan.deletes}>Removed: ${count(plan.deletes.length, 'file')}</${List}>
-      <${List} names=${plan.merges}>Put back, with your own changes kept in them: ${count(plan.merges.length, 'file')}</${List}>
-      <${List} names=${plan.kept}>Cannot be put back, and stay: ${count(plan.kept.length, 'file')}</${List}>`}
-    ${way !== 'files' && html`<p>${plan.messages ? `${count(plan.messages, 'message')} since then will not be read by the model any more. The transcript keeps them.` : 'No message was said since then.'}</p>`}
-    ${plan.commands.length > 0 && html`<${List} names=${plan.commands}>${plan.commands.length === 1 ? 'A command ran since; what it did outside of the files stays' : `${plan.commands.length} commands ran since; what they did outside of the files stays`}</${List}>`}
+    ${
+      files &&
+      html`
+        <${List} names=${plan.overwrites}>Put back as before: ${count(plan.overwrites.length, 'file')}</${List}>
+        <${List} names=${plan.creates}>Brought back: ${count(plan.creates.length, 'file')}</${List}>
+        <${List} names=${plan.deletes}>Removed: ${count(plan.deletes.length, 'file')}</${List}>
+        <${List} names=${plan.merges}>
+          Put back, with your own changes kept in them: ${count(plan.merges.length, 'file')}
+        </${List}>
+        <${List} names=${plan.kept}>Cannot be put back, and stay: ${count(plan.kept.length, 'file')}</${List}>
+      `
+    }
+    ${
+      way !== 'files' &&
+      html`<p>
+        ${plan.messages ? `${count(plan.messages, 'message')} since then will not be read by the model any more. The transcript keeps them.` : 'No message was said since then.'}
+      </p>`
+    }
+    ${
+      plan.commands.length > 0 &&
+      html`<${List} names=${plan.commands}>
+        ${plan.commands.length === 1 ? 'A command ran since; what it did outside of the files stays' : `${plan.commands.length} commands ran since; what they did outside of the files stays`}
+      </${List}>`
+    }
   </div>`
 }
 
 /** The changes since a moment, when somebody wants to see them. */
 function Compared({ task, to, only = null, label }) {
   const [open, setOpen] = useState(false)
-  return html`<details class="compared" onToggle=${(e) => setOpen(e.currentTarget.open)}><summary>${label}</summary>${open && html`<${Comparison} task=${task} to=${to} only=${only} />`}</details>`
+  return html`<details class="compared" onToggle=${(e) => setOpen(e.currentTarget.open)}>
+    <summary>${label}</summary>
+    ${open && html`<${Comparison} task=${task} to=${to} only=${only} />`}
+  </details>`
 }
 
 function Comparison({ task, to, only }) {
@@ -112,16 +181,41 @@ function Comparison({ task, to, only }) {
   if (!value) return html`<p class="soft pad" role="status">Compares…</p>`
   const files = value.files.filter((file) => !only || only.includes(file.path))
   if (!files.length) return html`<p class="soft pad">Nothing differs.</p>`
-  return files.map((file) => html`<div key=${file.path}><div class="diff-name"><span class="cut mono">${shown(file.path)}</span>${file.status !== 'changed' && html`<span class="badge">${file.status}</span>`}<${Stat} added=${file.added} removed=${file.removed} /></div><${DiffText} diff=${{ path: file.path, text: file.diff }} /></div>`)
+  return files.map(
+    (file) =>
+      html`<div key=${file.path}>
+        <div class="diff-name">
+          <span class="cut mono">${shown(file.path)}</span>
+          ${file.status !== 'changed' && html`<span class="badge">${file.status}</span>`}
+          <${Stat} added=${file.added} removed=${file.removed} />
+        </div>
+        <${DiffText} diff=${{ path: file.path, text: file.diff }} />
+      </div>`,
+  )
 }
 
-const NOTHING = { creates: [], overwrites: [], deletes: [], merges: [], kept: [], yours: [], conflicts: [], commands: [], messages: 0, unsaved: '' }
+const NOTHING = {
+  creates: [],
+  overwrites: [],
+  deletes: [],
+  merges: [],
+  kept: [],
+  yours: [],
+  conflicts: [],
+  commands: [],
+  messages: 0,
+  unsaved: '',
+}
 
 function Back({ task, target, other }) {
   const [way, setWay] = useState('both')
   const [overwrite, setOverwrite] = useState(false)
   const [busy, setBusy] = useState(false)
-  const { value, error } = useQuery('restore_plan', { task: task.id, to: target.to, overwrite }, [task.id, target.to, overwrite])
+  const { value, error } = useQuery('restore_plan', { task: task.id, to: target.to, overwrite }, [
+    task.id,
+    target.to,
+    overwrite,
+  ])
   // Whose changes they are is said by the plan that keeps them.
   const [own, setOwn] = useState([])
   const plan = value && { ...NOTHING, ...value }
@@ -139,26 +233,71 @@ function Back({ task, target, other }) {
       await task.send('go_back', { to: target.to, files, conversation, overwrite })
       const done = await outcome(task, before, { files, conversation })
       closeSheet()
-      toast(`Went back to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}`, { undo: () => undo(task, before, { ...done, conversation }).then(() => toast('All is as it was before.'), complain), seconds: 20 })
+      toast(`Went back to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}`, {
+        undo: () =>
+          undo(task, before, { ...done, conversation }).then(() => toast('All is as it was before.'), complain),
+        seconds: 20,
+      })
     } catch (problem) {
       complain(problem)
       setBusy(false)
     }
   }
-  return html`<${Sheet} title=${`Back to ${target.label}`} wide back=${other} foot=${html`
-      <button class="button primary" disabled=${busy || !plan} onClick=${restore}>${busy ? 'Goes back…' : task.facts.running ? 'Stop the turn and go back' : 'Go back'}</button>
-      <button class="button quiet" onClick=${closeSheet}>Stay here</button>`}>
-    ${target.at > 0 && html`<p class="soft small">${when(target.at)}${when(target.at) === clock(target.at) ? '' : `, ${clock(target.at)}`}</p>`}
-    <fieldset class="ways"><legend class="hidden-text">What goes back</legend>
-      ${WAYS.map(([value, text], at) => html`<label key=${value} class="choice"><input type="radio" name="way" data-first=${at === 0 ? '' : null} checked=${way === value} disabled=${Boolean(plan?.unsaved) && value !== 'chat'} onChange=${() => setWay(value)} /> ${text}</label>`)}</fieldset>
+  return html`<${Sheet}
+    title=${`Back to ${target.label}`}
+    wide
+    back=${other}
+    foot=${html`
+      <button class="button primary" disabled=${busy || !plan} onClick=${restore}>
+        ${busy ? 'Goes back…' : task.facts.running ? 'Stop the turn and go back' : 'Go back'}
+      </button>
+      <button class="button quiet" onClick=${closeSheet}>Stay here</button>
+    `}
+  >
+    ${
+      target.at > 0 &&
+      html`<p class="soft small">
+        ${when(target.at)}
+        ${when(target.at) === clock(target.at) ? '' : `, ${clock(target.at)}`}
+      </p>`
+    }
+    <fieldset class="ways">
+      <legend class="hidden-text">What goes back</legend>
+      ${WAYS.map(
+        ([value, text], at) => html`<label key=${value} class="choice">
+          <input
+            type="radio"
+            name="way"
+            data-first=${at === 0 ? '' : null}
+            checked=${way === value}
+            disabled=${Boolean(plan?.unsaved) && value !== 'chat'}
+            onChange=${() => setWay(value)}
+          />
+          ${' '}${text}
+        </label>`,
+      )}
+    </fieldset>
     ${error && html`<${Refusal} error=${error} />`}
     ${!plan && !error && html`<p class="soft" role="status">Looks what would change…</p>`}
     ${plan && html`<${Will} plan=${plan} way=${way} />`}
-    ${own.length > 0 && way !== 'chat' && html`<fieldset class="ways stack"><legend><strong>${count(own.length, 'file')} that you or another program changed since</strong></legend>
-      <ul class="plain">${own.map((name) => html`<li key=${name}><code>${shown(name)}</code></li>`)}</ul>
-      <div class="row"><label class="choice"><input type="radio" name="own" checked=${!overwrite} onChange=${() => setOverwrite(false)} /> Keep these changes</label>
-        <label class="choice"><input type="radio" name="own" checked=${overwrite} onChange=${() => setOverwrite(true)} /> Overwrite them</label></div>
-      <${Compared} key="own" task=${task} to=${target.to} only=${own} label="Show how they differ" /></fieldset>`}
+    ${
+      own.length > 0 &&
+      way !== 'chat' &&
+      html`<fieldset class="ways stack">
+        <legend><strong>${count(own.length, 'file')} that you or another program changed since</strong></legend>
+        <ul class="plain">${own.map((name) => html`<li key=${name}><code>${shown(name)}</code></li>`)}</ul>
+        <div class="row">
+          <label class="choice">
+            <input type="radio" name="own" checked=${!overwrite} onChange=${() => setOverwrite(false)} /> Keep these
+            changes
+          </label>
+          <label class="choice">
+            <input type="radio" name="own" checked=${overwrite} onChange=${() => setOverwrite(true)} /> Overwrite them
+          </label>
+        </div>
+        <${Compared} key="own" task=${task} to=${target.to} only=${own} label="Show how they differ" />
+      </fieldset>`
+    }
     <${Compared} key=${`all ${target.to}`} task=${task} to=${target.to} label="Compare: what changed since then" />
     <${Fork} task=${task} to=${target.to} />
   </${Sheet}>`
@@ -167,7 +306,10 @@ function Back({ task, target, other }) {
 /** Wait for the events that say it is done. Rejects when it failed. */
 function outcome(task, before, { files, conversation }) {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => finish(() => reject(new Error('Going back takes long. See the transcript for what became of it.'))), PATIENCE)
+    const late = setTimeout(
+      () => finish(() => reject(new Error('Going back takes long. See the transcript for what became of it.'))),
+      PATIENCE,
+    )
     const stop = effect(() => {
       task.version.value
       const { backs, error } = task.facts
@@ -208,22 +350,44 @@ function Fork({ task, to }) {
       setBusy(false)
     }
   }
-  return html`<details class="compared" open=${open} onToggle=${(e) => setOpen(e.currentTarget.open)}><summary>Go on from there as a new task instead</summary>
-    <div class="pad stack"><p class="small soft">This task stays as it is. The new one has its past up to this moment; files are not touched.</p>
-      <div class="row"><label class="small" for="fork-model">Model</label><select id="fork-model" class="field grow" value=${model} onChange=${(e) => setModel(e.target.value)}>
-        <option value="">the same (${short(task.facts.model)})</option>${(value ?? []).map((one) => html`<option key=${one.model ?? one.name} value=${one.model ?? one.name}>${one.model ?? one.name}</option>`)}</select>
-      <button class="button" disabled=${busy} onClick=${fork}><${Icon} name="branch" size="15" /> ${busy ? 'Begins…' : 'Fork'}</button></div></div></details>`
+  return html`<details class="compared" open=${open} onToggle=${(e) => setOpen(e.currentTarget.open)}>
+    <summary>Go on from there as a new task instead</summary>
+    <div class="pad stack">
+      <p class="small soft">
+        This task stays as it is. The new one has its past up to this moment; files are not touched.
+      </p>
+      <div class="row">
+        <label class="small" for="fork-model">Model</label>
+        <select id="fork-model" class="field grow" value=${model} onChange=${(e) => setModel(e.target.value)}>
+          <option value="">the same (${short(task.facts.model)})</option>
+          ${(value ?? []).map(
+            (one) => html`<option key=${one.model ?? one.name} value=${one.model ?? one.name}>
+              ${one.model ?? one.name}
+            </option>`,
+          )}
+        </select>
+        <button class="button" disabled=${busy} onClick=${fork}>
+          <${Icon} name="branch" size="15" /> ${busy ? 'Begins…' : 'Fork'}
+        </button>
+      </div>
+    </div>
+  </details>`
 }
 
 const PERSONS = new Set(['pasted', 'piped', 'picture'])
 
 /** The parts of a prompt that are a person's and no words: pictures, what was pasted. */
-const alongside = (content) => content.filter((part) => part.type === 'image' || (part.type === 'note' && PERSONS.has(part.source)))
+const alongside = (content) =>
+  content.filter((part) => part.type === 'image' || (part.type === 'note' && PERSONS.has(part.source)))
 
 function EditMessage({ task, seq, text }) {
   const row = task.transcript.rows.find((one) => one.type === 'prompt_row' && one.seq === seq)
   const content = task.about.get(row)?.content ?? []
-  const words = content.filter((part) => part.type === 'text').map((part) => part.text).join('\n') || text
+  const words =
+    content
+      .filter((part) => part.type === 'text')
+      .map((part) => part.text)
+      .join('\n') || text
   const rest = alongside(content)
   const [now, setNow] = useState(words)
   const [files, setFiles] = useState(true)
@@ -235,17 +399,50 @@ function EditMessage({ task, seq, text }) {
     if (!now.trim() && !rest.length) return
     setBusy(true)
     try {
-      await task.send('edit_message', { seq, content: [...(now.trim() ? [{ type: 'text', text: now.trim() }] : []), ...rest], files: Boolean(files && changes) })
+      await task.send('edit_message', {
+        seq,
+        content: [...(now.trim() ? [{ type: 'text', text: now.trim() }] : []), ...rest],
+        files: Boolean(files && changes),
+      })
       closeSheet()
     } catch (problem) {
       complain(problem)
       setBusy(false)
     }
   }
-  return html`<${Sheet} title="Say it anew" wide foot=${html`<button class="button primary" disabled=${busy} onClick=${say}>${busy ? 'Goes back…' : 'Go on from here'}</button><button class="button quiet" onClick=${closeSheet}>Leave it</button>`}>
-    <label><span class="hidden-text">Your message</span><textarea class="field" data-first rows=${Math.min(14, Math.max(3, now.split('\n').length + 1))} value=${now} onInput=${(e) => setNow(e.target.value)} onKeyDown=${(e) => e.key === 'Enter' && (e.ctrlKey || e.metaKey) && (e.preventDefault(), say())}></textarea></label>
-    ${rest.length > 0 && html`<p class="small soft">${count(rest.length, 'picture or pasted text', 'pictures and pasted texts')} stay with it.</p>`}
-    <label class="choice"><input type="checkbox" checked=${files && changes} disabled=${!changes} onChange=${(e) => setFiles(e.target.checked)} /> Put the files back to how they were before it</label>
+  return html`<${Sheet}
+    title="Say it anew"
+    wide
+    foot=${html`
+      <button class="button primary" disabled=${busy} onClick=${say}>${busy ? 'Goes back…' : 'Go on from here'}</button>
+      <button class="button quiet" onClick=${closeSheet}>Leave it</button>
+    `}
+  >
+    <label>
+      <span class="hidden-text">Your message</span>
+      <textarea
+        class="field"
+        data-first
+        rows=${Math.min(14, Math.max(3, now.split('\n').length + 1))}
+        value=${now}
+        onInput=${(e) => setNow(e.target.value)}
+        onKeyDown=${(e) => e.key === 'Enter' && (e.ctrlKey || e.metaKey) && (e.preventDefault(), say())}
+      ></textarea>
+    </label>
+    ${
+      rest.length > 0 &&
+      html`<p class="small soft">
+        ${count(rest.length, 'picture or pasted text', 'pictures and pasted texts')} stay with it.
+      </p>`
+    }
+    <label class="choice">
+      <input
+        type="checkbox"
+        checked=${files && changes}
+        disabled=${!changes}
+        onChange=${(e) => setFiles(e.target.checked)}
+      /> Put the files back to how they were before it
+    </label>
     ${error && html`<${Refusal} error=${error} />`}
     ${plan && html`<${Will} plan=${plan} way=${files && changes ? 'both' : 'chat'} />`}
   </${Sheet}>`

@@ -34,7 +34,9 @@ const prompted = (comments) =>
   `I looked at the changes:\n\n${comments.map(({ path, line, text, quote }) => `\`${path}\`, line ${line}${quote ? `:\n${quote}\n` : ': '}${text}`).join('\n\n')}`
 
 const quoteOf = (hunk, line) => {
-  const found = hunk.lines.find((one) => (one.new ?? one.old) === line && one.sign !== ' ') ?? hunk.lines.find((one) => (one.new ?? one.old) === line)
+  const found =
+    hunk.lines.find((one) => (one.new ?? one.old) === line && one.sign !== ' ') ??
+    hunk.lines.find((one) => (one.new ?? one.old) === line)
   return found ? `> ${found.sign} ${found.text.trim()}` : ''
 }
 
@@ -71,12 +73,25 @@ export default function Review({ task }) {
     else box.current?.querySelector('h2')?.focus()
   }, [])
   const Tag = narrow ? 'dialog' : 'aside'
-  return html`<${Tag} class=${narrow ? 'sheet wide review-sheet' : 'review'} ref=${box} aria-label="What changed" onCancel=${(e) => (e.preventDefault(), close())}>
-    <div class="sheet-head review-head"><h2 tabindex="-1">What changed</h2>
-      <button class="icon-button" aria-label="Look again" title="Look again" onClick=${again}><${Icon} name="clock" size="15" /></button>
-      <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button></div>
-    <div class="review-scope row"><label class="tiny soft" for="review-scope">Show</label>
-      <select id="review-scope" class="field" value=${scope} onChange=${(e) => setScope(e.target.value)}>${SCOPES.map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}</select></div>
+  return html`<${Tag}
+    class=${narrow ? 'sheet wide review-sheet' : 'review'}
+    ref=${box}
+    aria-label="What changed"
+    onCancel=${(e) => (e.preventDefault(), close())}
+  >
+    <div class="sheet-head review-head">
+      <h2 tabindex="-1">What changed</h2>
+      <button class="icon-button" aria-label="Look again" title="Look again" onClick=${again}>
+        <${Icon} name="clock" size="15" />
+      </button>
+      <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
+    </div>
+    <div class="review-scope row">
+      <label class="tiny soft" for="review-scope">Show</label>
+      <select id="review-scope" class="field" value=${scope} onChange=${(e) => setScope(e.target.value)}>
+        ${SCOPES.map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}
+      </select>
+    </div>
     <${Changes} task=${task} found=${found} scope=${scope} onAll=${() => setScope('task')} again=${again} />
   </${Tag}>`
 }
@@ -89,15 +104,33 @@ function Changes({ task, found, scope, onAll, again }) {
   const keep = (list) => (notes.value = { ...notes.value, [task.id]: list })
   const say = () => {
     const type = task.facts.running ? 'steer' : 'submit_prompt'
-    return task.send(type, { content: [{ type: 'text', text: prompted(comments) }] }).then(() => (keep([]), (announcement.value = 'Your comments were sent.')), complain)
+    return task
+      .send(type, { content: [{ type: 'text', text: prompted(comments) }] })
+      .then(() => (keep([]), (announcement.value = 'Your comments were sent.')), complain)
   }
-  if (found.error) return html`<div class="review-body"><div class="pad"><p class="bad">${found.error.text ?? found.error.message}</p><p class="soft">${found.error.hint ?? ''}</p></div><${AsMade} task=${task} /></div>`
+  if (found.error)
+    return html`<div class="review-body">
+      <div class="pad">
+        <p class="bad">${found.error.text ?? found.error.message}</p>
+        <p class="soft">${found.error.hint ?? ''}</p>
+      </div>
+      <${AsMade} task=${task} />
+    </div>`
   if (!found.files) return html`<p class="pad soft" role="status">Compares the files…</p>`
-  const tookBack = taken && html`<div class="took-back row small" role="status"><span class="grow">${taken.what} was taken back.</span><button class="button small" onClick=${taken.undo}>Undo</button></div>`
+  const tookBack =
+    taken &&
+    html`<div class="took-back row small" role="status">
+      <span class="grow">${taken.what} was taken back.</span>
+      <button class="button small" onClick=${taken.undo}>Undo</button>
+    </div>`
   if (!found.files.length)
-    return html`<div class="pad stack">${tookBack}<p>No changes${scope === 'task' ? ' in this task' : ''} as of ${clock(found.at)}.</p>
-      ${scope !== 'task' && html`<button class="button small" onClick=${onAll}>Show those of the whole task</button>`}</div>`
-  const swap = (file, diff, back) => act('revert', { task: task.id, path: file.path, diff, status: whole(file, diff) ? file.status : 'changed', back })
+    return html`<div class="pad stack">
+      ${tookBack}
+      <p>No changes${scope === 'task' ? ' in this task' : ''} as of ${clock(found.at)}.</p>
+      ${scope !== 'task' && html`<button class="button small" onClick=${onAll}>Show those of the whole task</button>`}
+    </div>`
+  const swap = (file, diff, back) =>
+    act('revert', { task: task.id, path: file.path, diff, status: whole(file, diff) ? file.status : 'changed', back })
   const revert = (file, diff, what) =>
     swap(file, diff, true).then(() => {
       again()
@@ -133,29 +166,86 @@ function Changes({ task, found, scope, onAll, again }) {
   const removed = found.files.reduce((n, file) => n + (file.removed ?? 0), 0)
   const all = found.files.flatMap((file) => hunksOf(file.diff).map((hunk) => mark(file, hunk)))
   const left = all.filter((key) => !seen.value[key]).length
-  const stands = (one) => found.files.some((file) => file.path === one.path && hunksOf(file.diff).some((hunk) => hunk.lines.some((line) => (line.new ?? line.old) === one.line)))
+  const stands = (one) =>
+    found.files.some(
+      (file) =>
+        file.path === one.path &&
+        hunksOf(file.diff).some((hunk) => hunk.lines.some((line) => (line.new ?? line.old) === one.line)),
+    )
   const apart = comments.filter((one) => !stands(one))
-  return html`<div class="review-body" ref=${box} onKeyDown=${pressed} data-own-keys>
-    <p class="review-sum small" role="status">${count(found.files.length, 'file')} <${Stat} added=${added} removed=${removed} /> <span class="soft">${left ? `${left} of ${count(all.length, 'change')} to look at` : 'all looked at'}</span></p>
-    ${tookBack}
-    ${found.files.map((file, number) => html`<${File} key=${file.path} file=${file} number=${number} comments=${comments} keep=${keep} form=${form} setForm=${setForm} revert=${revert} look=${look} box=${box} />`)}
-    ${apart.length > 0 && html`<section class="review-file" aria-label="Comments on what is not shown"><p class="small soft pad-line">On what is not shown here:</p>${apart.map((one) => html`<${Comments} comments=${[{ ...one, text: `${one.path}: ${one.text}` }]} onRemove=${() => keep(comments.filter((other) => other !== one))} />`)}</section>`}
-  </div>
-  <div class="sheet-foot review-foot">
-    ${comments.length > 0 && html`<button class="button primary" onClick=${say}>Send ${count(comments.length, 'comment')} to the agent</button>`}
-    ${left > 0 && html`<button class="button" onClick=${() => (seen.value = { ...seen.value, ...Object.fromEntries(all.map((key) => [key, true])) })}>Accept all</button>`}
-    <button class="button" onClick=${() => commit(task)}>Commit…</button>
-    <span class="tiny soft">n p next, previous · a accept · x take back · c comment</span>
-  </div>`
+  return html`
+    <div class="review-body" ref=${box} onKeyDown=${pressed} data-own-keys>
+      <p class="review-sum small" role="status">
+        ${count(found.files.length, 'file')}
+        ${' '}
+        <${Stat} added=${added} removed=${removed} />
+        ${' '}
+        <span class="soft">${left ? `${left} of ${count(all.length, 'change')} to look at` : 'all looked at'}</span>
+      </p>
+      ${tookBack}
+      ${found.files.map(
+        (file, number) => html`<${File}
+          key=${file.path}
+          file=${file}
+          number=${number}
+          comments=${comments}
+          keep=${keep}
+          form=${form}
+          setForm=${setForm}
+          revert=${revert}
+          look=${look}
+          box=${box}
+        />`,
+      )}
+      ${
+        apart.length > 0 &&
+        html`<section class="review-file" aria-label="Comments on what is not shown">
+          <p class="small soft pad-line">On what is not shown here:</p>
+          ${apart.map(
+            (one) => html`<${Comments}
+              comments=${[{ ...one, text: `${one.path}: ${one.text}` }]}
+              onRemove=${() => keep(comments.filter((other) => other !== one))}
+            />`,
+          )}
+        </section>`
+      }
+    </div>
+    <div class="sheet-foot review-foot">
+      ${
+        comments.length > 0 &&
+        html`<button class="button primary" onClick=${say}>
+          Send ${count(comments.length, 'comment')} to the agent
+        </button>`
+      }
+      ${
+        left > 0 &&
+        html`<button
+          class="button"
+          onClick=${() => (seen.value = { ...seen.value, ...Object.fromEntries(all.map((key) => [key, true])) })}
+        >
+          Accept all
+        </button>`
+      }
+      <button class="button" onClick=${() => commit(task)}>Commit…</button>
+      <span class="tiny soft">n p next, previous · a accept · x take back · c comment</span>
+    </div>
+  `
 }
 
 const commit = (task) => import('./commit.js').then((module) => module.openCommit(task), complain)
 
 /** Without checkpoints: the edits as they were made, one after the other. */
 function AsMade({ task }) {
-  const diffs = task.transcript.rows.filter((row) => row.type === 'call_row' && row.status === 'completed').flatMap((row) => row.diffs ?? [])
+  const diffs = task.transcript.rows
+    .filter((row) => row.type === 'call_row' && row.status === 'completed')
+    .flatMap((row) => row.diffs ?? [])
   if (!diffs.length) return null
-  return html`<p class="pad-line small soft">These edits were made, in this order: <button class="link" onClick=${() => commit(task)}>Commit…</button></p>${diffs.map((diff, at) => html`<${DiffText} key=${at} diff=${diff} named most=${60} />`)}`
+  return html`
+    <p class="pad-line small soft">
+      These edits were made, in this order: <button class="link" onClick=${() => commit(task)}>Commit…</button>
+    </p>
+    ${diffs.map((diff, at) => html`<${DiffText} key=${at} diff=${diff} named most=${60} />`)}
+  `
 }
 
 /** Whether a diff is that of the whole file. */
@@ -174,33 +264,90 @@ function File({ file, number, comments, keep, form, setForm, revert, look, box }
   const each = (hunk, at) => {
     const key = `${number}.${at}`
     const is = Boolean(seen.value[mark(file, hunk)])
-    const here = comments.filter((one) => one.path === file.path && hunk.lines.some((line) => (line.new ?? line.old) === one.line))
+    const here = comments.filter(
+      (one) => one.path === file.path && hunk.lines.some((line) => (line.new ?? line.old) === one.line),
+    )
     return {
       closed: is,
       look: is ? 'looked-at' : '',
-      focus: { key, label: `Change ${at + 1} of ${hunks.length} in ${file.path}, line ${firstChange(hunk)}${is ? ', accepted' : ''}. Keys: n p next and previous, a accept, x take back, c comment` },
+      focus: {
+        key,
+        label: `Change ${at + 1} of ${hunks.length} in ${file.path}, line ${firstChange(hunk)}${is ? ', accepted' : ''}. Keys: n p next and previous, a accept, x take back, c comment`,
+      },
       onLine: (line) => setForm({ key, line }),
       head: html`<span class="hunk-tools">
-        <button class=${classes('hunk-tool', is && 'on')} aria-pressed=${is} onClick=${() => look(mark(file, hunk), !is)}>${is ? '✓ Accepted' : 'Accept'}</button>
+        <button
+          class=${classes('hunk-tool', is && 'on')}
+          aria-pressed=${is}
+          onClick=${() => look(mark(file, hunk), !is)}
+        >
+          ${is ? '✓ Accepted' : 'Accept'}
+        </button>
         <button class="hunk-tool" onClick=${() => setForm({ key, line: firstChange(hunk) })}>Comment</button>
-        <button class="hunk-tool danger" onClick=${() => revert(file, hunkText(hunk), `A change in ${file.path}`)}>Take back</button></span>`,
-      below: html`<${Comments} comments=${here} onRemove=${(one) => keep(comments.filter((other) => other !== one))} />
-        ${form?.key === key && html`<${Words} key=${form.line} label=${`To the agent, about line ${form.line}`} done="Keep the comment" onBack=${() => back(key)}
-          onDone=${(text) => (text.trim() && keep([...comments, { path: file.path, line: form.line, text: text.trim(), quote: quoteOf(hunk, form.line) }]), back(key))} />`}`,
+        <button class="hunk-tool danger" onClick=${() => revert(file, hunkText(hunk), `A change in ${file.path}`)}>
+          Take back
+        </button>
+      </span>`,
+      below: html`
+        <${Comments} comments=${here} onRemove=${(one) => keep(comments.filter((other) => other !== one))} />
+        ${
+          form?.key === key &&
+          html`<${Words}
+            key=${form.line}
+            label=${`To the agent, about line ${form.line}`}
+            done="Keep the comment"
+            onBack=${() => back(key)}
+            onDone=${(text) => (text.trim() && keep([...comments, { path: file.path, line: form.line, text: text.trim(), quote: quoteOf(hunk, form.line) }]), back(key))}
+          />`
+        }
+      `,
     }
   }
   const text = file.added == null ? 'This is no text, so its lines are not shown.' : ''
   return html`<section class="review-file" aria-label=${file.path}>
-    <div class="review-name"><button class="call-line" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
-        <span aria-hidden="true">${isOpen ? '▾' : '▸'}</span><span class="cut grow mono" title=${file.path}>${shown(file.path)}</span>
+    <div class="review-name">
+      <button class="call-line" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
+        <span aria-hidden="true">${isOpen ? '▾' : '▸'}</span>
+        <span class="cut grow mono" title=${file.path}>${shown(file.path)}</span>
         ${file.status !== 'changed' && html`<span class="badge">${file.status}</span>`}
         ${done && html`<span class="good tiny">✓<span class="hidden-text"> all accepted</span></span>`}
-        <${Stat} added=${file.added} removed=${file.removed} /></button>
-      ${!sure && hunks.length > 0 && !file.cut && file.status !== 'renamed' && html`<button class="button small quiet" aria-label=${`Take back all of ${file.path}`} onClick=${() => setSure(true)}>Revert…</button>`}</div>
+        <${Stat} added=${file.added} removed=${file.removed} />
+      </button>
+      ${
+        !sure &&
+        hunks.length > 0 &&
+        !file.cut &&
+        file.status !== 'renamed' &&
+        html`<button
+          class="button small quiet"
+          aria-label=${`Take back all of ${file.path}`}
+          onClick=${() => setSure(true)}
+        >
+          Revert…
+        </button>`
+      }
+    </div>
     ${file.before && html`<p class="tiny soft pad-line">was ${shown(file.before)}</p>`}
-    ${sure && html`<div class="row pad-line small">Take back all changes of this file?
-      <button class="button small danger" onClick=${() => (setSure(false), revert(file, file.diff, file.path))}>Take all back</button><button class="button small quiet" onClick=${() => setSure(false)}>Keep</button></div>`}
-    ${isOpen && (text ? html`<p class="pad-line soft small">${text}</p>` : html`<${DiffText} diff=${{ path: file.path, text: file.diff }} each=${each} />`)}
-    ${isOpen && file.cut > 0 && html`<p class="tiny soft pad-line">The rest is not shown (${thousands(file.cut)} bytes).</p>`}
+    ${
+      sure &&
+      html`<div class="row pad-line small">
+        Take back all changes of this file?
+        <button class="button small danger" onClick=${() => (setSure(false), revert(file, file.diff, file.path))}>
+          Take all back
+        </button>
+        <button class="button small quiet" onClick=${() => setSure(false)}>Keep</button>
+      </div>`
+    }
+    ${
+      isOpen &&
+      (text
+        ? html`<p class="pad-line soft small">${text}</p>`
+        : html`<${DiffText} diff=${{ path: file.path, text: file.diff }} each=${each} />`)
+    }
+    ${
+      isOpen &&
+      file.cut > 0 &&
+      html`<p class="tiny soft pad-line">The rest is not shown (${thousands(file.cut)} bytes).</p>`
+    }
   </section>`
 }

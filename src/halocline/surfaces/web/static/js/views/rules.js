@@ -24,10 +24,24 @@ export default function Rules({ path }) {
   const workspace = placeNow()
   const trust = useQuery('trust', { workspace })
   const at = { workspace, trust: trust.value }
-  return html`<${Page} title="Instructions" actions=${html`<${PlacePicker} />`} below=${html`<${Tabs} label="Kinds of instructions" tabs=${TABS} here=${tab} href=${(word) => `#/rules/${word}`} />`}>
-    ${trust.value?.needs && tab !== 'trust' && html`<div class="banner warn"><span class="grow">This folder brings programs of its own, which do not run before you trust it.</span><a class="button small" href="#/rules/trust">Look at them</a></div>`}
+  return html`<${Page}
+    title="Instructions"
+    actions=${html`<${PlacePicker} />`}
+    below=${html`<${Tabs} label="Kinds of instructions" tabs=${TABS} here=${tab} href=${(word) => `#/rules/${word}`} />`}
+  >
+    ${
+      trust.value?.needs &&
+      tab !== 'trust' &&
+      html`<div class="banner warn">
+        <span class="grow">This folder brings programs of its own, which do not run before you trust it.</span>
+        <a class="button small" href="#/rules/trust">Look at them</a>
+      </div>`
+    }
     ${tab === 'files' && html`<${RuleFiles} key=${workspace} workspace=${workspace} path=${rest.join('/')} />`}
-    ${tab === 'workflows' && html`<${WordList} key=${workspace} workspace=${workspace} kinds=${['workflow', 'command']} />`}
+    ${
+      tab === 'workflows' &&
+      html`<${WordList} key=${workspace} workspace=${workspace} kinds=${['workflow', 'command']} />`
+    }
     ${tab === 'skills' && html`<${WordList} key=${`${workspace} skills`} workspace=${workspace} kinds=${['skill']} />`}
     ${tab === 'hooks' && html`<${Hooks} key=${workspace} ...${at} />`}
     ${tab === 'memory' && html`<${Memory} key=${workspace} workspace=${workspace} />`}

@@ -30,7 +30,11 @@ export default function Settings({ path }) {
     one?.closest('.setting')?.scrollIntoView({ block: 'center' })
     one?.focus()
   }, [field, found.value])
-  return html`<${Page} title="Settings"><${Answer} of=${found} what="the settings">${(all) => html`<${Body} all=${all} section=${section} again=${found.again} />`}</${Answer}></${Page}>`
+  return html`<${Page} title="Settings">
+    <${Answer} of=${found} what="the settings">
+      ${(all) => html`<${Body} all=${all} section=${section} again=${found.again} />`}
+    </${Answer}>
+  </${Page}>`
 }
 
 /** Settings that fit some words, those first whose names do. */
@@ -41,7 +45,11 @@ function sought(all, words) {
 
 /** The table that a setting is in; empty when it stands alone. */
 const tableOf = (one) => (one?.name.includes('.') ? one.name.split('.')[0] : '')
-const Table = ({ of }) => html`<div class="setting-table"><h3>${titled(tableOf(of))}</h3><p class="soft tiny"><${Doc} text=${of.doc} /></p></div>`
+const Table = ({ of }) =>
+  html`<div class="setting-table">
+    <h3>${titled(tableOf(of))}</h3>
+    <p class="soft tiny"><${Doc} text=${of.doc} /></p>
+  </div>`
 
 function Body({ all, section, again }) {
   const sections = [...new Set(all.map((one) => one.section)), OWN]
@@ -51,14 +59,49 @@ function Body({ all, section, again }) {
   const found = searching ? sought(all, searching) : all.filter((one) => one.section === here)
   const changed = (name) => all.filter((one) => one.section === name && one.source).length
   const detail = searching || named || innerWidth > 760
-  return html`<${Panes} label="Sections" back="#/settings" both=${Boolean(searching)} list=${html`
-      <${Filter} label="Search the settings" value=${words.value} onInput=${(text) => (words.value = text)} onKeyDown=${intoList} />
-      ${!searching && html`<${Links} label="Sections" here=${here} entries=${sections.map((name) => ({ key: name, href: `#/settings/${name}`, title: name, text: ABOUT[name], badge: changed(name) ? `${changed(name)} set` : '' }))} />`}
-      ${searching && html`<p class="soft tiny" role="status">${found.length} of ${all.length} settings</p>`}`}
-    detail=${detail && html`<div class="settings">
-      ${!searching && html`<h2>${here}</h2><p class="soft">${ABOUT[here]}</p>`}
-      ${!searching && here === OWN ? html`<${OwnPage} />` : found.map((one, at) => [tableOf(one) && tableOf(one) !== tableOf(found[at - 1]) && html`<${Table} key=${`of ${one.name}`} of=${one} />`,
-        html`<${Field} key=${one.name} of=${one} changed=${again} section=${searching ? one.section : ''} inTable=${Boolean(tableOf(one))} />`])}
-      ${searching && !found.length && html`<${Cleared} words=${searching} clear=${() => (words.value = '')} />`}
-    </div>`} />`
+  return html`<${Panes}
+    label="Sections"
+    back="#/settings"
+    both=${Boolean(searching)}
+    list=${html`
+      <${Filter}
+        label="Search the settings"
+        value=${words.value}
+        onInput=${(text) => (words.value = text)}
+        onKeyDown=${intoList}
+      />
+      ${
+        !searching &&
+        html`<${Links}
+          label="Sections"
+          here=${here}
+          entries=${sections.map((name) => ({ key: name, href: `#/settings/${name}`, title: name, text: ABOUT[name], badge: changed(name) ? `${changed(name)} set` : '' }))}
+        />`
+      }
+      ${searching && html`<p class="soft tiny" role="status">${found.length} of ${all.length} settings</p>`}
+    `}
+    detail=${
+      detail &&
+      html`<div class="settings">
+        ${!searching && html`<h2>${here}</h2><p class="soft">${ABOUT[here]}</p>`}
+        ${
+          !searching && here === OWN
+            ? html`<${OwnPage} />`
+            : found.map((one, at) => [
+                tableOf(one) &&
+                  tableOf(one) !== tableOf(found[at - 1]) &&
+                  html`<${Table} key=${`of ${one.name}`} of=${one} />`,
+                html`<${Field}
+                  key=${one.name}
+                  of=${one}
+                  changed=${again}
+                  section=${searching ? one.section : ''}
+                  inTable=${Boolean(tableOf(one))}
+                />`,
+              ])
+        }
+        ${searching && !found.length && html`<${Cleared} words=${searching} clear=${() => (words.value = '')} />`}
+      </div>`
+    }
+  />`
 }

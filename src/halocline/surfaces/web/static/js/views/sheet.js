@@ -12,16 +12,38 @@ export function Modal({ title, className = '', children, onClose = closeSheet })
     box.current.showModal()
     ;(box.current.querySelector('[data-first]') ?? box.current.querySelector('h2'))?.focus()
   }, [])
-  return html`<dialog class=${classes('sheet', className)} ref=${box} aria-label=${title} onCancel=${(e) => (e.preventDefault(), onClose())} onMouseDown=${(e) => e.target === box.current && onClose()}>
+  return html`<dialog
+    class=${classes('sheet', className)}
+    ref=${box}
+    aria-label=${title}
+    onCancel=${(e) => (e.preventDefault(), onClose())}
+    onMouseDown=${(e) => e.target === box.current && onClose()}
+  >
     ${children}
   </dialog>`
 }
 
 /** A dialog with a head, a body, and a foot for what can be done; `back` leads to what was there before. */
-export function Sheet({ title, wide = false, children, foot = null, back = null, className = '', onClose = closeSheet }) {
+export function Sheet({
+  title,
+  wide = false,
+  children,
+  foot = null,
+  back = null,
+  className = '',
+  onClose = closeSheet,
+}) {
   return html`<${Modal} title=${title} className=${classes(wide && 'wide', className)} onClose=${onClose}>
-    <div class="sheet-head">${back && html`<button class="icon-button" aria-label="Back" title="Back" onClick=${back}><${Icon} name="undo" size="16" /></button>`}
-      <h2 tabindex="-1" class="cut">${title}</h2><button class="icon-button" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
+    <div class="sheet-head">
+      ${
+        back &&
+        html`<button class="icon-button" aria-label="Back" title="Back" onClick=${back}>
+          <${Icon} name="undo" size="16" />
+        </button>`
+      }
+      <h2 tabindex="-1" class="cut">${title}</h2>
+      <button class="icon-button" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button>
+    </div>
     <div class="sheet-body">${children}</div>
     ${foot && html`<div class="sheet-foot">${foot}</div>`}
   </${Modal}>`

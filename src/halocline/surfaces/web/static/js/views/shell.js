@@ -33,7 +33,8 @@ function Middle() {
   const [word, ...rest] = route.value
   if (word === 'task' && current.value && standing.value === 'lost' && !current.value.ready.value && !current.value.seq)
     return html`<${Lazy} key=${'offline' + current.value.id} load=${loadOffline} task=${current.value} />`
-  if (word === 'task' && current.value) return html`<${Lazy} key=${current.value.id} load=${loadTask} task=${current.value} />`
+  if (word === 'task' && current.value)
+    return html`<${Lazy} key=${current.value.id} load=${loadTask} task=${current.value} />`
   if (PAGES[word]) return html`<${Lazy} key=${word} load=${PAGES[word]} path=${rest} />`
   return html`<${Home} />`
 }
@@ -47,8 +48,17 @@ function Lost() {
   const seconds = Math.round((Date.now() - lostSince.value) / 1000)
   if (seconds < 1) return null
   return html`<div class="banner warn" role="status">
-    <span class="grow">Reconnecting… ${seconds > 2 ? `${seconds} s. ` : ''}What you send waits here and is sent then.
-      ${seconds > 10 ? html` Is the server still running? Start it again with <code>halo web</code>, in the same place and with the same port.` : ''}</span>
+    <span class="grow">
+      Reconnecting… ${seconds > 2 ? `${seconds} s. ` : ''}
+      What you send waits here and is sent then.
+      ${
+        seconds > 10
+          ? html` Is the server still running? Start it again with <code>halo web</code>, in the same place and with the
+            same port.
+          `
+          : ''
+      }
+    </span>
     <button class="button small" onClick=${drop}>Try now</button>
   </div>`
 }
@@ -58,7 +68,9 @@ const Toasts = () => html`<div class="toasts">
     (one) => html`<div class=${classes('toast', one.kind)} key=${one.key}>
       <span class="grow">${one.text}</span>
       ${one.undo && html`<button class="button small" onClick=${() => (dismiss(one), one.undo())}>Undo</button>`}
-      <button class="icon-button" aria-label="Dismiss" onClick=${() => dismiss(one)}><${Icon} name="close" size="14" /></button>
+      <button class="icon-button" aria-label="Dismiss" onClick=${() => dismiss(one)}>
+        <${Icon} name="close" size="14" />
+      </button>
     </div>`,
   )}
 </div>`
@@ -66,8 +78,10 @@ const Toasts = () => html`<div class="toasts">
 /** What pressing Esc again would do. */
 const Armed = () => armed.value && html`<div class="armed" aria-hidden="true">${armed.value}</div>`
 
-const Newer = () => html`<div class="banner warn" role="status"><span class="grow">Halocline was updated. This page is older than its server: reload it. What you wrote stays.</span>
-  <button class="button small" onClick=${() => location.reload()}>Reload</button></div>`
+const Newer = () => html`<div class="banner warn" role="status">
+  <span class="grow">Halocline was updated. This page is older than its server: reload it. What you wrote stays.</span>
+  <button class="button small" onClick=${() => location.reload()}>Reload</button>
+</div>`
 
 export function Shell() {
   if (standing.value === 'out') return html`<${Lazy} load=${loadOut} />`
@@ -76,8 +90,17 @@ export function Shell() {
   const open = sheet.value
   const load = open && (SHEETS[open.name] ?? open.from)
   return html`
-    <div class=${classes('shell', review && 'with-review', sidebarOpen.value && 'with-sidebar')} data-ready=${standing.value}>
-      <a class="skip" href="#middle" onClick=${(e) => (e.preventDefault(), (document.querySelector('.composer textarea') ?? document.querySelector('#middle h1'))?.focus())}>To the main part</a>
+    <div
+      class=${classes('shell', review && 'with-review', sidebarOpen.value && 'with-sidebar')}
+      data-ready=${standing.value}
+    >
+      <a
+        class="skip"
+        href="#middle"
+        onClick=${(e) => (e.preventDefault(), (document.querySelector('.composer textarea') ?? document.querySelector('#middle h1'))?.focus())}
+      >
+        To the main part
+      </a>
       <${Sidebar} />
       ${sidebarOpen.value && html`<div class="scrim" onClick=${() => (sidebarOpen.value = false)}></div>`}
       <main class="middle" id="middle">
@@ -97,8 +120,10 @@ export function Shell() {
 
 const loadOut = () => import('./out.js')
 const loadReview = () => import('./review.js')
-const loadTask = () => Promise.all([import('./task.js'), style('/static/css/transcript.css')]).then(([module]) => module)
+const loadTask = () =>
+  Promise.all([import('./task.js'), style('/static/css/transcript.css')]).then(([module]) => module)
 // Most visits go to a task or to the palette: they are fetched while nobody waits for them.
 setTimeout(() => Promise.all([loadTask(), SHEETS.palette()]).catch(() => {}), 1500)
-const loadOffline = () => Promise.all([import('./offline.js'), style('/static/css/transcript.css')]).then(([module]) => module)
+const loadOffline = () =>
+  Promise.all([import('./offline.js'), style('/static/css/transcript.css')]).then(([module]) => module)
 const loadFind = () => import('./find.js')

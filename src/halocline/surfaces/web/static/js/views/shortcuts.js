@@ -8,7 +8,14 @@ import { shown } from '../format.js'
 import { Sheet } from './sheet.js'
 import { choice } from './home.js'
 
-const PLACES = { composer: 'Writing', decision: 'A decision waits', log: 'In the transcript', review: 'In the review', history: 'On a task of the history', page: 'Everywhere' }
+const PLACES = {
+  composer: 'Writing',
+  decision: 'A decision waits',
+  log: 'In the transcript',
+  review: 'In the review',
+  history: 'On a task of the history',
+  page: 'Everywhere',
+}
 const ALONE = ['Control', 'Shift', 'Alt', 'Meta']
 /** Keys that a person needs for writing and for moving. */
 const NEVER = /^(Escape|Enter|Tab|Backspace|Delete|Arrow\w+|Home|End| )$/
@@ -24,8 +31,10 @@ function Remap({ row, done }) {
     const keys = pressed(event)
     const others = taken(keys, row.id)
     if (NEVER.test(keys)) setProblem(`${label(keys)} is needed for writing. Press others.`)
-    else if (row.where === 'composer' && keys.length === 1) setProblem(`${label(keys)} is a letter you write. Press it with Ctrl.`)
-    else if (others.length) setProblem(`${label(keys)} is taken: ${others[0].text}. Press others, or change that one first.`)
+    else if (row.where === 'composer' && keys.length === 1)
+      setProblem(`${label(keys)} is a letter you write. Press it with Ctrl.`)
+    else if (others.length)
+      setProblem(`${label(keys)} is taken: ${others[0].text}. Press others, or change that one first.`)
     else {
       const usual = KEYS.find((one) => one.id === row.id).keys
       const { [row.id]: _, ...rest } = keymap.value
@@ -33,8 +42,20 @@ function Remap({ row, done }) {
       done()
     }
   }
-  return html`<input class="field remap" readonly aria-label=${`New keys for: ${row.text}`} aria-describedby="remap-help" value="" placeholder="…" ref=${(box) => box?.focus()} onKeyDown=${take} onBlur=${done} />
-    <span class="tiny soft remap-help" id="remap-help" role="status">${problem}</span>`
+  return html`
+    <input
+      class="field remap"
+      readonly
+      aria-label=${`New keys for: ${row.text}`}
+      aria-describedby="remap-help"
+      value=""
+      placeholder="…"
+      ref=${(box) => box?.focus()}
+      onKeyDown=${take}
+      onBlur=${done}
+    />
+    <span class="tiny soft remap-help" id="remap-help" role="status">${problem}</span>
+  `
 }
 
 function Row({ row }) {
@@ -44,10 +65,26 @@ function Row({ row }) {
     const { [row.id]: _, ...rest } = keymap.value
     keymap.value = rest
   }
-  return html`<li class="key-row"><span class="grow">${row.text}</span>
-    ${open ? html`<${Remap} row=${row} done=${() => setOpen(false)} />` : html`
-      ${own && html`<button class="button small quiet" onClick=${reset}>As usual</button>`}
-      ${row.fixed ? html`<kbd>${label(row.keys)}</kbd>` : html`<button class="button small key-button" aria-label=${`${row.text}: ${label(keysOf(row))}. Change`} onClick=${() => setOpen(true)}><kbd>${label(keysOf(row))}</kbd></button>`}`}
+  return html`<li class="key-row">
+    <span class="grow">${row.text}</span>
+    ${
+      open
+        ? html`<${Remap} row=${row} done=${() => setOpen(false)} />`
+        : html`
+          ${own && html`<button class="button small quiet" onClick=${reset}>As usual</button>`}
+          ${
+            row.fixed
+              ? html`<kbd>${label(row.keys)}</kbd>`
+              : html`<button
+                class="button small key-button"
+                aria-label=${`${row.text}: ${label(keysOf(row))}. Change`}
+                onClick=${() => setOpen(true)}
+              >
+                <kbd>${label(keysOf(row))}</kbd>
+              </button>`
+          }
+        `
+    }
   </li>`
 }
 
@@ -59,13 +96,35 @@ function Words() {
     query('words', where).then(setWords, () => setWords([]))
   }, [])
   if (!words) return html`<p class="soft">Asking which words there are…</p>`
-  return html`<h3>Words with a slash</h3><ul class="plain-list">${words.map((word) => html`<li class="key-row" key=${word.name}><span class="grow"><code>/${shown(word.name)}</code> <span class="soft tiny">${shown(word.rest ?? '')}</span><span class="soft tiny block">${shown(word.about ?? '')}</span></span></li>`)}</ul>`
+  return html`
+    <h3>Words with a slash</h3>
+    <ul class="plain-list">
+      ${words.map(
+        (word) => html`<li class="key-row" key=${word.name}>
+          <span class="grow">
+            <code>/${shown(word.name)}</code> <span class="soft tiny">${shown(word.rest ?? '')}</span>
+            <span class="soft tiny block">${shown(word.about ?? '')}</span>
+          </span>
+        </li>`,
+      )}
+    </ul>
+  `
 }
 
 export default function Shortcuts({ words = false }) {
   return html`<${Sheet} title=${words ? 'Words and keys' : 'Keys'} wide>
     ${words && html`<${Words} />`}
-    ${Object.entries(PLACES).map(([where, title]) => html`<section key=${where}><h3>${title}</h3><ul class="plain-list">${KEYS.filter((row) => row.where === where).map((row) => html`<${Row} key=${row.id} row=${row} />`)}</ul></section>`)}
-    <p class="soft tiny">Keys with a button can be changed; they are kept in this browser. In the box, <kbd>@</kbd> mentions and <kbd>/</kbd> has words.</p>
+    ${Object.entries(PLACES).map(
+      ([where, title]) => html`<section key=${where}>
+        <h3>${title}</h3>
+        <ul class="plain-list">
+          ${KEYS.filter((row) => row.where === where).map((row) => html`<${Row} key=${row.id} row=${row} />`)}
+        </ul>
+      </section>`,
+    )}
+    <p class="soft tiny">
+      Keys with a button can be changed; they are kept in this browser. In the box, <kbd>@</kbd> mentions
+      and <kbd>/</kbd> has words.
+    </p>
   </${Sheet}>`
 }

@@ -50,23 +50,51 @@ function Item({ info }) {
   }
   const isOpen = taskMenu.value?.info.task === info.task
   return html`<li class="task-item" onContextMenu=${(e) => menu(e, e.currentTarget.querySelector('.task-more'))}>
-    <a class=${classes('task-link', here && 'here')} href=${`#/task/${info.task}`} aria-current=${here ? 'page' : null}
-      onClick=${() => (sidebarOpen.value = false)}>
+    <a
+      class=${classes('task-link', here && 'here')}
+      href=${`#/task/${info.task}`}
+      aria-current=${here ? 'page' : null}
+      onClick=${() => (sidebarOpen.value = false)}
+    >
       <span class=${classes('dot', dot)} aria-hidden="true"></span>
       <span class="grow">
         <span class="cut block">${info.name || info.title || 'No words yet'}</span>
-        <span class="soft tiny cut block"><span class="hidden-text">${SAID[dot]} </span>${base(info.workspace)} · ${when(info.changed_at)}</span>
+        <span class="soft tiny cut block">
+          <span class="hidden-text">${SAID[dot]} </span>
+          ${base(info.workspace)} · ${when(info.changed_at)}
+        </span>
       </span>
-      ${info.favourite && html`<span class="warn" title="Favourite"><${Icon} name="star" size="14" /><span class="hidden-text">favourite</span></span>`}
+      ${
+        info.favourite &&
+        html`<span class="warn" title="Favourite">
+          <${Icon} name="star" size="14" />
+          <span class="hidden-text">favourite</span>
+        </span>`
+      }
     </a>
-    <button class="icon-button task-more" aria-haspopup="menu" aria-expanded=${isOpen} aria-label=${`More for ${info.name || info.title}`} onClick=${(e) => menu(e, e.currentTarget)}><${Icon} name="more" size="16" /></button>
+    <button
+      class="icon-button task-more"
+      aria-haspopup="menu"
+      aria-expanded=${isOpen}
+      aria-label=${`More for ${info.name || info.title}`}
+      onClick=${(e) => menu(e, e.currentTarget)}
+    >
+      <${Icon} name="more" size="16" />
+    </button>
   </li>`
 }
 
 function Theme() {
   const at = THEMES.findIndex(([name]) => name === theme.value)
   const next = THEMES[(at + 1) % THEMES.length]
-  return html`<button class="page-link theme-button" title=${`Next: ${next[1].toLowerCase()}`} onClick=${() => (theme.value = next[0])}><${Icon} name=${THEMES[at]?.[2] ?? 'gear'} size="16" />Theme: ${(THEMES[at]?.[1] ?? 'as the system').toLowerCase()}</button>`
+  return html`<button
+    class="page-link theme-button"
+    title=${`Next: ${next[1].toLowerCase()}`}
+    onClick=${() => (theme.value = next[0])}
+  >
+    <${Icon} name=${THEMES[at]?.[2] ?? 'gear'} size="16" />
+    Theme: ${(THEMES[at]?.[1] ?? 'as the system').toLowerCase()}
+  </button>`
 }
 
 export function Sidebar() {
@@ -82,30 +110,87 @@ export function Sidebar() {
   const clear = () => ((filter.value = ''), (folder.value = ''))
   return html`<nav class="sidebar" aria-label="Tasks and pages">
     <div class="sidebar-head">
-      <a class="brand" href="#/" onClick=${() => (sidebarOpen.value = false)}><img src="/static/icon.svg" alt="" width="24" height="24" /><strong>Halocline</strong></a>
-      <button class="icon-button" aria-label="Commands, tasks and settings" title=${`Commands (${keyOf('palette')})`} onClick=${() => openSheet('palette')}><${Icon} name="search" /></button>
-      <button class="icon-button" aria-label="New task" title=${`New task (${keyOf('new')})`} onClick=${() => go('new')}><${Icon} name="plus" /></button>
-      <button class="icon-button only-narrow" aria-label="Close" onClick=${() => (sidebarOpen.value = false)}><${Icon} name="close" /></button>
+      <a class="brand" href="#/" onClick=${() => (sidebarOpen.value = false)}>
+        <img src="/static/icon.svg" alt="" width="24" height="24" />
+        <strong>Halocline</strong>
+      </a>
+      <button
+        class="icon-button"
+        aria-label="Commands, tasks and settings"
+        title=${`Commands (${keyOf('palette')})`}
+        onClick=${() => openSheet('palette')}
+      >
+        <${Icon} name="search" />
+      </button>
+      <button
+        class="icon-button"
+        aria-label="New task"
+        title=${`New task (${keyOf('new')})`}
+        onClick=${() => go('new')}
+      >
+        <${Icon} name="plus" />
+      </button>
+      <button class="icon-button only-narrow" aria-label="Close" onClick=${() => (sidebarOpen.value = false)}>
+        <${Icon} name="close" />
+      </button>
     </div>
-    <div class="sidebar-filter"><input class="field" type="search" aria-label="Filter tasks" placeholder="Filter tasks" value=${filter.value} onInput=${(e) => (filter.value = e.target.value)} />
-      ${folders.length > 1 && html`<select class="field folder-filter" aria-label="Of which folder" value=${only} onChange=${(e) => (folder.value = e.target.value)}>
-        <option value="">All folders</option>${folders.map((one) => html`<option key=${one} value=${one}>${base(one)}</option>`)}</select>`}</div>
+    <div class="sidebar-filter">
+      <input
+        class="field"
+        type="search"
+        aria-label="Filter tasks"
+        placeholder="Filter tasks"
+        value=${filter.value}
+        onInput=${(e) => (filter.value = e.target.value)}
+      />
+      ${
+        folders.length > 1 &&
+        html`<select
+          class="field folder-filter"
+          aria-label="Of which folder"
+          value=${only}
+          onChange=${(e) => (folder.value = e.target.value)}
+        >
+          <option value="">All folders</option>
+          ${folders.map((one) => html`<option key=${one} value=${one}>${base(one)}</option>`)}
+        </select>`
+      }
+    </div>
     <div class="sidebar-list">
       ${GROUPS.map(([standing, title]) => {
         const group = found.filter((info) => standingOf(info) === standing).slice(0, MOST)
-        return group.length > 0 && html`<section key=${standing} aria-label=${title}>
-          <h2 class="group-title">${title}</h2>
-          <ul class="task-list">${group.map((info) => html`<${Item} key=${info.task} info=${info} />`)}</ul>
-        </section>`
+        return (
+          group.length > 0 &&
+          html`<section key=${standing} aria-label=${title}>
+            <h2 class="group-title">${title}</h2>
+            <ul class="task-list">${group.map((info) => html`<${Item} key=${info.task} info=${info} />`)}</ul>
+          </section>`
+        )
       })}
-      ${found.length === 0 && html`<p class="pad soft">${words.length || only
-        ? html`Nothing for ‘${filter.value || base(only)}’ · <button class="link" onClick=${clear}>Clear</button>`
-        : 'No tasks yet. Write what should be done, and it is listed here.'}</p>`}
+      ${
+        found.length === 0 &&
+        html`<p class="pad soft">
+          ${
+            words.length || only
+              ? html`Nothing for ‘${filter.value || base(only)}’ · <button class="link" onClick=${clear}>Clear</button>`
+              : 'No tasks yet. Write what should be done, and it is listed here.'
+          }
+        </p>`
+      }
     </div>
     <div class="sidebar-foot">
-      ${PAGES.map(([word, title, icon]) => html`
-        <a key=${word} class=${classes('page-link', route.value[0] === word && 'here')} href=${`#/${word}`} aria-current=${route.value[0] === word ? 'page' : null}
-          onClick=${() => (sidebarOpen.value = false)}><${Icon} name=${icon} size="16" />${title}</a>`)}
+      ${PAGES.map(
+        ([word, title, icon]) => html`<a
+          key=${word}
+          class=${classes('page-link', route.value[0] === word && 'here')}
+          href=${`#/${word}`}
+          aria-current=${route.value[0] === word ? 'page' : null}
+          onClick=${() => (sidebarOpen.value = false)}
+        >
+          <${Icon} name=${icon} size="16" />
+          ${title}
+        </a>`,
+      )}
       <${Theme} />
     </div>
     ${taskMenu.value && html`<${Lazy} load=${loadTaskMenu} key=${taskMenu.value.info.task} ...${taskMenu.value} />`}

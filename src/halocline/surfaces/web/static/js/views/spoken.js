@@ -8,13 +8,16 @@ import { REASONS } from './cards.js'
 /** Milliseconds within which changes are said as one, as the next would take the place of the one before. */
 const TOGETHER = 150
 
-const asked = ({ kind, event }) => (kind === 'question' ? `Question: ${event.question}` : `Approval needed: ${event.title}`)
+const asked = ({ kind, event }) =>
+  kind === 'question' ? `Question: ${event.question}` : `Approval needed: ${event.title}`
 const decided = (one) => (one.decision.startsWith('allow') ? 'Approved' : 'Rejected')
 
 function ended(f) {
   const files = f.turns.at(-1)?.files.size ?? 0
   const why = f.last.reason === 'error' ? f.error?.text || f.last.text : ''
-  return [REASONS[f.last.reason] ?? f.last.reason, why, files && `${count(files, 'file')} changed`].filter(Boolean).join('. ')
+  return [REASONS[f.last.reason] ?? f.last.reason, why, files && `${count(files, 'file')} changed`]
+    .filter(Boolean)
+    .join('. ')
 }
 
 /** What there is to say since it stood otherwise. Pure. */
@@ -26,7 +29,10 @@ function news(before, now, f) {
   return f.running || !f.last ? fresh : [...fresh, ended(f)]
 }
 
-const standing = ({ waiting, running, last, decided }) => ({ key: waiting[0]?.request ?? (running ? 'runs' : `ended ${last?.seq}`), decided: decided.length })
+const standing = ({ waiting, running, last, decided }) => ({
+  key: waiting[0]?.request ?? (running ? 'runs' : `ended ${last?.seq}`),
+  decided: decided.length,
+})
 
 export function Spoken({ task }) {
   task.version.value

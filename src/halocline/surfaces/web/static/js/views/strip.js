@@ -21,17 +21,50 @@ function Queued({ task, one, at, all }) {
     else if (e.key === 'Escape') (e.preventDefault(), e.stopPropagation(), setEditing(false))
   }
   if (editing)
-    return html`<li class="queued"><textarea class="field" ref=${field} rows="2" aria-label="Queued prompt" onKeyDown=${pressed}>${one.text}</textarea>
-      <button class="button small" onClick=${keep}>Keep</button></li>`
+    return html`<li class="queued">
+      <textarea class="field" ref=${field} rows="2" aria-label="Queued prompt" onKeyDown=${pressed}>
+        ${one.text}
+      </textarea>
+      <button class="button small" onClick=${keep}>Keep</button>
+    </li>`
   return html`<li class="queued">
     <span class="queue-number" aria-hidden="true">${at + 1}</span>
     <span class="cut grow" title=${one.text}>${saidOf(one)}</span>
     <span class="queue-buttons">
-      <button class="button small quiet" onClick=${() => sendNow(task, one)} title=${task.facts.running ? 'Into the running turn' : 'As the next prompt'}>Send now</button>
-      ${all > 1 && html`<button class="icon-button small" aria-label="Earlier" disabled=${at === 0} onClick=${() => move(task.id, one.key, -1)}><span class="turned"><${Icon} name="down" size="14" /></span></button>
-        <button class="icon-button small" aria-label="Later" disabled=${at === all - 1} onClick=${() => move(task.id, one.key, 1)}><${Icon} name="down" size="14" /></button>`}
-      <button class="icon-button small" aria-label="Edit" onClick=${() => setEditing(true)}><${Icon} name="edit" size="14" /></button>
-      <button class="icon-button small" aria-label="Remove" onClick=${() => drop(task.id, one.key)}><${Icon} name="close" size="14" /></button>
+      <button
+        class="button small quiet"
+        onClick=${() => sendNow(task, one)}
+        title=${task.facts.running ? 'Into the running turn' : 'As the next prompt'}
+      >
+        Send now
+      </button>
+      ${
+        all > 1 &&
+        html`
+          <button
+            class="icon-button small"
+            aria-label="Earlier"
+            disabled=${at === 0}
+            onClick=${() => move(task.id, one.key, -1)}
+          >
+            <span class="turned"><${Icon} name="down" size="14" /></span>
+          </button>
+          <button
+            class="icon-button small"
+            aria-label="Later"
+            disabled=${at === all - 1}
+            onClick=${() => move(task.id, one.key, 1)}
+          >
+            <${Icon} name="down" size="14" />
+          </button>
+        `
+      }
+      <button class="icon-button small" aria-label="Edit" onClick=${() => setEditing(true)}>
+        <${Icon} name="edit" size="14" />
+      </button>
+      <button class="icon-button small" aria-label="Remove" onClick=${() => drop(task.id, one.key)}>
+        <${Icon} name="close" size="14" />
+      </button>
     </span>
   </li>`
 }
@@ -43,13 +76,47 @@ export default function Strip({ task }) {
   const waits = standing.value === 'open' ? [] : outbox.value.filter((one) => one.place === task.id)
   const held = queue.length > 0 && isHeld(task, queue[0])
   return html`<div class="strip">
-    ${waits.length > 0 && html`<section aria-label="Waits for the connection"><p class="strip-title">Sent when the connection is back</p><ul class="queue">${waits.map((one) => html`<li class="queued" key=${one.id}><span class="cut grow">${shown(one.text)}</span></li>`)}</ul></section>`}
-    ${steering.length > 0 && html`<section aria-label="On its way into the turn"><p class="strip-title">${task.facts.running ? 'Goes in before the next request' : 'Goes along with your next prompt'}</p>
-      <ul class="queue">${steering.map((one) => html`<li class="queued" key=${one.key}><span class="cut grow" title=${one.text}>${saidOf(one)}</span></li>`)}</ul></section>`}
-    ${queue.length > 0 && html`<section aria-label="Queued prompts">
-      <p class="strip-title"><span class="grow">${held ? 'Held, as the turn did not end by itself' : task.facts.running ? 'Sent when this turn ends' : 'Being sent'}</span>
-        ${held && html`<button class="button small" onClick=${() => goOn(task)}>Go on</button>`}</p>
-      <ol class="queue">${queue.map((one, at) => html`<${Queued} key=${one.key} task=${task} one=${one} at=${at} all=${queue.length} />`)}</ol>
-    </section>`}
+    ${
+      waits.length > 0 &&
+      html`<section aria-label="Waits for the connection">
+        <p class="strip-title">Sent when the connection is back</p>
+        <ul class="queue">
+          ${waits.map(
+            (one) => html`<li class="queued" key=${one.id}><span class="cut grow">${shown(one.text)}</span></li>`,
+          )}
+        </ul>
+      </section>`
+    }
+    ${
+      steering.length > 0 &&
+      html`<section aria-label="On its way into the turn">
+        <p class="strip-title">
+          ${task.facts.running ? 'Goes in before the next request' : 'Goes along with your next prompt'}
+        </p>
+        <ul class="queue">
+          ${steering.map(
+            (one) => html`<li class="queued" key=${one.key}>
+              <span class="cut grow" title=${one.text}>${saidOf(one)}</span>
+            </li>`,
+          )}
+        </ul>
+      </section>`
+    }
+    ${
+      queue.length > 0 &&
+      html`<section aria-label="Queued prompts">
+        <p class="strip-title">
+          <span class="grow">
+            ${held ? 'Held, as the turn did not end by itself' : task.facts.running ? 'Sent when this turn ends' : 'Being sent'}
+          </span>
+          ${held && html`<button class="button small" onClick=${() => goOn(task)}>Go on</button>`}
+        </p>
+        <ol class="queue">
+          ${queue.map(
+            (one, at) => html`<${Queued} key=${one.key} task=${task} one=${one} at=${at} all=${queue.length} />`,
+          )}
+        </ol>
+      </section>`
+    }
   </div>`
 }

@@ -9,11 +9,13 @@ import { Composer } from './composer.js'
 import { Spoken } from './spoken.js'
 
 function Refused({ refusal }) {
-  return html`<div class="pad"><div class="card error-card" role="alert">
-    <strong>${refusal.text}</strong>
-    <p>${refusal.hint}</p>
-    <button class="button" onClick=${() => go('history')}>See all tasks</button>
-  </div></div>`
+  return html`<div class="pad">
+    <div class="card error-card" role="alert">
+      <strong>${refusal.text}</strong>
+      <p>${refusal.hint}</p>
+      <button class="button" onClick=${() => go('history')}>See all tasks</button>
+    </div>
+  </div>`
 }
 
 export default function TaskView({ task }) {
@@ -31,5 +33,6 @@ export default function TaskView({ task }) {
     <div class="foot">
       <${Dock} task=${task} />
       <${Composer} task=${task} placeholder="Ask, or type / or @" onSend=${say} />
-    </div>`
+    </div>
+  `
 }

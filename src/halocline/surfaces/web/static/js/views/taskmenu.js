@@ -11,7 +11,10 @@ async function remove(info) {
   await act('delete', { task: info.task })
   if (route.value[1] === info.task) go()
   refresh()
-  toast(`Deleted: ${info.name || info.title}`, { undo: () => act('undelete', { task: info.task }).then(refresh, complain), seconds: 12 })
+  toast(`Deleted: ${info.name || info.title}`, {
+    undo: () => act('undelete', { task: info.task }).then(refresh, complain),
+    seconds: 12,
+  })
 }
 
 async function fork(info) {
@@ -54,7 +57,11 @@ export default function TaskMenu({ info, x, y, from }) {
   }
   const items = [
     ['Rename…', 'edit', () => setRenaming(true), true],
-    [info.favourite ? 'No favourite any more' : 'Favourite', 'star', () => label(info.task, { favourite: !info.favourite })],
+    [
+      info.favourite ? 'No favourite any more' : 'Favourite',
+      'star',
+      () => label(info.task, { favourite: !info.favourite }),
+    ],
     ['Fork', 'branch', () => fork(info).catch(complain)],
     ['Export as Markdown', 'file', () => save(info, 'md')],
     ['Export as a page', 'globe', () => save(info, 'html')],
@@ -67,9 +74,29 @@ export default function TaskMenu({ info, x, y, from }) {
     close()
   }
   if (renaming)
-    return html`<div class="task-menu" ref=${box} onKeyDown=${pressed}><form class="row nowrap" onSubmit=${keep}>
-      <input class="field" aria-label="Name of the task" value=${info.name || info.title} maxlength="120" /><button class="button primary" type="submit">Keep</button></form></div>`
-  return html`<div class="task-menu" role="menu" aria-label=${`Task ${info.name || info.title}`} ref=${box} onKeyDown=${pressed}>
-    ${items.map(([text, icon, deed, stays]) => html`<button key=${text} role="menuitem" tabindex="-1" class=${text === 'Delete' ? 'menu-item bad' : 'menu-item'} onClick=${() => (stays || close(), deed())}><${Icon} name=${icon} size="15" /> ${text}</button>`)}
+    return html`<div class="task-menu" ref=${box} onKeyDown=${pressed}>
+      <form class="row nowrap" onSubmit=${keep}>
+        <input class="field" aria-label="Name of the task" value=${info.name || info.title} maxlength="120" />
+        <button class="button primary" type="submit">Keep</button>
+      </form>
+    </div>`
+  return html`<div
+    class="task-menu"
+    role="menu"
+    aria-label=${`Task ${info.name || info.title}`}
+    ref=${box}
+    onKeyDown=${pressed}
+  >
+    ${items.map(
+      ([text, icon, deed, stays]) => html`<button
+        key=${text}
+        role="menuitem"
+        tabindex="-1"
+        class=${text === 'Delete' ? 'menu-item bad' : 'menu-item'}
+        onClick=${() => (stays || close(), deed())}
+      >
+        <${Icon} name=${icon} size="15" /> ${text}
+      </button>`,
+    )}
   </div>`
 }

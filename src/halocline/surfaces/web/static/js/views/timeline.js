@@ -14,7 +14,11 @@ function changesOf(task, checkpoint) {
   const at = all.findIndex((one) => one.checkpoint === checkpoint)
   if (at <= 0) return Promise.resolve(null)
   const key = `${task.id} ${all[at - 1].checkpoint} ${checkpoint}`
-  if (!known.has(key)) known.set(key, query('compare', { task: task.id, old: all[at - 1].checkpoint, new: checkpoint }).catch(() => null))
+  if (!known.has(key))
+    known.set(
+      key,
+      query('compare', { task: task.id, old: all[at - 1].checkpoint, new: checkpoint }).catch(() => null),
+    )
   return known.get(key)
 }
 
@@ -28,15 +32,51 @@ export function Checkpoint({ row, task }) {
   const hide = () => setTip(null)
   const label = row.label || 'The files as they were at the beginning'
   return html`<div class="checkpoint" data-checkpoint=${row.checkpoint}>
-    <button class="checkpoint-line" aria-label=${`Saved files: ${label}. Compare, or go back`} onMouseEnter=${show} onMouseLeave=${hide} onFocus=${show} onBlur=${hide}
-      onClick=${() => openSheet('restore', { task, checkpoint: row.checkpoint })}><span class="checkpoint-dot" aria-hidden="true"></span></button>
-    ${tip && html`<div class="checkpoint-tip" aria-hidden="true"><div class="cut">${shown(label)}</div>
-      <div class="soft tiny">${when ? clock(when) : ''} ${tip.said ? (tip.said.files.length ? html`· ${count(tip.said.files.length, 'file')} <${Stat} added=${tip.said.added} removed=${tip.said.removed} />` : '· no changes') : ''} · Enter goes back here</div></div>`}
+    <button
+      class="checkpoint-line"
+      aria-label=${`Saved files: ${label}. Compare, or go back`}
+      onMouseEnter=${show}
+      onMouseLeave=${hide}
+      onFocus=${show}
+      onBlur=${hide}
+      onClick=${() => openSheet('restore', { task, checkpoint: row.checkpoint })}
+    >
+      <span class="checkpoint-dot" aria-hidden="true"></span>
+    </button>
+    ${
+      tip &&
+      html`<div class="checkpoint-tip" aria-hidden="true">
+        <div class="cut">${shown(label)}</div>
+        <div class="soft tiny">
+          ${when ? clock(when) : ''}${' '}
+          ${
+            tip.said
+              ? tip.said.files.length
+                ? html`
+                  · ${count(tip.said.files.length, 'file')}
+                  ${' '}
+                  <${Stat} added=${tip.said.added} removed=${tip.said.removed} />
+                `
+                : '· no changes'
+              : ''
+          } · Enter goes back here
+        </div>
+      </div>`
+    }
   </div>`
 }
 
 /** The end of the line. */
 export function Now({ task }) {
   if (!task.facts.checkpoints.length) return null
-  return html`<div class="checkpoint now"><button class="checkpoint-line" aria-label="Now. See all moments to go back to" title="Now. See all moments to go back to" onClick=${() => openSheet('restore', { task })}><span class="checkpoint-dot" aria-hidden="true"></span></button></div>`
+  return html`<div class="checkpoint now">
+    <button
+      class="checkpoint-line"
+      aria-label="Now. See all moments to go back to"
+      title="Now. See all moments to go back to"
+      onClick=${() => openSheet('restore', { task })}
+    >
+      <span class="checkpoint-dot" aria-hidden="true"></span>
+    </button>
+  </div>`
 }

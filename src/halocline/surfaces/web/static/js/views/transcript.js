@@ -13,14 +13,16 @@ const QUIET = new Set(['read', 'search'])
 const known = new WeakMap()
 function together(type, rows) {
   const old = known.get(rows[0])
-  const same = old && old.type === type && old.rows.length === rows.length && old.rows.every((row, at) => row === rows[at])
+  const same =
+    old && old.type === type && old.rows.length === rows.length && old.rows.every((row, at) => row === rows[at])
   if (same) return old
   const item = { type, rows }
   known.set(rows[0], item)
   return item
 }
 
-const quiet = (row) => row.type === 'call_row' && QUIET.has(row.kind) && row.status === 'completed' && !row.approval && !row.lanes
+const quiet = (row) =>
+  row.type === 'call_row' && QUIET.has(row.kind) && row.status === 'completed' && !row.approval && !row.lanes
 
 /** A to-do list that was kept has a row of its own. */
 const isTold = (row) => row.type === 'call_row' && row.name === 'update_todos' && row.status === 'completed'
@@ -29,10 +31,11 @@ const isTold = (row) => row.type === 'call_row' && row.name === 'update_todos' &
 export function grouped(all) {
   const items = []
   const rows = all.filter((row) => !isTold(row))
-  for (let at = 0; at < rows.length; ) {
+  for (let at = 0; at < rows.length;) {
     const sort = rows[at].left ? 'left_row' : quiet(rows[at]) ? 'group_row' : ''
     let end = at + 1
-    while (sort && end < rows.length && (sort === 'left_row' ? rows[end].left : quiet(rows[end]) && !rows[end].left)) end++
+    while (sort && end < rows.length && (sort === 'left_row' ? rows[end].left : quiet(rows[end]) && !rows[end].left))
+      end++
     if (end - at > 1) items.push(together(sort, rows.slice(at, end)))
     else items.push(rows[at])
     at = end
@@ -46,7 +49,9 @@ class Chunk extends Component {
     return task !== this.props.task || items.length !== old.length || items.some((item, at) => item !== old[at])
   }
   render({ items, task, from }) {
-    return html`<div class="chunk">${items.map((row, at) => html`<${Card} key=${from + at} row=${row} task=${task} />`)}</div>`
+    return html`<div class="chunk">
+      ${items.map((row, at) => html`<${Card} key=${from + at} row=${row} task=${task} />`)}
+    </div>`
   }
 }
 
@@ -129,16 +134,34 @@ export function Transcript({ task, sent }) {
     if (move && move() !== false) event.preventDefault()
   }
   return html`<div class="log-box">
-    <div class="log" ref=${log} role="log" aria-live="off" aria-label="Transcript" tabindex="0" onKeyDown=${pressed}
-      data-seq=${task.seq} data-told=${task.ready.value ? 'yes' : 'no'}>
+    <div
+      class="log"
+      ref=${log}
+      role="log"
+      aria-live="off"
+      aria-label="Transcript"
+      tabindex="0"
+      onKeyDown=${pressed}
+      data-seq=${task.seq}
+      data-told=${task.ready.value ? 'yes' : 'no'}
+    >
       <div class="log-inside" ref=${inside}>
         <h2 class="hidden-text">Transcript</h2>
-        ${!task.ready.value && items.length === 0 && html`<div class="skeleton" aria-hidden="true"><i></i><i></i><i></i></div>`}
+        ${
+          !task.ready.value &&
+          items.length === 0 &&
+          html`<div class="skeleton" aria-hidden="true"><i></i><i></i><i></i></div>`
+        }
         ${chunks.map(([from, part]) => html`<${Chunk} key=${from} from=${from} items=${part} task=${task} />`)}
         <${Now} task=${task} />
       </div>
     </div>
     <${QuoteButton} log=${log} />
-    ${!following && html`<button class="button small to-end" onClick=${() => follow(true)}>↓ ${rows.length > seen.current ? `${rows.length - seen.current} new` : 'To the end'}</button>`}
+    ${
+      !following &&
+      html`<button class="button small to-end" onClick=${() => follow(true)}>
+        ↓ ${rows.length > seen.current ? `${rows.length - seen.current} new` : 'To the end'}
+      </button>`
+    }
   </div>`
 }

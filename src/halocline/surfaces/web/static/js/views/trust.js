@@ -15,14 +15,29 @@ export default function Trust({ workspace, found, decided }) {
   }
   const trust = () => act('trust', { workspace, yes: true }).then(() => done(false), complain)
   const refuse = () => act('trust', { workspace, yes: false }).then(() => done(false), complain)
-  const foot = html`<button class="button primary" onClick=${trust}>Trust</button>
+  const foot = html`
+    <button class="button primary" onClick=${trust}>Trust</button>
     <button class="button" onClick=${() => done(true)}>Only this time</button>
     <button class="button" data-first onClick=${refuse}>Leave them off</button>
-    <span class="grow"></span><button class="button quiet" onClick=${() => done(null)}>Not now</button>`
+    <span class="grow"></span>
+    <button class="button quiet" onClick=${() => done(null)}>Not now</button>
+  `
   return html`<${Sheet} title=${`Trust ${base(workspace)}?`} foot=${foot} onClose=${() => done(null)}>
-    <p>${found.standing === 'changed' ? 'This folder changed since you trusted it.' : 'This folder brings programs of its own.'} They run on your machine, as you, while you work in <code>${shown(workspace)}</code>.</p>
-    <ul class="plain-list trust-list">${found.what.map((one, at) => html`<li key=${at}><strong>${KINDS[one.kind] ?? one.kind}</strong> ${shown(one.name)}
-      <code class="block">${shown(one.runs)}</code><span class="soft tiny">${shown(one.file)}${one.hash ? ` · ${one.hash.slice(0, 12)}` : ''}</span></li>`)}</ul>
-    <p class="soft tiny">Trust holds for these files as they are now: when one changes, you are asked again. Without it, all else works.</p>
+    <p>
+      ${found.standing === 'changed' ? 'This folder changed since you trusted it.' : 'This folder brings programs of its own.'} They
+      run on your machine, as you, while you work in <code>${shown(workspace)}</code>.
+    </p>
+    <ul class="plain-list trust-list">
+      ${found.what.map(
+        (one, at) => html`<li key=${at}>
+          <strong>${KINDS[one.kind] ?? one.kind}</strong> ${shown(one.name)}
+          <code class="block">${shown(one.runs)}</code>
+          <span class="soft tiny">${shown(one.file)}${one.hash ? ` · ${one.hash.slice(0, 12)}` : ''}</span>
+        </li>`,
+      )}
+    </ul>
+    <p class="soft tiny">
+      Trust holds for these files as they are now: when one changes, you are asked again. Without it, all else works.
+    </p>
   </${Sheet}>`
 }

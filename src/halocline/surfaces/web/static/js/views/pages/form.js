@@ -2,10 +2,27 @@
 import { html, classes, useEffect, useRef } from '../../ui.js'
 import { shown } from '../../format.js'
 
-export const Switch = ({ on, onChange, label, disabled, hideLabel }) => html`<label class=${classes('switch', disabled && 'soft')}>
-  <input type="checkbox" role="switch" checked=${on} disabled=${disabled} aria-label=${hideLabel ? label : null}
-    onChange=${(e) => { const wanted = e.target.checked; e.target.checked = on; onChange(wanted) }} />
-  <span class="switch-track" aria-hidden="true"></span>${!hideLabel && html`<span>${label}</span>`}
+export const Switch = ({
+  on,
+  onChange,
+  label,
+  disabled,
+  hideLabel,
+}) => html`<label class=${classes('switch', disabled && 'soft')}>
+  <input
+    type="checkbox"
+    role="switch"
+    checked=${on}
+    disabled=${disabled}
+    aria-label=${hideLabel ? label : null}
+    onChange=${(e) => {
+      const wanted = e.target.checked
+      e.target.checked = on
+      onChange(wanted)
+    }}
+  />
+  <span class="switch-track" aria-hidden="true"></span>
+  ${!hideLabel && html`<span>${label}</span>`}
 </label>`
 
 /** A field with its label above, and what is said of it below. */
@@ -18,7 +35,9 @@ export const Labelled = ({ label, id, note, error, children }) => html`<div clas
 
 /** Facts: pairs of what and how; those without a value are left out. */
 export const Facts = ({ of }) => html`<dl class="facts">
-  ${of.filter(([, value]) => value != null && value !== '' && value !== false).map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+  ${of
+    .filter(([, value]) => value != null && value !== '' && value !== false)
+    .map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
 </dl>`
 
 /** Ways within a page. `tabs` are [word, title, count?]. */
@@ -26,11 +45,27 @@ export function Tabs({ tabs, here, href, label }) {
   const box = useRef()
   useEffect(() => box.current.querySelector('.here')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [here])
   return html`<nav class="tabs" aria-label=${label} ref=${box}>
-  ${tabs.map(([word, title, number]) => html`<a key=${word} href=${href(word)} class=${classes('tab', word === here && 'here')} aria-current=${word === here ? 'page' : null}>${title}${number != null && html` <span class="soft tiny">${number}</span>`}</a>`)}
+    ${tabs.map(
+      ([word, title, number]) => html`<a
+        key=${word}
+        href=${href(word)}
+        class=${classes('tab', word === here && 'here')}
+        aria-current=${word === here ? 'page' : null}
+      >
+        ${title}
+        ${number != null && html` <span class="soft tiny">${number}</span>`}
+      </a>`,
+    )}
   </nav>`
 }
 
-export const Badge = ({ kind = '', children, title }) => html`<span class=${classes('tag', kind)} title=${title}>${children}</span>`
+export const Badge = ({ kind = '', children, title }) =>
+  html`<span class=${classes('tag', kind)} title=${title}>${children}</span>`
 
 /** What went wrong, and what to do about it. */
-export const Trouble = ({ error }) => error && html`<div class="pane-card error-card" role="alert"><strong>${shown(error.text ?? error.message)}</strong>${error.hint && html`<p>${shown(error.hint)}</p>`}</div>`
+export const Trouble = ({ error }) =>
+  error &&
+  html`<div class="pane-card error-card" role="alert">
+    <strong>${shown(error.text ?? error.message)}</strong>
+    ${error.hint && html`<p>${shown(error.hint)}</p>`}
+  </div>`

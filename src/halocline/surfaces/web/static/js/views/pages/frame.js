@@ -15,13 +15,8 @@ const PATIENCE = 300
 
 /** A page: its title, what stands beside it, and the rest below. */
 export const Page = ({ title, actions, below, children }) => html`<div class="page paged">
-  <header class="page-head">
-    <${MenuButton} />
-    <h1 class="cut grow" tabindex="-1">${title}</h1>
-    ${actions}
-  </header>
-  ${below}
-  ${children}
+  <header class="page-head"><${MenuButton} /><h1 class="cut grow" tabindex="-1">${title}</h1>${actions}</header>
+  ${below}${children}
 </div>`
 
 /** List left, detail right. Where there is no room for both, `detail` is shown alone, with the way back; or with `both`
@@ -32,7 +27,8 @@ export function Panes({ label, list, detail, back, rest, both }) {
   useEffect(() => {
     const here = document.activeElement
     if (here !== document.body && here?.offsetParent !== null) return
-    if (getComputedStyle(box.current).gridTemplateColumns.split(' ').length === 1) box.current.querySelector(shown ? '.pane-back' : '[data-item][tabindex="0"]')?.focus()
+    if (getComputedStyle(box.current).gridTemplateColumns.split(' ').length === 1)
+      box.current.querySelector(shown ? '.pane-back' : '[data-item][tabindex="0"]')?.focus()
   }, [shown])
   return html`<div class=${classes('panes', shown && !both && 'with-detail')} ref=${box}>
     <section class="pane-list" aria-label=${label}>${list}</section>
@@ -43,18 +39,33 @@ export function Panes({ label, list, detail, back, rest, both }) {
   </div>`
 }
 
-export const Filter = ({ value, onInput, label, ...more }) => html`<input class="field" type="search" aria-label=${label}
-  placeholder=${label} value=${value} onInput=${(e) => onInput(e.target.value)} autocomplete="off" spellcheck=${false} ...${more} />`
+export const Filter = ({ value, onInput, label, ...more }) => html`<input
+  class="field"
+  type="search"
+  aria-label=${label}
+  placeholder=${label}
+  value=${value}
+  onInput=${(e) => onInput(e.target.value)}
+  autocomplete="off"
+  spellcheck=${false}
+  ...${more}
+/>`
 
-export const Cleared = ({ words, clear }) => html`<p class="pane-empty soft">Nothing for ‘${words}’ · <button class="link" onClick=${clear}>Clear</button></p>`
+export const Cleared = ({ words, clear }) =>
+  html`<p class="pane-empty soft">Nothing for ‘${words}’ · <button class="link" onClick=${clear}>Clear</button></p>`
 
 /** What to look at when there is nothing: what it would be, and what to do. */
-export const Empty = ({ title, children }) => html`<div class="pane-empty"><strong>${title}</strong>${children && html`<div class="soft">${children}</div>`}</div>`
+export const Empty = ({ title, children }) =>
+  html`<div class="pane-empty"><strong>${title}</strong>${children && html`<div class="soft">${children}</div>`}</div>`
 
 /** Whether every word of a filter is in a text. */
 export function fits(words, ...texts) {
   const text = texts.join(' ').toLowerCase()
-  return words.toLowerCase().split(/\s+/).filter(Boolean).every((word) => text.includes(word))
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .filter(Boolean)
+    .every((word) => text.includes(word))
 }
 
 /** The answer to a query: {value, error, asking, again}. Without a name nothing is asked. */
@@ -81,7 +92,8 @@ export function Answer({ of, what, children }) {
     const timer = setTimeout(() => setLate(true), PATIENCE)
     return () => clearTimeout(timer)
   }, [])
-  if (of.value != null) return html`${of.error && html`<${Failed} error=${of.error} again=${of.again} />`}${children(of.value)}`
+  if (of.value != null)
+    return html`${of.error && html`<${Failed} error=${of.error} again=${of.again} />`}${children(of.value)}`
   if (of.error) return html`<${Failed} error=${of.error} again=${of.again} />`
   return late ? html`<p class="pane-empty soft" role="status">Reading ${what}…</p>` : null
 }
@@ -120,7 +132,11 @@ export function useRoving() {
   const items = () => [...(box.current?.querySelectorAll('[data-item]') ?? [])]
   const settle = (chosen) => {
     const all = items()
-    const one = chosen ?? all.find((item) => item === document.activeElement) ?? all.find((item) => item.getAttribute('aria-current')) ?? all[0]
+    const one =
+      chosen ??
+      all.find((item) => item === document.activeElement) ??
+      all.find((item) => item.getAttribute('aria-current')) ??
+      all[0]
     for (const item of all) item.tabIndex = item === one ? 0 : -1
   }
   useLayoutEffect(() => settle())
@@ -151,12 +167,23 @@ export const intoList = (event) => {
 export function Links({ entries, here, label }) {
   const roving = useRoving()
   return html`<ul class="items" aria-label=${label} ...${roving}>
-    ${entries.map((one) => html`<li key=${one.key}>
-      <a class=${classes('item', one.key === here && 'here', one.off && 'off')} href=${one.href} data-item aria-current=${one.key === here ? 'true' : null}>
-        ${one.dot != null && html`<span class=${classes('dot', one.dot)} aria-hidden="true"></span>`}
-        <span class="grow"><span class="cut block">${one.title}</span>${one.text && html`<span class="soft tiny cut block">${one.text}</span>`}</span>
-        ${one.badge && html`<span class="soft tiny one-line">${one.badge}</span>`}
-      </a></li>`)}
+    ${entries.map(
+      (one) => html`<li key=${one.key}>
+        <a
+          class=${classes('item', one.key === here && 'here', one.off && 'off')}
+          href=${one.href}
+          data-item
+          aria-current=${one.key === here ? 'true' : null}
+        >
+          ${one.dot != null && html`<span class=${classes('dot', one.dot)} aria-hidden="true"></span>`}
+          <span class="grow">
+            <span class="cut block">${one.title}</span>
+            ${one.text && html`<span class="soft tiny cut block">${one.text}</span>`}
+          </span>
+          ${one.badge && html`<span class="soft tiny one-line">${one.badge}</span>`}
+        </a>
+      </li>`,
+    )}
   </ul>`
 }
 
@@ -164,7 +191,8 @@ export function Links({ entries, here, label }) {
 export function Dialog(props) {
   useLayoutEffect(() => {
     const before = document.activeElement
-    return () => requestAnimationFrame(() => before?.isConnected && document.activeElement === document.body && before.focus())
+    return () =>
+      requestAnimationFrame(() => before?.isConnected && document.activeElement === document.body && before.focus())
   }, [])
   return html`<div onKeyDown=${(e) => e.key === 'Escape' && e.stopPropagation()}><${Sheet} ...${props} /></div>`
 }
@@ -174,9 +202,13 @@ export const place = signal('')
 export const placeNow = () => place.value || welcome.value?.workspaces[0] || ''
 
 export function PlacePicker() {
-  const known = [...new Set([...(welcome.value?.workspaces ?? []), ...history.value.map((info) => info.workspace)])].slice(0, 30)
-  return html`<label class="place"><span class="soft tiny">for</span>
+  const known = [
+    ...new Set([...(welcome.value?.workspaces ?? []), ...history.value.map((info) => info.workspace)]),
+  ].slice(0, 30)
+  return html`<label class="place">
+    <span class="soft tiny">for</span>
     <select class="field" aria-label="Folder" value=${placeNow()} onChange=${(e) => (place.value = e.target.value)}>
       ${known.map((folder) => html`<option key=${folder} value=${folder}>${base(folder)} — ${folder}</option>`)}
-    </select></label>`
+    </select>
+  </label>`
 }

@@ -25,20 +25,63 @@ function useRested(text) {
   return rested
 }
 
-const Whole = ({ id, label, value, onInput }) => html`<${Labelled} id=${id} label=${label} error=${Number.isNaN(numberOf(value)) && 'Write a whole number, or nothing.'}>
-  <input class="field" id=${id} inputmode="numeric" autocomplete="off" value=${value} onInput=${(e) => onInput(e.currentTarget.value)} /></${Labelled}>`
+const Whole = ({ id, label, value, onInput }) => html`<${Labelled}
+  id=${id}
+  label=${label}
+  error=${Number.isNaN(numberOf(value)) && 'Write a whole number, or nothing.'}
+>
+  <input
+    class="field"
+    id=${id}
+    inputmode="numeric"
+    autocomplete="off"
+    value=${value}
+    onInput=${(e) => onInput(e.currentTarget.value)}
+  />
+</${Labelled}>`
 
 function Planned({ plan }) {
   const [all, setAll] = useState(false)
   const { checkpoints, damaged } = plan
   const rows = all ? checkpoints : checkpoints.slice(0, MOST)
-  return html`<ul class="items lines">
-    ${plan.blobs > 0 && html`<li class="row entry"><span class="grow">Contents that no task names</span><span class="figure">${size(plan.blob_bytes)}</span></li>`}
-    ${damaged.map((one, at) => html`<li key=${at} class="row entry"><span class="grow">Checkpoints of <span class="mono tiny">${shown(one.workspace || 'a folder')}</span> that were damaged and put aside</span><span class="figure">${size(one.size)}</span></li>`)}
-    ${rows.map((one, at) => html`<li key=${at} class="row entry"><span class="grow">${count(one.count, 'checkpoint')} <span class="soft tiny">${one.task === 'by-hand' ? '' : shown(one.task)} · ${shown(one.why)}</span><span class="soft tiny block mono cut">${shown(one.workspace)}</span></span></li>`)}
-  </ul>
-  ${rows.length < checkpoints.length && html`<button class="link tiny" onClick=${() => setAll(true)}>Show all ${checkpoints.length}</button>`}
-  ${checkpoints.length > 0 && html`<p class="soft tiny">How much checkpoints take is known once they are gone: they share what is the same.</p>`}`
+  return html`
+    <ul class="items lines">
+      ${
+        plan.blobs > 0 &&
+        html`<li class="row entry">
+          <span class="grow">Contents that no task names</span>
+          <span class="figure">${size(plan.blob_bytes)}</span>
+        </li>`
+      }
+      ${damaged.map(
+        (one, at) => html`<li key=${at} class="row entry">
+          <span class="grow">
+            Checkpoints of <span class="mono tiny">${shown(one.workspace || 'a folder')}</span> that were damaged and
+            put aside
+          </span>
+          <span class="figure">${size(one.size)}</span>
+        </li>`,
+      )}
+      ${rows.map(
+        (one, at) => html`<li key=${at} class="row entry">
+          <span class="grow">
+            ${count(one.count, 'checkpoint')}
+            ${' '}
+            <span class="soft tiny">${one.task === 'by-hand' ? '' : shown(one.task)} · ${shown(one.why)}</span>
+            <span class="soft tiny block mono cut">${shown(one.workspace)}</span>
+          </span>
+        </li>`,
+      )}
+    </ul>
+    ${
+      rows.length < checkpoints.length &&
+      html`<button class="link tiny" onClick=${() => setAll(true)}>Show all ${checkpoints.length}</button>`
+    }
+    ${
+      checkpoints.length > 0 &&
+      html`<p class="soft tiny">How much checkpoints take is known once they are gone: they share what is the same.</p>`
+    }
+  `
 }
 
 export function Freeing({ onFreed }) {
@@ -62,21 +105,72 @@ export function Freeing({ onFreed }) {
     look()
   })
   const works = work && !work.over
-  return html`<h2>Free space</h2>
-    <p class="soft">What no task needs any more can go. Tasks themselves stay; so does what a running one may be about to use.</p>
-    <details><summary>More than that</summary><div class="free-more">
-      <${Whole} id="free-days" label="Checkpoints of tasks that rested for more than … days" value=${days} onInput=${setDays} />
-      <${Whole} id="free-keep" label="Of each task all but the newest … checkpoints" value=${keep} onInput=${setKeep} />
-      <p class="soft tiny">Files cannot be put back to a checkpoint that is gone.</p></div></details>
-    ${!wrong && html`<${Answer} of=${plan} what="what could go">${(found) =>
-      found.blobs || found.damaged.length || found.checkpoints.length
-        ? html`<${Planned} plan=${found} /><div class="row"><button class="button" disabled=${works || plan.asking} onClick=${() => setSure(true)}>Free it…</button></div>`
-        : html`<p role="status">There is nothing to free.</p>`}</${Answer}>`}
+  return html`
+    <h2>Free space</h2>
+    <p class="soft">
+      What no task needs any more can go. Tasks themselves stay; so does what a running one may be about to use.
+    </p>
+    <details>
+      <summary>More than that</summary>
+      <div class="free-more">
+        <${Whole}
+          id="free-days"
+          label="Checkpoints of tasks that rested for more than … days"
+          value=${days}
+          onInput=${setDays}
+        />
+        <${Whole}
+          id="free-keep"
+          label="Of each task all but the newest … checkpoints"
+          value=${keep}
+          onInput=${setKeep}
+        />
+        <p class="soft tiny">Files cannot be put back to a checkpoint that is gone.</p>
+      </div>
+    </details>
+    ${
+      !wrong &&
+      html`<${Answer} of=${plan} what="what could go">
+        ${(found) =>
+          found.blobs || found.damaged.length || found.checkpoints.length
+            ? html`
+              <${Planned} plan=${found} />
+              <div class="row">
+                <button class="button" disabled=${works || plan.asking} onClick=${() => setSure(true)}>Free it…</button>
+              </div>
+            `
+            : html`<p role="status">There is nothing to free.</p>`}
+      </${Answer}>`
+    }
     ${works && html`<${Working} of=${work} />`}
     ${refused && html`<${Failed} error=${refused} />`}
-    ${work?.over && html`<div class="pane-card" ref=${told} tabindex="-1" role="status">
-      ${work.error ? html`<strong class="bad">${shown(work.error)}</strong><p>${shown(work.hint)}</p>` : work.value ? html`<strong class="good">Freed ${size(work.value.freed)}.</strong>${(work.value.problems ?? []).map((text, at) => html`<p key=${at}>${shown(text)}</p>`)}` : html`<p>It was stopped.</p>`}</div>`}
-    ${sure && html`<${Dialog} title="Free it?" onClose=${() => setSure(false)}
-      foot=${html`<button class="button danger" onClick=${free}>Free it</button><button class="button" data-first onClick=${() => setSure(false)}>Keep it</button>`}>
-      <p>This cannot be undone. The files of your projects and your tasks stay as they are.</p></${Dialog}>`}`
+    ${
+      work?.over &&
+      html`<div class="pane-card" ref=${told} tabindex="-1" role="status">
+        ${
+          work.error
+            ? html`<strong class="bad">${shown(work.error)}</strong><p>${shown(work.hint)}</p>`
+            : work.value
+              ? html`
+                <strong class="good">Freed ${size(work.value.freed)}.</strong>
+                ${(work.value.problems ?? []).map((text, at) => html`<p key=${at}>${shown(text)}</p>`)}
+              `
+              : html`<p>It was stopped.</p>`
+        }
+      </div>`
+    }
+    ${
+      sure &&
+      html`<${Dialog}
+        title="Free it?"
+        onClose=${() => setSure(false)}
+        foot=${html`
+          <button class="button danger" onClick=${free}>Free it</button>
+          <button class="button" data-first onClick=${() => setSure(false)}>Keep it</button>
+        `}
+      >
+        <p>This cannot be undone. The files of your projects and your tasks stay as they are.</p>
+      </${Dialog}>`
+    }
+  `
 }

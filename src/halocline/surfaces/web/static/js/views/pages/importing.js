@@ -14,18 +14,49 @@ const keyOf = (one) => `${one.tool} ${one.id}`
 
 function Entry({ one, titles, picked, toggle }) {
   const closed = CLOSED.has(one.standing)
-  return html`<li><label class="row entry import-entry"><input type="checkbox" checked=${picked} disabled=${closed} onChange=${toggle} />
-    <span class="grow"><span class="block import-title">${shown(one.title || one.id)}</span>
-      <span class="soft tiny block">${titles[one.tool]} · ${one.workspace ? html`<span title=${one.workspace}>${shown(base(one.workspace))}</span>` : 'names no folder'} · ${when(one.changed)} · ${size(one.size)}</span></span>
-    ${STANDING[one.standing] && html`<${Badge} kind=${one.standing === 'grown' ? 'warn' : ''}>${STANDING[one.standing]}</${Badge}>`}</label></li>`
+  return html`<li>
+    <label class="row entry import-entry">
+      <input type="checkbox" checked=${picked} disabled=${closed} onChange=${toggle} />
+      <span class="grow">
+        <span class="block import-title">${shown(one.title || one.id)}</span>
+        <span class="soft tiny block">
+          ${titles[one.tool]} · ${
+            one.workspace ? html`<span title=${one.workspace}>${shown(base(one.workspace))}</span>` : 'names no folder'
+          } · ${when(one.changed)} · ${size(one.size)}
+        </span>
+      </span>
+      ${
+        STANDING[one.standing] &&
+        html`<${Badge} kind=${one.standing === 'grown' ? 'warn' : ''}>${STANDING[one.standing]}</${Badge}>`
+      }
+    </label>
+  </li>`
 }
 
 function Came({ done }) {
   const taken = done.filter((one) => one.task && !CLOSED.has(one.standing))
   const failed = done.filter((one) => one.error)
-  return html`<p><strong>${count(taken.length, 'conversation')} imported${failed.length ? `, ${failed.length} failed` : ''}.</strong></p>
-    <ul class="plain">${taken.map((one) => html`<li key=${one.task}><a href=${`#/task/${one.task}`}>${shown(one.title || one.task)}</a> <span class="soft tiny">${count(one.turns, 'prompt')}${one.lost.length ? ` · not taken over: ${one.lost.join(', ')}` : ''}</span></li>`)}
-    ${failed.map((one, at) => html`<li key=${at} class="bad">${shown(one.title)}: ${shown(one.error)}</li>`)}</ul>`
+  return html`
+    <p>
+      <strong>
+        ${count(taken.length, 'conversation')} imported
+        ${failed.length ? `, ${failed.length} failed` : ''}.
+      </strong>
+    </p>
+    <ul class="plain">
+      ${taken.map(
+        (one) => html`<li key=${one.task}>
+          <a href=${`#/task/${one.task}`}>${shown(one.title || one.task)}</a>
+          ${' '}
+          <span class="soft tiny">
+            ${count(one.turns, 'prompt')}
+            ${one.lost.length ? ` · not taken over: ${one.lost.join(', ')}` : ''}
+          </span>
+        </li>`,
+      )}
+      ${failed.map((one, at) => html`<li key=${at} class="bad">${shown(one.title)}: ${shown(one.error)}</li>`)}
+    </ul>
+  `
 }
 
 function List({ found, programs, busy, begin }) {
@@ -43,16 +74,56 @@ function List({ found, programs, busy, begin }) {
   }
   const counts = Object.keys(programs).map((name) => [name, found.filter((one) => one.tool === name).length])
   const bare = picked.some((one) => !one.workspace)
-  return html`<p class="soft">Each becomes a task that can be read, searched and gone on with. The originals are only read.</p>
-    <div class="row"><select class="field import-tool" aria-label="Agent" value=${tool} onChange=${(e) => setTool(e.currentTarget.value)}>
-        <option value="">Every agent (${found.length})</option>${counts.map(([name, number]) => html`<option key=${name} value=${name}>${programs[name]} (${number})</option>`)}</select>
-      <span class="grow"><${Filter} label="Filter conversations" value=${words} onInput=${setWords} /></span></div>
-    <div class="row import-deeds"><button class="button primary" disabled=${busy || !picked.length} onClick=${() => begin(picked)}>Import ${count(picked.length, 'conversation')}</button>
-      ${open.length > 0 && html`<button class="button" onClick=${() => choose(new Set([...chosen, ...open.map(keyOf)]))}>Choose all ${open.length}</button>`}
-      ${picked.length > 0 && html`<button class="button quiet" onClick=${() => choose(new Set())}>None</button>`}</div>
-    ${bare && html`<div class="row"><span class="soft tiny">Those that name no folder become tasks of this one:</span><${PlacePicker} /></div>`}
-    ${list.length ? html`<ul class="items lines" aria-label="Conversations">${list.slice(0, most).map((one) => html`<${Entry} key=${keyOf(one)} one=${one} titles=${programs} picked=${chosen.has(keyOf(one))} toggle=${toggle(one)} />`)}</ul>` : html`<${Cleared} words=${words || programs[tool]} clear=${() => (setWords(''), setTool(''))} />`}
-    ${list.length > most && html`<button class="button" onClick=${() => setMost(most + STEP)}>Show more</button>`}`
+  return html`
+    <p class="soft">Each becomes a task that can be read, searched and gone on with. The originals are only read.</p>
+    <div class="row">
+      <select
+        class="field import-tool"
+        aria-label="Agent"
+        value=${tool}
+        onChange=${(e) => setTool(e.currentTarget.value)}
+      >
+        <option value="">Every agent (${found.length})</option>
+        ${counts.map(([name, number]) => html`<option key=${name} value=${name}>${programs[name]} (${number})</option>`)}
+      </select>
+      <span class="grow"><${Filter} label="Filter conversations" value=${words} onInput=${setWords} /></span>
+    </div>
+    <div class="row import-deeds">
+      <button class="button primary" disabled=${busy || !picked.length} onClick=${() => begin(picked)}>
+        Import ${count(picked.length, 'conversation')}
+      </button>
+      ${
+        open.length > 0 &&
+        html`<button class="button" onClick=${() => choose(new Set([...chosen, ...open.map(keyOf)]))}>
+          Choose all ${open.length}
+        </button>`
+      }
+      ${picked.length > 0 && html`<button class="button quiet" onClick=${() => choose(new Set())}>None</button>`}
+    </div>
+    ${
+      bare &&
+      html`<div class="row">
+        <span class="soft tiny">Those that name no folder become tasks of this one:</span>
+        <${PlacePicker} />
+      </div>`
+    }
+    ${
+      list.length
+        ? html`<ul class="items lines" aria-label="Conversations">
+          ${list.slice(0, most).map(
+            (one) => html`<${Entry}
+              key=${keyOf(one)}
+              one=${one}
+              titles=${programs}
+              picked=${chosen.has(keyOf(one))}
+              toggle=${toggle(one)}
+            />`,
+          )}
+        </ul>`
+        : html`<${Cleared} words=${words || programs[tool]} clear=${() => (setWords(''), setTool(''))} />`
+    }
+    ${list.length > most && html`<button class="button" onClick=${() => setMost(most + STEP)}>Show more</button>`}
+  `
 }
 
 export default function Import() {
@@ -69,13 +140,39 @@ export default function Import() {
   })
   const works = work && !work.over
   return html`<div class="page-body stack">
-    ${works && html`<${Working} of=${work}><div class="row"><button class="button small" onClick=${() => act('work_stop', { kind: 'import' }).catch(complain)}>Stop after this one</button></div></${Working}>`}
+    ${
+      works &&
+      html`<${Working} of=${work}>
+        <div class="row">
+          <button class="button small" onClick=${() => act('work_stop', { kind: 'import' }).catch(complain)}>
+            Stop after this one
+          </button>
+        </div>
+      </${Working}>`
+    }
     ${refused && html`<${Failed} error=${refused} />`}
-    ${work?.over && html`<div class="pane-card" ref=${told} tabindex="-1" role="status">${work.stopped && html`<p>It was stopped.</p>`}${work.error ? html`<strong class="bad">${shown(work.error)}</strong><p>${shown(work.hint)}</p>` : html`<${Came} done=${work.value ?? []} />`}</div>`}
-    <${Answer} of=${here} what="what other agents kept">${({ found, programs, remarks }) => html`
-      ${remarks.map((text, at) => html`<p key=${at} class="warn">${shown(text)}</p>`)}
-      ${found.length
-        ? html`<${List} found=${found} programs=${programs} busy=${works || beginning} begin=${begin} />`
-        : html`<${Empty} title="No conversation with another agent was found.">It was looked for those with ${Object.values(programs).join(', ')}.</${Empty}>`}`}</${Answer}>
+    ${
+      work?.over &&
+      html`<div class="pane-card" ref=${told} tabindex="-1" role="status">
+        ${work.stopped && html`<p>It was stopped.</p>`}
+        ${
+          work.error
+            ? html`<strong class="bad">${shown(work.error)}</strong><p>${shown(work.hint)}</p>`
+            : html`<${Came} done=${work.value ?? []} />`
+        }
+      </div>`
+    }
+    <${Answer} of=${here} what="what other agents kept">
+      ${({ found, programs, remarks }) => html`
+        ${remarks.map((text, at) => html`<p key=${at} class="warn">${shown(text)}</p>`)}
+        ${
+          found.length
+            ? html`<${List} found=${found} programs=${programs} busy=${works || beginning} begin=${begin} />`
+            : html`<${Empty} title="No conversation with another agent was found.">
+              It was looked for those with ${Object.values(programs).join(', ')}.
+            </${Empty}>`
+        }
+      `}
+    </${Answer}>
   </div>`
 }

@@ -15,27 +15,84 @@ export function Memory({ workspace }) {
     setText('')
     notes.again()
   })
-  const remove = (note, isProject) => act('memory_remove', { workspace, number: note.number }).then(() => {
-    toast('The note is gone.', { undo: () => act('memory_add', { workspace, text: note.text, project: isProject }).then(notes.again, complain) })
-    notes.again()
-  }, complain)
+  const remove = (note, isProject) =>
+    act('memory_remove', { workspace, number: note.number }).then(() => {
+      toast('The note is gone.', {
+        undo: () => act('memory_add', { workspace, text: note.text, project: isProject }).then(notes.again, complain),
+      })
+      notes.again()
+    }, complain)
   const toggle = (on) => act('set_setting', { name: 'memory', value: on }).then(notes.again, complain)
-  return html`<div class="page-body"><${Answer} of=${notes} what="the notes">${(found) => {
-    const files = found.files ?? found.sources ?? []
-    return html`
-      <${Switch} label="New tasks are given these notes, and may propose more" on=${found.on} onChange=${toggle} />
-      ${files.every((one) => !one.notes.length) && html`<${Empty} title="No notes yet.">Write down what every task here should know: how tests are run, what never to touch.</${Empty}>`}
-      ${files.map((one) => html`<section key=${one.file} class="pile"><h2>${one.file === found.project ? `For everybody in ${base(workspace)}` : 'For me'} <span class="soft tiny mono">${shown(one.file)}</span></h2>
-        <ul class="items lines">${one.notes.map((note) => html`<li key=${note.number} class="entry row"><span class="grow">${shown(note.text)}
-            <span class="soft tiny block">${note.date ? shown(note.date) : 'written by hand'}${note.task ? html` · <a href=${`#/history/${note.task}`}>from a task</a>` : ''}</span></span>
-          <button class="button small danger" onClick=${() => remove(note, one.file === found.project)}>Remove<span class="hidden-text"> ${shown(note.text)}</span></button></li>`)}</ul>
-        ${one.beside > 0 && html`<p class="soft tiny">The file has ${one.beside} other lines, which tasks are given, too.</p>`}
-        ${one.is_cut && html`<p class="warn tiny">The file is longer than what tasks are given of it.</p>`}</section>`)}
-      <form class="pile" onSubmit=${(e) => (e.preventDefault(), text.trim() && add())}>
-        <${Labelled} id="note" label="A new note"><textarea class="field" id="note" rows="2" value=${text} onInput=${(e) => setText(e.target.value)} placeholder="The tests are run by make test, never by pytest alone."></textarea></${Labelled}>
-        <div class="pick-some"><label class="pick-one"><input type="radio" name="whose" checked=${!project} onChange=${() => setProject(false)} /> For me</label>
-          <label class="pick-one"><input type="radio" name="whose" checked=${project} onChange=${() => setProject(true)} /> For everybody in ${base(workspace)}</label></div>
-        <${Trouble} error=${error} />
-        <div><button class="button primary" type="submit" disabled=${busy || !text.trim()}>Write it down</button></div></form>`
-  }}</${Answer}></div>`
+  return html`<div class="page-body">
+    <${Answer} of=${notes} what="the notes">
+      ${(found) => {
+        const files = found.files ?? found.sources ?? []
+        return html`
+          <${Switch} label="New tasks are given these notes, and may propose more" on=${found.on} onChange=${toggle} />
+          ${
+            files.every((one) => !one.notes.length) &&
+            html`<${Empty} title="No notes yet.">
+              Write down what every task here should know: how tests are run, what never to touch.
+            </${Empty}>`
+          }
+          ${files.map(
+            (one) => html`<section key=${one.file} class="pile">
+              <h2>
+                ${one.file === found.project ? `For everybody in ${base(workspace)}` : 'For me'}
+                ${' '}
+                <span class="soft tiny mono">${shown(one.file)}</span>
+              </h2>
+              <ul class="items lines">
+                ${one.notes.map(
+                  (note) => html`<li key=${note.number} class="entry row">
+                    <span class="grow">
+                      ${shown(note.text)}
+                      <span class="soft tiny block">
+                        ${note.date ? shown(note.date) : 'written by hand'}
+                        ${note.task ? html` · <a href=${`#/history/${note.task}`}>from a task</a>` : ''}
+                      </span>
+                    </span>
+                    <button class="button small danger" onClick=${() => remove(note, one.file === found.project)}>
+                      Remove
+                      <span class="hidden-text"> ${shown(note.text)}</span>
+                    </button>
+                  </li>`,
+                )}
+              </ul>
+              ${
+                one.beside > 0 &&
+                html`<p class="soft tiny">The file has ${one.beside} other lines, which tasks are given, too.</p>`
+              }
+              ${one.is_cut && html`<p class="warn tiny">The file is longer than what tasks are given of it.</p>`}
+            </section>`,
+          )}
+          <form class="pile" onSubmit=${(e) => (e.preventDefault(), text.trim() && add())}>
+            <${Labelled} id="note" label="A new note">
+              <textarea
+                class="field"
+                id="note"
+                rows="2"
+                value=${text}
+                onInput=${(e) => setText(e.target.value)}
+                placeholder="The tests are run by make test, never by pytest alone."
+              ></textarea>
+            </${Labelled}>
+            <div class="pick-some">
+              <label class="pick-one">
+                <input type="radio" name="whose" checked=${!project} onChange=${() => setProject(false)} /> For me
+              </label>
+              <label class="pick-one">
+                <input type="radio" name="whose" checked=${project} onChange=${() => setProject(true)} /> For everybody
+                in ${base(workspace)}
+              </label>
+            </div>
+            <${Trouble} error=${error} />
+            <div>
+              <button class="button primary" type="submit" disabled=${busy || !text.trim()}>Write it down</button>
+            </div>
+          </form>
+        `
+      }}
+    </${Answer}>
+  </div>`
 }

@@ -36,28 +36,42 @@ export function Preview({ info, deeds }) {
     <h2>${titleOf(info)}</h2>
     <div class="row">
       <button class="button primary" onClick=${() => deeds.open(info)}>Open</button>
-      <button class="button small" aria-pressed=${Boolean(info.favourite)} onClick=${() => deeds.pin(info)}><${Icon} name="star" size="14" /> ${info.favourite ? 'Unpin' : 'Favourite'}</button>
+      <button class="button small" aria-pressed=${Boolean(info.favourite)} onClick=${() => deeds.pin(info)}>
+        <${Icon} name="star" size="14" /> ${info.favourite ? 'Unpin' : 'Favourite'}
+      </button>
       <button class="button small" onClick=${() => deeds.rename(info)}>Rename…</button>
       <button class="button small" onClick=${() => deeds.export(info)}>Export…</button>
       <button class="button small" onClick=${() => deeds.fork(info)}><${Icon} name="branch" size="14" /> Fork</button>
-      <button class="button small danger" onClick=${() => deeds.remove([info])}><${Icon} name="trash" size="14" /> Delete</button>
+      <button class="button small danger" onClick=${() => deeds.remove([info])}>
+        <${Icon} name="trash" size="14" /> Delete
+      </button>
     </div>
     ${info.snippet && html`<p class="snippet card pane-card"><${Snippet} text=${info.snippet} /></p>`}
-    <${Facts} of=${[
-      ['Folder', html`<span class="mono">${shown(info.workspace)}</span>`],
-      ['Model', shown(info.model)],
-      ['Ended', statusOf(info)],
-      ['Began', moment(info.started_at)],
-      ['Last active', moment(info.changed_at)],
-      ['Cost', money(info.cost === undefined ? 0 : info.cost)],
-      ['Tokens', `${tokens(info.tokens)} in ${count(info.steps ?? 0, 'step')}`],
-      ['On disk', size(info.size)],
-      ['Id', html`<span class="mono tiny">${info.task}</span>`],
-    ]} />
+    <${Facts}
+      of=${[
+        ['Folder', html`<span class="mono">${shown(info.workspace)}</span>`],
+        ['Model', shown(info.model)],
+        ['Ended', statusOf(info)],
+        ['Began', moment(info.started_at)],
+        ['Last active', moment(info.changed_at)],
+        ['Cost', money(info.cost === undefined ? 0 : info.cost)],
+        ['Tokens', `${tokens(info.tokens)} in ${count(info.steps ?? 0, 'step')}`],
+        ['On disk', size(info.size)],
+        ['Id', html`<span class="mono tiny">${info.task}</span>`],
+      ]}
+    />
     <${Tags} key=${(info.tags ?? []).join()} info=${info} deeds=${deeds} />
     ${first && html`<h3>Asked</h3><div class="said">${shown(cut(first.text))}</div>`}
     ${last && html`<h3>Last reply</h3><${Markdown} text=${cut(last.text)} />`}
-    ${changed.length > 0 && html`<h3>${count(changed.length, 'file')} changed</h3><ul class="plain mono tiny">${changed.slice(0, 20).map((path) => html`<li key=${path} class="cut">${shown(path)}</li>`)}</ul>`}
+    ${
+      changed.length > 0 &&
+      html`
+        <h3>${count(changed.length, 'file')} changed</h3>
+        <ul class="plain mono tiny">
+          ${changed.slice(0, 20).map((path) => html`<li key=${path} class="cut">${shown(path)}</li>`)}
+        </ul>
+      `
+    }
   </article>`
 }
 
@@ -66,21 +80,52 @@ function Tags({ info, deeds }) {
   const [text, setText] = useState(before)
   const save = (event) => {
     event?.preventDefault()
-    if (text.trim() !== before) deeds.tags(info, [...new Set(text.split(',').map((tag) => tag.trim()).filter(Boolean))])
+    if (text.trim() !== before)
+      deeds.tags(info, [
+        ...new Set(
+          text
+            .split(',')
+            .map((tag) => tag.trim())
+            .filter(Boolean),
+        ),
+      ])
   }
-  return html`<form onSubmit=${save}><${Labelled} id="tags" label="Tags" note="Separated by commas; Enter saves.">
-    <input class="field" id="tags" aria-describedby="tags-note" value=${text} onInput=${(e) => setText(e.target.value)} onBlur=${() => save()} />
-  </${Labelled}></form>`
+  return html`<form onSubmit=${save}>
+    <${Labelled} id="tags" label="Tags" note="Separated by commas; Enter saves.">
+      <input
+        class="field"
+        id="tags"
+        aria-describedby="tags-note"
+        value=${text}
+        onInput=${(e) => setText(e.target.value)}
+        onBlur=${() => save()}
+      />
+    </${Labelled}>
+  </form>`
 }
 
 export function RenameDialog({ info, onClose, onDone }) {
   const [name, setName] = useState(info.name || '')
   return html`<${Dialog} title="Rename the task" onClose=${onClose}>
     <form onSubmit=${(e) => (e.preventDefault(), onDone(name.trim()))}>
-      <${Labelled} id="new-name" label="Name" note=${`Without a name it is called by its first words: ${titleOf({ title: info.title })}`}>
-        <input class="field" id="new-name" data-first value=${name} maxlength="200" onInput=${(e) => setName(e.target.value)} />
+      <${Labelled}
+        id="new-name"
+        label="Name"
+        note=${`Without a name it is called by its first words: ${titleOf({ title: info.title })}`}
+      >
+        <input
+          class="field"
+          id="new-name"
+          data-first
+          value=${name}
+          maxlength="200"
+          onInput=${(e) => setName(e.target.value)}
+        />
       </${Labelled}>
-      <div class="row"><button class="button primary" type="submit">Rename</button><button class="button quiet" type="button" onClick=${onClose}>Cancel</button></div>
+      <div class="row">
+        <button class="button primary" type="submit">Rename</button>
+        <button class="button quiet" type="button" onClick=${onClose}>Cancel</button>
+      </div>
     </form>
   </${Dialog}>`
 }
@@ -93,6 +138,19 @@ const FORMS = [
 
 export const ExportDialog = ({ info, onClose }) => html`<${Dialog} title="Export the task" onClose=${onClose}>
   <p class="soft">${titleOf(info)}</p>
-  <ul class="items">${FORMS.map(([ending, name, what]) => html`<li key=${ending}>
-    <a class="item" href=${`/export/${info.task}.${ending}`} download=${`${info.task}.${ending}`} onClick=${() => setTimeout(onClose, 50)}><span class="grow"><span class="block">${name}</span><span class="soft tiny">${what}</span></span><span class="soft mono tiny">.${ending}</span></a></li>`)}</ul>
+  <ul class="items">
+    ${FORMS.map(
+      ([ending, name, what]) => html`<li key=${ending}>
+        <a
+          class="item"
+          href=${`/export/${info.task}.${ending}`}
+          download=${`${info.task}.${ending}`}
+          onClick=${() => setTimeout(onClose, 50)}
+        >
+          <span class="grow"><span class="block">${name}</span><span class="soft tiny">${what}</span></span>
+          <span class="soft mono tiny">.${ending}</span>
+        </a>
+      </li>`,
+    )}
+  </ul>
 </${Dialog}>`

@@ -10,7 +10,12 @@ import { Tools } from './tools.js'
 import { ServerSignIn } from './serversignin.js'
 
 const STATES = { on: ['good', 'on'], off: ['', 'off'], problem: ['bad', 'has a problem'] }
-const OWNERS = { user: 'yours, in every folder', project: 'the project’s', cline: 'set up in Cline', managed: 'the administrator’s' }
+const OWNERS = {
+  user: 'yours, in every folder',
+  project: 'the project’s',
+  cline: 'set up in Cline',
+  managed: 'the administrator’s',
+}
 
 export function Server({ of, workspace, changed }) {
   const at = { workspace, name: of.name }
@@ -39,38 +44,132 @@ export function Server({ of, workspace, changed }) {
   const [kind, state] = STATES[of.state] ?? ['', of.state]
   const failed = of.problem || (tried && !tried.ok && tried.error)
   return html`<article>
-    <div class="row"><h2>${shown(of.name)}</h2><${Badge} kind=${kind}>${state}</${Badge}><${Badge}>${of.transport}</${Badge}></div>
+    <div class="row">
+      <h2>${shown(of.name)}</h2>
+      <${Badge} kind=${kind}>${state}</${Badge}>
+      <${Badge}>${of.transport}</${Badge}>
+    </div>
     <code class="run-line">${shown(of.runs) || 'It says neither what to run nor what to reach.'}</code>
     <div class="row">
-      <${Switch} label=${of.state === 'off' ? 'Off' : 'On'} on=${of.state !== 'off'} disabled=${toggling || !ours} onChange=${toggle} />
-      <button class="button" disabled=${testing || of.state === 'off'} onClick=${test}>${testing ? 'Starting it…' : 'Test'}</button>
-      ${ours && html`<button class="button" onClick=${() => setDialog('edit')} disabled=${!known}>Edit…</button>
-      <button class="button danger" onClick=${() => setDialog('remove')}>Remove…</button>`}
+      <${Switch}
+        label=${of.state === 'off' ? 'Off' : 'On'}
+        on=${of.state !== 'off'}
+        disabled=${toggling || !ours}
+        onChange=${toggle}
+      />
+      <button class="button" disabled=${testing || of.state === 'off'} onClick=${test}>
+        ${testing ? 'Starting it…' : 'Test'}
+      </button>
+      ${
+        ours &&
+        html`
+          <button class="button" onClick=${() => setDialog('edit')} disabled=${!known}>Edit…</button>
+          <button class="button danger" onClick=${() => setDialog('remove')}>Remove…</button>
+        `
+      }
     </div>
-    ${!ours && html`<p class="soft tiny">It is ${OWNERS[of.owner] ?? of.owner}: change it in <code>${shown(of.file)}</code>.</p>`}
+    ${
+      !ours &&
+      html`<p class="soft tiny">It is ${OWNERS[of.owner] ?? of.owner}: change it in <code>${shown(of.file)}</code>.</p>`
+    }
     <${Trouble} error=${untested ?? untoggled ?? unremoved} />
-    ${testing && html`<p class="soft" role="status">Starting ${shown(of.name)}, asking what it offers, and ending it…</p>`}
-    ${tried?.ok && html`<p class="good" role="status">It works: ${count(tried.tools.length, 'tool')}, about ${tokens(tried.tokens)} tokens, protocol ${shown(tried.protocol)}, ${seconds(tried.seconds)}.</p>`}
-    ${failed && html`<div class="pane-card error-card" role="alert"><strong>${shown(failed.split('\n')[0])}</strong>
-      ${failed.includes('\n') && html`<pre class="tail-box" tabindex="0">${shown(failed.split('\n').slice(1).join('\n'))}</pre>`}
-      ${ours && html`<div class="row"><button class="button small" onClick=${() => toggle(false)}>Switch it off</button></div>`}</div>`}
-    ${of.transport !== 'stdio' && html`<${ServerSignIn} at=${at} signed=${known?.signed_in} done=${(found) => (setTried(found), again())} />`}
-    <${Facts} of=${[
-      ['Belongs to', OWNERS[of.owner] ?? of.owner],
-      ['File', html`<span class="mono tiny">${shown(of.file)}</span>`],
-      ['Variables', of.variables?.length ? html`<span class="mono tiny">${of.variables.map(shown).join(', ')}</span> <span class="soft tiny">(values are not shown)</span>` : ''],
-      ['Tools', of.tools == null ? 'not known yet: test it' : `${of.tools}, about ${tokens(of.tokens)} tokens of each request`],
-    ]} />
-    <${Answer} of=${detail} what="what it offers">${(whole) => html`
-      <${Tools} of=${whole} at=${at} ours=${ours} changed=${again} />
-      ${whole.prompts?.length > 0 && html`<h3>Prompts</h3><ul class="plain">${whole.prompts.map((prompt) => html`<li key=${prompt}><code>/${shown(prompt)}</code></li>`)}</ul>`}
-      ${whole.resources && html`<p class="soft">It has resources to read.</p>`}
-      ${ours && html`<${Timeout} of=${whole.config} at=${at} changed=${again} />`}`}</${Answer}>
+    ${
+      testing &&
+      html`<p class="soft" role="status">Starting ${shown(of.name)}, asking what it offers, and ending it…</p>`
+    }
+    ${
+      tried?.ok &&
+      html`<p class="good" role="status">
+        It works: ${count(tried.tools.length, 'tool')}, about ${tokens(tried.tokens)} tokens,
+        protocol ${shown(tried.protocol)}, ${seconds(tried.seconds)}.
+      </p>`
+    }
+    ${
+      failed &&
+      html`<div class="pane-card error-card" role="alert">
+        <strong>${shown(failed.split('\n')[0])}</strong>
+        ${
+          failed.includes('\n') &&
+          html`<pre class="tail-box" tabindex="0">${shown(failed.split('\n').slice(1).join('\n'))}</pre>`
+        }
+        ${
+          ours &&
+          html`<div class="row">
+            <button class="button small" onClick=${() => toggle(false)}>Switch it off</button>
+          </div>`
+        }
+      </div>`
+    }
+    ${
+      of.transport !== 'stdio' &&
+      html`<${ServerSignIn} at=${at} signed=${known?.signed_in} done=${(found) => (setTried(found), again())} />`
+    }
+    <${Facts}
+      of=${[
+        ['Belongs to', OWNERS[of.owner] ?? of.owner],
+        ['File', html`<span class="mono tiny">${shown(of.file)}</span>`],
+        [
+          'Variables',
+          of.variables?.length
+            ? html`
+              <span class="mono tiny">${of.variables.map(shown).join(', ')}</span>
+              ${' '}
+              <span class="soft tiny">(values are not shown)</span>
+            `
+            : '',
+        ],
+        [
+          'Tools',
+          of.tools == null
+            ? 'not known yet: test it'
+            : `${of.tools}, about ${tokens(of.tokens)} tokens of each request`,
+        ],
+      ]}
+    />
+    <${Answer} of=${detail} what="what it offers">
+      ${(whole) => html`
+        <${Tools} of=${whole} at=${at} ours=${ours} changed=${again} />
+        ${
+          whole.prompts?.length > 0 &&
+          html`
+            <h3>Prompts</h3>
+            <ul class="plain">
+              ${whole.prompts.map((prompt) => html`<li key=${prompt}><code>/${shown(prompt)}</code></li>`)}
+            </ul>
+          `
+        }
+        ${whole.resources && html`<p class="soft">It has resources to read.</p>`}
+        ${ours && html`<${Timeout} of=${whole.config} at=${at} changed=${again} />`}
+      `}
+    </${Answer}>
     <${Printed} at=${at} open=${Boolean(failed)} turn=${tried} />
-    ${dialog === 'edit' && html`<${Dialog} title=${`Edit ${of.name}`} wide onClose=${() => setDialog('')}><${ServerForm} workspace=${workspace} name=${of.name} config=${known.config} done=${() => (setDialog(''), again())} /></${Dialog}>`}
-    ${dialog === 'remove' && html`<${Dialog} title=${`Remove ${of.name}?`} onClose=${() => setDialog('')}
-      foot=${html`<button class="button danger" onClick=${remove}>Remove</button><button class="button" data-first onClick=${() => setDialog('')}>Keep</button>`}>
-      <p>It is taken out of <code>${shown(of.file)}</code>, with the values of its variables. To have it rest, switch it off instead.</p></${Dialog}>`}
+    ${
+      dialog === 'edit' &&
+      html`<${Dialog} title=${`Edit ${of.name}`} wide onClose=${() => setDialog('')}>
+        <${ServerForm}
+          workspace=${workspace}
+          name=${of.name}
+          config=${known.config}
+          done=${() => (setDialog(''), again())}
+        />
+      </${Dialog}>`
+    }
+    ${
+      dialog === 'remove' &&
+      html`<${Dialog}
+        title=${`Remove ${of.name}?`}
+        onClose=${() => setDialog('')}
+        foot=${html`
+          <button class="button danger" onClick=${remove}>Remove</button>
+          <button class="button" data-first onClick=${() => setDialog('')}>Keep</button>
+        `}
+      >
+        <p>
+          It is taken out of <code>${shown(of.file)}</code>, with the values of its variables. To have it rest, switch
+          it off instead.
+        </p>
+      </${Dialog}>`
+    }
   </article>`
 }
 
@@ -82,21 +181,42 @@ function Timeout({ of, at, changed }) {
     toast(`Calls of ${at.name} may take ${text} seconds.`)
     changed()
   })
-  return html`<${Labelled} id="timeout" label="Seconds that a call may take" error=${error && `${error.text} ${error.hint}`}>
-    <input class="field test-model" id="timeout" inputmode="numeric" value=${text} onInput=${(e) => setText(e.target.value)} onBlur=${save} onKeyDown=${(e) => e.key === 'Enter' && e.target.blur()} /></${Labelled}>`
+  return html`<${Labelled}
+    id="timeout"
+    label="Seconds that a call may take"
+    error=${error && `${error.text} ${error.hint}`}
+  >
+    <input
+      class="field test-model"
+      id="timeout"
+      inputmode="numeric"
+      value=${text}
+      onInput=${(e) => setText(e.target.value)}
+      onBlur=${save}
+      onKeyDown=${(e) => e.key === 'Enter' && e.target.blur()}
+    />
+  </${Labelled}>`
 }
 
 /** The end of what the server printed; fetched when it is opened. */
 function Printed({ at, open, turn }) {
   const [shownNow, setShown] = useState(open)
-  return html`<details open=${open || shownNow} onToggle=${(e) => setShown(e.target.open)}><summary>What it printed</summary>
-    ${(open || shownNow) && html`<${Log} key=${String(Boolean(turn))} at=${at} />`}</details>`
+  return html`<details open=${open || shownNow} onToggle=${(e) => setShown(e.target.open)}>
+    <summary>What it printed</summary>
+    ${(open || shownNow) && html`<${Log} key=${String(Boolean(turn))} at=${at} />`}
+  </details>`
 }
 
 function Log({ at }) {
   const log = useQuery('mcp_log', at)
   if (log.error) return html`<p class="soft tiny">${shown(log.error.text)} ${shown(log.error.hint)}</p>`
-  return html`<${Answer} of=${log} what="the log">${(text) => (text.trim()
-    ? html`<pre class="tail-box" tabindex="0" aria-label="What it printed">${shown(text)}</pre><button class="button small" onClick=${log.again}>Read again</button>`
-    : html`<p class="soft tiny">It printed nothing.</p>`)}</${Answer}>`
+  return html`<${Answer} of=${log} what="the log">
+    ${(text) =>
+      text.trim()
+        ? html`
+          <pre class="tail-box" tabindex="0" aria-label="What it printed">${shown(text)}</pre>
+          <button class="button small" onClick=${log.again}>Read again</button>
+        `
+        : html`<p class="soft tiny">It printed nothing.</p>`}
+  </${Answer}>`
 }

@@ -8,17 +8,33 @@ import { useDeed } from './frame.js'
 import { Labelled, Trouble } from './form.js'
 import { lines, pairs, pasted, said, word } from './serverwords.js'
 
-const KINDS = [['program', 'A program on this machine'], ['address', 'An address'], ['paste', 'Paste JSON']]
+const KINDS = [
+  ['program', 'A program on this machine'],
+  ['address', 'An address'],
+  ['paste', 'Paste JSON'],
+]
 const EMPTY = { command: '', args: '', env: '', url: '', headers: '', cwd: '', timeout: '' }
 
 function fieldsOf(config) {
   if (!config) return EMPTY
-  return { ...EMPTY, command: config.command ?? '', args: (config.args ?? []).map(said).join('\n'), env: (config.env ?? []).join('\n'), url: config.url ?? '', headers: (config.headers ?? []).join('\n'), cwd: config.cwd ?? '', timeout: String(config.timeout ?? '') }
+  return {
+    ...EMPTY,
+    command: config.command ?? '',
+    args: (config.args ?? []).map(said).join('\n'),
+    env: (config.env ?? []).join('\n'),
+    url: config.url ?? '',
+    headers: (config.headers ?? []).join('\n'),
+    cwd: config.cwd ?? '',
+    timeout: String(config.timeout ?? ''),
+  }
 }
 
 /** What is written to the file. */
 function entryOf(kind, fields) {
-  const given = kind === 'program' ? { command: fields.command.trim(), args: lines(fields.args).map(word), env: pairs(fields.env, '=') } : { url: fields.url.trim(), headers: pairs(fields.headers, ':') }
+  const given =
+    kind === 'program'
+      ? { command: fields.command.trim(), args: lines(fields.args).map(word), env: pairs(fields.env, '=') }
+      : { url: fields.url.trim(), headers: pairs(fields.headers, ':') }
   if (kind === 'program' && fields.cwd.trim()) given.cwd = fields.cwd.trim()
   if (Number(fields.timeout)) given.timeout = Number(fields.timeout)
   return given
@@ -28,7 +44,9 @@ function entryOf(kind, fields) {
 function changesOf(kind, fields, config) {
   const given = { cwd: null, ...entryOf(kind, fields) }
   const before = { cwd: null, ...entryOf(kind, fieldsOf(config)) }
-  const changes = Object.fromEntries(Object.entries(given).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])))
+  const changes = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])),
+  )
   for (const name of ['env', 'headers']) {
     if (!(name in given)) continue
     const kept = lines(fields[name]).filter((line) => !/[=:]/.test(line))
@@ -54,36 +72,171 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
       return done(old)
     }
     const servers = kind === 'paste' ? found.servers : { [name.trim()]: entryOf(kind, fields) }
-    for (const [one, entry] of Object.entries(servers)) await act('mcp_add', { workspace, name: one, config: entry, project })
+    for (const [one, entry] of Object.entries(servers))
+      await act('mcp_add', { workspace, name: one, config: entry, project })
     const names = Object.keys(servers)
     toast(`Set up: ${names.join(', ')}. Test it to see what it offers.`)
     return done(names[0])
   })
-  const ready = kind === 'paste' ? Object.keys(found.servers).length > 0 : (old || name.trim()) && (kind === 'program' ? fields.command.trim() : /^https?:\/\//.test(fields.url.trim()))
-  const area = (id, label, note, rows = 2, more = {}) => html`<${Labelled} id=${id} label=${label} note=${note}><textarea class="field mono" id=${id} rows=${rows} spellcheck=${false} aria-describedby=${`${id}-note`} value=${fields[id]} onInput=${put(id)} ...${more}></textarea></${Labelled}>`
+  const ready =
+    kind === 'paste'
+      ? Object.keys(found.servers).length > 0
+      : (old || name.trim()) && (kind === 'program' ? fields.command.trim() : /^https?:\/\//.test(fields.url.trim()))
+  const area = (id, label, note, rows = 2, more = {}) =>
+    html`<${Labelled} id=${id} label=${label} note=${note}>
+      <textarea
+        class="field mono"
+        id=${id}
+        rows=${rows}
+        spellcheck=${false}
+        aria-describedby=${`${id}-note`}
+        value=${fields[id]}
+        onInput=${put(id)}
+        ...${more}
+      ></textarea>
+    </${Labelled}>`
   const keep = old ? ' A name alone keeps its value.' : ''
   return html`<form class="pile" onSubmit=${(e) => (e.preventDefault(), ready && save())} autocomplete="off">
-    ${!old && html`<h2>Add a server</h2>
-      <fieldset class="setting"><legend>What is it?</legend><div class="pick-some">${KINDS.map(([value, text]) => html`<label key=${value} class="pick-one"><input type="radio" name="kind" checked=${kind === value} onChange=${() => setKind(value)} /> ${text}</label>`)}</div></fieldset>
-      <${Labelled} id="server-name" label="Name" note=${kind === 'paste' ? 'Only where the JSON does not say it.' : 'Letters, digits, - and _.'}><input class="field" id="server-name" value=${name} onInput=${(e) => setName(e.target.value)} spellcheck=${false} /></${Labelled}>`}
-    ${kind === 'program' && html`
-      <${Labelled} id="command" label="Command"><input class="field mono" id="command" placeholder="npx" value=${fields.command} onInput=${put('command')} spellcheck=${false} /></${Labelled}>
-      ${area('args', 'Arguments', 'One a line, as they are; no shell reads them.', 3, { placeholder: '-y\n@playwright/mcp' })}
-      ${area('env', 'Variables', `NAME=value, one a line. Or NAME=\${NAME}, to take it from your environment.${keep}`)}
-      <${Labelled} id="cwd" label="Working folder" note="Without one: the task’s folder."><input class="field mono" id="cwd" value=${fields.cwd} onInput=${put('cwd')} spellcheck=${false} /></${Labelled}>`}
-    ${kind === 'address' && html`
-      <${Labelled} id="url" label="Address"><input class="field mono" id="url" type="url" placeholder="https://…" value=${fields.url} onInput=${put('url')} spellcheck=${false} /></${Labelled}>
-      ${area('headers', 'Headers', `Name: value, one a line. A server that lets you sign in needs none.${keep}`)}`}
-    ${kind === 'paste' && html`<${Labelled} id="paste" label="JSON" note="What stands in mcpServers, or one server of it." error=${found.problem}>
-      <textarea class="field mono" id="paste" rows="10" spellcheck=${false} aria-describedby="paste-note" value=${text} onInput=${(e) => setText(e.target.value)} placeholder='{ "mcpServers": { "name": { "command": "…" } } }'></textarea></${Labelled}>`}
-    ${kind !== 'paste' && html`<${Labelled} id="timeout-new" label="Seconds that a call may take" note="60 when nothing is said."><input class="field test-model" id="timeout-new" inputmode="numeric" value=${fields.timeout} onInput=${put('timeout')} /></${Labelled}>`}
-    ${!old && html`<fieldset class="setting"><legend>For whom?</legend><div class="pick-some">
-      <label class="pick-one"><input type="radio" name="whom" checked=${!project} onChange=${() => setProject(false)} /> For me, in every folder</label>
-      <label class="pick-one"><input type="radio" name="whom" checked=${project} onChange=${() => setProject(true)} /> For everybody who works in ${base(workspace)}</label></div></fieldset>`}
-    ${ready && html`<div><span class="soft tiny">What will be ${kind === 'address' ? 'reached' : 'run or reached'}, from the next task on:</span>
-      <code class="run-line">${Object.entries(kind === 'paste' ? found.servers : { [old || name.trim()]: entryOf(kind, fields) }).map(([one, entry]) => shown(`${one}: ${entry.url ?? [entry.command, ...(entry.args ?? [])].map(said).join(' ')}`)).join('\n')}</code></div>`}
-    ${project && /[=:]\s*[^\s$]/.test(kind === 'program' ? fields.env : kind === 'address' ? fields.headers : '') && html`<p class="warn">These values would stand in the project’s file, where others read them. Write NAME=\${NAME} instead, and each takes their own.</p>`}
+    ${
+      !old &&
+      html`
+        <h2>Add a server</h2>
+        <fieldset class="setting">
+          <legend>What is it?</legend>
+          <div class="pick-some">
+            ${KINDS.map(
+              ([value, text]) => html`<label key=${value} class="pick-one">
+                <input type="radio" name="kind" checked=${kind === value} onChange=${() => setKind(value)} /> ${text}
+              </label>`,
+            )}
+          </div>
+        </fieldset>
+        <${Labelled}
+          id="server-name"
+          label="Name"
+          note=${kind === 'paste' ? 'Only where the JSON does not say it.' : 'Letters, digits, - and _.'}
+        >
+          <input
+            class="field"
+            id="server-name"
+            value=${name}
+            onInput=${(e) => setName(e.target.value)}
+            spellcheck=${false}
+          />
+        </${Labelled}>
+      `
+    }
+    ${
+      kind === 'program' &&
+      html`
+        <${Labelled} id="command" label="Command">
+          <input
+            class="field mono"
+            id="command"
+            placeholder="npx"
+            value=${fields.command}
+            onInput=${put('command')}
+            spellcheck=${false}
+          />
+        </${Labelled}>
+        ${area('args', 'Arguments', 'One a line, as they are; no shell reads them.', 3, { placeholder: '-y\n@playwright/mcp' })}
+        ${area('env', 'Variables', `NAME=value, one a line. Or NAME=\${NAME}, to take it from your environment.${keep}`)}
+        <${Labelled} id="cwd" label="Working folder" note="Without one: the task’s folder.">
+          <input class="field mono" id="cwd" value=${fields.cwd} onInput=${put('cwd')} spellcheck=${false} />
+        </${Labelled}>
+      `
+    }
+    ${
+      kind === 'address' &&
+      html`
+        <${Labelled} id="url" label="Address">
+          <input
+            class="field mono"
+            id="url"
+            type="url"
+            placeholder="https://…"
+            value=${fields.url}
+            onInput=${put('url')}
+            spellcheck=${false}
+          />
+        </${Labelled}>
+        ${area('headers', 'Headers', `Name: value, one a line. A server that lets you sign in needs none.${keep}`)}
+      `
+    }
+    ${
+      kind === 'paste' &&
+      html`<${Labelled}
+        id="paste"
+        label="JSON"
+        note="What stands in mcpServers, or one server of it."
+        error=${found.problem}
+      >
+        <textarea
+          class="field mono"
+          id="paste"
+          rows="10"
+          spellcheck=${false}
+          aria-describedby="paste-note"
+          value=${text}
+          onInput=${(e) => setText(e.target.value)}
+          placeholder='{ "mcpServers": { "name": { "command": "…" } } }'
+        ></textarea>
+      </${Labelled}>`
+    }
+    ${
+      kind !== 'paste' &&
+      html`<${Labelled} id="timeout-new" label="Seconds that a call may take" note="60 when nothing is said.">
+        <input
+          class="field test-model"
+          id="timeout-new"
+          inputmode="numeric"
+          value=${fields.timeout}
+          onInput=${put('timeout')}
+        />
+      </${Labelled}>`
+    }
+    ${
+      !old &&
+      html`<fieldset class="setting">
+        <legend>For whom?</legend>
+        <div class="pick-some">
+          <label class="pick-one">
+            <input type="radio" name="whom" checked=${!project} onChange=${() => setProject(false)} /> For me, in every
+            folder
+          </label>
+          <label class="pick-one">
+            <input type="radio" name="whom" checked=${project} onChange=${() => setProject(true)} /> For everybody who
+            works in ${base(workspace)}
+          </label>
+        </div>
+      </fieldset>`
+    }
+    ${
+      ready &&
+      html`<div>
+        <span class="soft tiny">
+          What will be ${kind === 'address' ? 'reached' : 'run or reached'}, from the next task on:
+        </span>
+        <code class="run-line">
+          ${Object.entries(kind === 'paste' ? found.servers : { [old || name.trim()]: entryOf(kind, fields) })
+            .map(([one, entry]) =>
+              shown(`${one}: ${entry.url ?? [entry.command, ...(entry.args ?? [])].map(said).join(' ')}`),
+            )
+            .join('\n')}
+        </code>
+      </div>`
+    }
+    ${
+      project &&
+      /[=:]\s*[^\s$]/.test(kind === 'program' ? fields.env : kind === 'address' ? fields.headers : '') &&
+      html`<p class="warn">
+        These values would stand in the project’s file, where others read them. Write NAME=\${NAME} instead, and each
+        takes their own.
+      </p>`
+    }
     <${Trouble} error=${error} />
-    <div class="row"><button class="button primary" type="submit" disabled=${!ready || busy}>${old ? 'Save' : 'Set it up'}</button></div>
+    <div class="row">
+      <button class="button primary" type="submit" disabled=${!ready || busy}>${old ? 'Save' : 'Set it up'}</button>
+    </div>
   </form>`
 }

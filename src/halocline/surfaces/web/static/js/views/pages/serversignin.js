@@ -28,10 +28,18 @@ export function ServerSignIn({ at, signed, done }) {
     toast(gone ? `The sign-in at ${at.name} is forgotten.` : 'There was no sign-in to forget.')
     done(null)
   })
-  return html`<div class="row">
+  return html`
+    <div class="row">
       ${signed != null && html`<span class="soft">${signed ? 'You are signed in.' : 'You are not signed in.'}</span>`}
-      <button class="button" disabled=${busy} onClick=${signIn}>${busy ? 'Waiting for the browser…' : signed ? 'Sign in again' : 'Sign in'}</button>
-      ${signed !== false && html`<button class="button quiet" disabled=${leaving} onClick=${signOut}>Sign out</button>`}</div>
+      <button class="button" disabled=${busy} onClick=${signIn}>
+        ${busy ? 'Waiting for the browser…' : signed ? 'Sign in again' : 'Sign in'}
+      </button>
+      ${signed !== false && html`<button class="button quiet" disabled=${leaving} onClick=${signOut}>Sign out</button>`}
+    </div>
     ${begun?.url && html`<${Carry} begun=${begun} />`}
-    ${(error ?? unleft) && html`<p class="bad" role="alert">${shown((error ?? unleft).text)} ${shown((error ?? unleft).hint)}</p>`}`
+    ${
+      (error ?? unleft) &&
+      html`<p class="bad" role="alert">${shown((error ?? unleft).text)} ${shown((error ?? unleft).hint)}</p>`
+    }
+  `
 }

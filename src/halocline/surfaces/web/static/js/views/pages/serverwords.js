@@ -1,6 +1,10 @@
 // Servers as people write and paste them. No view; plain texts in, plain values out.
 
-export const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean)
+export const lines = (text) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
 
 /** A word of a command as it is shown: in quotes where it would not be one word. */
 export const said = (text) => (/^[\w@%+=:,./~${}-]+$/.test(text) ? text : JSON.stringify(text))
@@ -25,7 +29,13 @@ export function pairs(text, sign) {
   return found
 }
 
-const isServer = (value) => Boolean(value && typeof value === 'object' && !Array.isArray(value) && (typeof value.command === 'string' || value.url || value.serverUrl || value.httpUrl))
+const isServer = (value) =>
+  Boolean(
+    value &&
+    typeof value === 'object' &&
+    !Array.isArray(value) &&
+    (typeof value.command === 'string' || value.url || value.serverUrl || value.httpUrl),
+  )
 
 /** Servers in pasted JSON: {servers by name, problem}. */
 export function pasted(text, name) {
@@ -36,7 +46,10 @@ export function pasted(text, name) {
     return { servers: {}, problem: `This is not JSON: ${error.message}.` }
   }
   const inside = given.mcpServers ?? given.servers ?? given.mcp?.servers ?? given
-  if (isServer(inside)) return name ? { servers: { [name]: inside }, problem: '' } : { servers: {}, problem: 'This is one server without a name. Give it one above.' }
+  if (isServer(inside))
+    return name
+      ? { servers: { [name]: inside }, problem: '' }
+      : { servers: {}, problem: 'This is one server without a name. Give it one above.' }
   const found = Object.entries(inside).filter(([, value]) => isServer(value))
   if (!found.length) return { servers: {}, problem: 'There is no server in it: each has a command or a url.' }
   return { servers: Object.fromEntries(found), problem: '' }

@@ -11,14 +11,18 @@ const TITLES = { mcp: 'MCP', 'mcp.enabled': 'MCP servers', ca_file: 'CA file' }
 
 /** A setting's name as people read it. */
 export function titled(name) {
-  const words = name.split('.').map((part) => TITLES[part] ?? part.replaceAll('_', ' ')).join(': ')
+  const words = name
+    .split('.')
+    .map((part) => TITLES[part] ?? part.replaceAll('_', ' '))
+    .join(': ')
   return TITLES[name] ?? words[0].toUpperCase() + words.slice(1).replace(/\burl\b/, 'URL')
 }
 
 /** Why a setting cannot be changed here; empty when it can. */
 function locked({ source, hidden }) {
   if (source.startsWith('profile ')) return `The ${shown(source)} decides this. Change the profile, or choose another.`
-  if (source && source !== 'settings.toml') return `The environment variable ${source} decides this. It has to be changed where Halocline is started.`
+  if (source && source !== 'settings.toml')
+    return `The environment variable ${source} decides this. It has to be changed where Halocline is started.`
   if (hidden) return 'It holds a key, which is not shown. Change it in settings.toml.'
   return ''
 }
@@ -68,21 +72,62 @@ export function Field({ of, changed, section, inTable }) {
   const described = `${id}-about${error ? ` ${id}-error` : ''}`
   return html`<div class="setting">
     <div class="setting-head">
-      ${switches && html`<span id=${id} tabindex="-1"><${Switch} on=${Boolean(of.value)} label=${name} hideLabel disabled=${Boolean(why)} onChange=${save} /></span>`}
-      ${switches || (of.kind === 'list' && of.choices.length) ? html`<span class="label">${name}</span>` : html`<label for=${id}>${name}</label>`}
+      ${
+        switches &&
+        html`<span id=${id} tabindex="-1">
+          <${Switch} on=${Boolean(of.value)} label=${name} hideLabel disabled=${Boolean(why)} onChange=${save} />
+        </span>`
+      }
+      ${
+        switches || (of.kind === 'list' && of.choices.length)
+          ? html`<span class="label">${name}</span>`
+          : html`<label for=${id}>${name}</label>`
+      }
       <code class="soft tiny">${of.name}</code>
       <${Badge} kind=${kind} title="Where the value is from">${shown(source)}</${Badge}>
       ${section && html`<${Badge}>${section}</${Badge}>`}
       <span class="grow"></span>
-      ${of.source === 'settings.toml' && !why && html`<button class="button small quiet" onClick=${reset} title=${`Back to: ${plainly(of.default)}`}>Reset<span class="hidden-text"> ${titled(of.name)}</span></button>`}
+      ${
+        of.source === 'settings.toml' &&
+        !why &&
+        html`<button class="button small quiet" onClick=${reset} title=${`Back to: ${plainly(of.default)}`}>
+          Reset
+          <span class="hidden-text"> ${titled(of.name)}</span>
+        </button>`
+      }
     </div>
     ${of.doc && !inTable && html`<p class="soft tiny" id=${`${id}-about`}><${Doc} text=${of.doc} /></p>`}
-    ${!switches && html`<${Value} key=${`${turn} ${JSON.stringify(of.value)}`} of=${of} id=${id} described=${described} disabled=${Boolean(why)} save=${save} fail=${setError} />`}
+    ${
+      !switches &&
+      html`<${Value}
+        key=${`${turn} ${JSON.stringify(of.value)}`}
+        of=${of}
+        id=${id}
+        described=${described}
+        disabled=${Boolean(why)}
+        save=${save}
+        fail=${setError}
+      />`
+    }
     ${why && html`<p class="warn tiny">${why}</p>`}
-    ${error && html`<p class="bad tiny" role="alert" id=${`${id}-error`}>${shown(error.text ?? error.message)} ${shown(error.hint ?? '')}</p>`}
-    <p class="soft tiny said-of">${saved ? html`<span class="good">Saved.</span> Tasks that begin from now on follow it.` : of.source ? html`By default: ${shown(plainly(of.default))}` : ''}</p>
+    ${
+      error &&
+      html`<p class="bad tiny" role="alert" id=${`${id}-error`}>
+        ${shown(error.text ?? error.message)} ${shown(error.hint ?? '')}
+      </p>`
+    }
+    <p class="soft tiny said-of">
+      ${
+        saved
+          ? html`<span class="good">Saved.</span> Tasks that begin from now on follow it.`
+          : of.source
+            ? html`By default: ${shown(plainly(of.default))}`
+            : ''
+      }
+    </p>
   </div>`
 }
 
 /** A text of the registry, whose `names` are code. */
-export const Doc = ({ text }) => text.split('`').map((part, at) => (at % 2 ? html`<code key=${at}>${part}</code>` : part))
+export const Doc = ({ text }) =>
+  text.split('`').map((part, at) => (at % 2 ? html`<code key=${at}>${part}</code>` : part))

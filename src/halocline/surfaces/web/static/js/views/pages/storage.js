@@ -20,17 +20,54 @@ export function Trash({ restore }) {
     trash.again()
   }
   return html`<div class="page-body">
-    <${Answer} of=${trash} what="the trash">${({ days, tasks }) => tasks.length
-      ? html`<div class="row"><p class="grow soft">Deleted tasks are kept for ${count(days, 'day')}, then they are gone.</p>
-          <button class="button small danger" onClick=${() => setAsking(tasks.map((one) => one.info))}>Empty the trash…</button></div>
-        <ul class="items lines">${tasks.map(({ info, at }) => html`<li key=${info.task} class="row entry">
-          <span class="grow"><span class="cut block">${titleOf(info)}</span><span class="soft tiny cut block">${base(info.workspace)} · deleted ${when(at)} · ${size(info.size)}</span></span>
-          <button class="button small" onClick=${() => restore([info], trash.again)}>Take back</button>
-          <button class="button small danger" onClick=${() => setAsking([info])}>Delete for good…<span class="hidden-text"> ${titleOf(info)}</span></button></li>`)}</ul>`
-      : html`<${Empty} title="The trash is empty.">Deleted tasks stay here for ${count(days, 'day')}, and can be taken back.</${Empty}>`}</${Answer}>
-    ${asking && html`<${Dialog} title="Delete for good?" onClose=${() => setAsking(null)}
-      foot=${html`<button class="button danger" onClick=${() => forget(asking)}>Delete for good</button><button class="button" data-first onClick=${() => setAsking(null)}>Keep</button>`}>
-      <p>${asking.length === 1 ? `‘${titleOf(asking[0])}’` : count(asking.length, 'task')} cannot be taken back after this. The files of your projects stay as they are.</p></${Dialog}>`}
+    <${Answer} of=${trash} what="the trash">
+      ${({ days, tasks }) =>
+        tasks.length
+          ? html`
+            <div class="row">
+              <p class="grow soft">Deleted tasks are kept for ${count(days, 'day')}, then they are gone.</p>
+              <button class="button small danger" onClick=${() => setAsking(tasks.map((one) => one.info))}>
+                Empty the trash…
+              </button>
+            </div>
+            <ul class="items lines">
+              ${tasks.map(
+                ({ info, at }) => html`<li key=${info.task} class="row entry">
+                  <span class="grow">
+                    <span class="cut block">${titleOf(info)}</span>
+                    <span class="soft tiny cut block">
+                      ${base(info.workspace)} · deleted ${when(at)} · ${size(info.size)}
+                    </span>
+                  </span>
+                  <button class="button small" onClick=${() => restore([info], trash.again)}>Take back</button>
+                  <button class="button small danger" onClick=${() => setAsking([info])}>
+                    Delete for good…
+                    <span class="hidden-text"> ${titleOf(info)}</span>
+                  </button>
+                </li>`,
+              )}
+            </ul>
+          `
+          : html`<${Empty} title="The trash is empty.">
+            Deleted tasks stay here for ${count(days, 'day')}, and can be taken back.
+          </${Empty}>`}
+    </${Answer}>
+    ${
+      asking &&
+      html`<${Dialog}
+        title="Delete for good?"
+        onClose=${() => setAsking(null)}
+        foot=${html`
+          <button class="button danger" onClick=${() => forget(asking)}>Delete for good</button>
+          <button class="button" data-first onClick=${() => setAsking(null)}>Keep</button>
+        `}
+      >
+        <p>
+          ${asking.length === 1 ? `‘${titleOf(asking[0])}’` : count(asking.length, 'task')} cannot be taken back after
+          this. The files of your projects stay as they are.
+        </p>
+      </${Dialog}>`
+    }
   </div>`
 }
 
@@ -46,17 +83,45 @@ const PARTS = [
 export function Storage() {
   const storage = useQuery('storage')
   return html`<div class="page-body">
-    <${Answer} of=${storage} what="the disk">${(kept) => html`
-      <p><strong>${size(kept.total)}</strong> <span class="soft">in</span> <code>${kept.root}</code></p>
-      <ul class="items measures">${PARTS.map(([name, title, what]) => html`<li key=${name} class="measure">
-        <span>${title} <span class="soft tiny">${what}</span></span><span class="figure">${size(kept[name] ?? 0)}</span>
-        <span class="bar" aria-hidden="true"><i style=${{ width: `${kept.total ? (100 * (kept[name] ?? 0)) / kept.total : 0}%` }}></i></span></li>`)}</ul>
-      <${Facts} of=${[['Shared by tasks', size(kept.shared ?? 0)], ['Used by none', kept.unused ? size(kept.unused) : '']]} />
-      <${Freeing} onFreed=${storage.again} />
-      <h2>The largest tasks</h2>
-      ${kept.by_task.length === 0 && html`<p class="soft">There are none yet.</p>`}
-      <ul class="items lines">${[...kept.by_task].sort((a, b) => b.folder + b.blobs - a.folder - a.blobs).slice(0, LONGEST).map((use) => html`<li key=${use.task} class="row entry">
-        <a class="grow cut entry-link" href=${`#/history/${use.task}`}>${titleOf(use)}</a>
-        <span class="soft tiny">${base(use.workspace)}${use.checkpoints ? ` · ${count(use.checkpoints, 'checkpoint')}` : ''}</span><span class="figure">${size(use.folder + use.blobs)}</span></li>`)}</ul>`}</${Answer}>
+    <${Answer} of=${storage} what="the disk">
+      ${(kept) => html`
+        <p><strong>${size(kept.total)}</strong> <span class="soft">in</span> <code>${kept.root}</code></p>
+        <ul class="items measures">
+          ${PARTS.map(
+            ([name, title, what]) => html`<li key=${name} class="measure">
+              <span>${title} <span class="soft tiny">${what}</span></span>
+              <span class="figure">${size(kept[name] ?? 0)}</span>
+              <span class="bar" aria-hidden="true">
+                <i style=${{ width: `${kept.total ? (100 * (kept[name] ?? 0)) / kept.total : 0}%` }}></i>
+              </span>
+            </li>`,
+          )}
+        </ul>
+        <${Facts}
+          of=${[
+            ['Shared by tasks', size(kept.shared ?? 0)],
+            ['Used by none', kept.unused ? size(kept.unused) : ''],
+          ]}
+        />
+        <${Freeing} onFreed=${storage.again} />
+        <h2>The largest tasks</h2>
+        ${kept.by_task.length === 0 && html`<p class="soft">There are none yet.</p>`}
+        <ul class="items lines">
+          ${[...kept.by_task]
+            .sort((a, b) => b.folder + b.blobs - a.folder - a.blobs)
+            .slice(0, LONGEST)
+            .map(
+              (use) => html`<li key=${use.task} class="row entry">
+                <a class="grow cut entry-link" href=${`#/history/${use.task}`}>${titleOf(use)}</a>
+                <span class="soft tiny">
+                  ${base(use.workspace)}
+                  ${use.checkpoints ? ` · ${count(use.checkpoints, 'checkpoint')}` : ''}
+                </span>
+                <span class="figure">${size(use.folder + use.blobs)}</span>
+              </li>`,
+            )}
+        </ul>
+      `}
+    </${Answer}>
   </div>`
 }

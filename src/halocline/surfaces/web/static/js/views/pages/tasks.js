@@ -23,7 +23,9 @@ export const titleOf = (info) => shown(info.name || info.title || 'No words yet'
 export const Snippet = ({ text }) =>
   text.split(STARTS).map((part, at) => {
     const end = at ? part.indexOf(ENDS) : -1
-    return end < 0 ? shown(part) : [html`<mark key=${at}>${shown(part.slice(0, end))}</mark>`, shown(part.slice(end + 1))]
+    return end < 0
+      ? shown(part)
+      : [html`<mark key=${at}>${shown(part.slice(0, end))}</mark>`, shown(part.slice(end + 1))]
   })
 
 /** Days as people say them, from a time in seconds. */

@@ -17,8 +17,21 @@ function vain(value, named) {
 
 export default function Thinking({ task, named }) {
   const found = useQuery('settings')
-  return html`<div class="thinking-settings"><p class="soft tiny">${task ? 'This task has an effort of its own, in the menu beside the model. ' : ''}Tasks that begin from now on follow these settings. A model that is picked for one task is asked in both of its modes.</p>
-    <${Answer} of=${found} what="the settings">${(all) => html`
-      ${vain((name) => all.find((one) => one.name === name)?.value, !task && named).map((text) => html`<p class="warn tiny" key=${text}>${text}</p>`)}
-      ${NAMES.map((name) => all.find((one) => one.name === name)).filter(Boolean).map((one) => html`<${Field} key=${one.name} of=${one} changed=${found.again} />`)}`}</${Answer}></div>`
+  return html`<div class="thinking-settings">
+    <p class="soft tiny">
+      ${task ? 'This task has an effort of its own, in the menu beside the model. ' : ''}
+      Tasks that begin from now on follow these settings. A model that is picked for one task is asked in both of its
+      modes.
+    </p>
+    <${Answer} of=${found} what="the settings">
+      ${(all) => html`
+        ${vain((name) => all.find((one) => one.name === name)?.value, !task && named).map(
+          (text) => html`<p class="warn tiny" key=${text}>${text}</p>`,
+        )}
+        ${NAMES.map((name) => all.find((one) => one.name === name))
+          .filter(Boolean)
+          .map((one) => html`<${Field} key=${one.name} of=${one} changed=${found.again} />`)}
+      `}
+    </${Answer}>
+  </div>`
 }

@@ -21,13 +21,27 @@ function meant(schema) {
 /** The fields of a tool: {name, kind, required, about, choices, start}. What is no plain value is written as JSON. Pure. */
 export function fieldsOf(schema) {
   const required = new Set(Array.isArray(schema?.required) ? schema.required : [])
-  return Object.entries(schema?.properties ?? {}).slice(0, MOST).map(([name, raw]) => {
-    const one = meant(raw)
-    const choices = Array.isArray(one.enum) ? one.enum : one.type === 'boolean' ? [true, false] : null
-    const kind = choices ? 'choice' : PLAIN.has(one.type) ? one.type : 'json'
-    const start = one.default === undefined || one.default === null ? '' : choices || kind === 'json' ? JSON.stringify(one.default) : String(one.default)
-    return { name, kind, required: required.has(name), about: [one.title, one.description].filter(Boolean).join(': '), choices, start }
-  })
+  return Object.entries(schema?.properties ?? {})
+    .slice(0, MOST)
+    .map(([name, raw]) => {
+      const one = meant(raw)
+      const choices = Array.isArray(one.enum) ? one.enum : one.type === 'boolean' ? [true, false] : null
+      const kind = choices ? 'choice' : PLAIN.has(one.type) ? one.type : 'json'
+      const start =
+        one.default === undefined || one.default === null
+          ? ''
+          : choices || kind === 'json'
+            ? JSON.stringify(one.default)
+            : String(one.default)
+      return {
+        name,
+        kind,
+        required: required.has(name),
+        about: [one.title, one.description].filter(Boolean).join(': '),
+        choices,
+        start,
+      }
+    })
 }
 
 /** The arguments that a form means: {arguments, problems: {field: why}}. An empty field is left out. Pure. */
@@ -44,7 +58,8 @@ export function argumentsOf(fields, given) {
     if (kind === 'string') found[name] = text
     else if (kind === 'number' || kind === 'integer') {
       found[name] = Number(text)
-      if (!Number.isFinite(found[name]) || (kind === 'integer' && !Number.isInteger(found[name]))) problems[name] = kind === 'integer' ? 'It must be a whole number.' : 'It must be a number.'
+      if (!Number.isFinite(found[name]) || (kind === 'integer' && !Number.isInteger(found[name])))
+        problems[name] = kind === 'integer' ? 'It must be a whole number.' : 'It must be a number.'
     } else
       try {
         found[name] = JSON.parse(text)
@@ -57,24 +72,66 @@ export function argumentsOf(fields, given) {
 
 function Field({ field, value, problem, put }) {
   const id = `try-${field.name}`
-  const label = html`<span class="mono">${shown(field.name)}</span>${field.required ? '' : html` <span class="soft tiny">may stay empty</span>`}${field.kind === 'json' ? html` <span class="soft tiny">as JSON</span>` : ''}`
-  const own = { id, value, class: 'field', 'aria-required': field.required, 'aria-invalid': Boolean(problem), 'aria-describedby': field.about ? `${id}-note` : null, onInput: (e) => put(e.currentTarget.value) }
+  const label = html`
+    <span class="mono">${shown(field.name)}</span>
+    ${field.required ? '' : html` <span class="soft tiny">may stay empty</span>`}
+    ${field.kind === 'json' ? html` <span class="soft tiny">as JSON</span>` : ''}
+  `
+  const own = {
+    id,
+    value,
+    class: 'field',
+    'aria-required': field.required,
+    'aria-invalid': Boolean(problem),
+    'aria-describedby': field.about ? `${id}-note` : null,
+    onInput: (e) => put(e.currentTarget.value),
+  }
   const box = field.choices
-    ? html`<select ...${own}>${(!field.required || value === '') && html`<option value="">${field.required ? 'choose' : 'as it is'}</option>`}${field.choices.map((one) => html`<option key=${String(one)} value=${JSON.stringify(one)}>${shown(String(one))}</option>`)}</select>`
+    ? html`<select ...${own}>
+      ${(!field.required || value === '') && html`<option value="">${field.required ? 'choose' : 'as it is'}</option>`}
+      ${field.choices.map(
+        (one) => html`<option key=${String(one)} value=${JSON.stringify(one)}>${shown(String(one))}</option>`,
+      )}
+    </select>`
     : field.kind === 'number' || field.kind === 'integer'
       ? html`<input ...${own} inputmode="decimal" autocomplete="off" />`
-      : html`<textarea ...${own} rows=${field.kind === 'json' ? 3 : Math.min(8, 1 + value.split('\n').length)} spellcheck="false"></textarea>`
-  return html`<${Labelled} id=${id} label=${label} note=${field.about && shown(field.about).slice(0, 600)} error=${problem}>${box}</${Labelled}>`
+      : html`<textarea
+        ...${own}
+        rows=${field.kind === 'json' ? 3 : Math.min(8, 1 + value.split('\n').length)}
+        spellcheck="false"
+      ></textarea>`
+  return html`<${Labelled}
+    id=${id}
+    label=${label}
+    note=${field.about && shown(field.about).slice(0, 600)}
+    error=${problem}
+  >
+    ${box}
+  </${Labelled}>`
 }
 
 const pictures = (content) => content.filter((part) => part.type === 'image')
-const words = (content) => content.filter((part) => part.type === 'text').map((part) => part.text).join('\n\n')
+const words = (content) =>
+  content
+    .filter((part) => part.type === 'text')
+    .map((part) => part.text)
+    .join('\n\n')
 
 function Outcome({ of }) {
-  if (of.error) return html`<div class="pane-card error-card" role="alert"><strong>${shown(of.error.split('\n')[0])}</strong>${of.error.includes('\n') && html`<pre class="tail-box" tabindex="0">${shown(of.error.split('\n').slice(1).join('\n'))}</pre>`}
-    ${of.seconds > 0 && html`<p class="soft tiny">after ${seconds(of.seconds)}</p>`}</div>`
-  return html`<section aria-label="What it answered" class="card"><p class="good tiny pad" role="status">It answered in ${seconds(of.seconds)}.</p>
-    ${words(of.content) && html`<${Answer} text=${words(of.content)} />`}${pictures(of.content).length > 0 && html`<${Pictures} images=${pictures(of.content)} />`}</section>`
+  if (of.error)
+    return html`<div class="pane-card error-card" role="alert">
+      <strong>${shown(of.error.split('\n')[0])}</strong>
+      ${
+        of.error.includes('\n') &&
+        html`<pre class="tail-box" tabindex="0">${shown(of.error.split('\n').slice(1).join('\n'))}</pre>`
+      }
+      ${of.seconds > 0 && html`<p class="soft tiny">after ${seconds(of.seconds)}</p>`}
+    </div>`
+  return html`<section aria-label="What it answered" class="card">
+    <p class="good tiny pad" role="status">It answered in ${seconds(of.seconds)}.</p>
+    ${words(of.content) && html`<${Answer} text=${words(of.content)} />`}
+    ${pictures(of.content).length > 0 && html`<${Pictures} images=${pictures(of.content)} />`}
+  </section>`
 }
 
 export default function Try({ of, at, onClose }) {
@@ -98,7 +155,11 @@ export default function Try({ of, at, onClose }) {
       if (!came.asks) setOutcome(came)
     } catch (error) {
       setAsks('')
-      setOutcome({ error: [error.text ?? error.message, error.hint].filter(Boolean).join('\n'), content: [], seconds: 0 })
+      setOutcome({
+        error: [error.text ?? error.message, error.hint].filter(Boolean).join('\n'),
+        content: [],
+        seconds: 0,
+      })
     } finally {
       setBusy(false)
     }
@@ -106,11 +167,29 @@ export default function Try({ of, at, onClose }) {
   const put = (name) => (text) => (setAsks(''), setGiven({ ...given, [name]: text }))
   return html`<${Dialog} title=${`Try ${of.tool}`} wide onClose=${onClose}>
     <form class="stack" onSubmit=${(e) => (e.preventDefault(), call(Boolean(asks)))} novalidate>
-      <p class="soft small">${shown(at.name)} is started, asked once, and ended. This is a real call: what it does is done.</p>
+      <p class="soft small">
+        ${shown(at.name)} is started, asked once, and ended. This is a real call: what it does is done.
+      </p>
       ${fields.length === 0 && html`<p class="soft">It takes no arguments.</p>`}
-      ${fields.map((field) => html`<${Field} key=${field.name} field=${field} value=${given[field.name]} problem=${shownProblems[field.name]} put=${put(field.name)} />`)}
-      ${asks && html`<p class="blind" role="alert">The policy asks you first, as it would for the agent: ${shown(asks)}.</p>`}
-      <div class="row"><button class="button primary" data-first=${fields.length === 0 ? '' : null} disabled=${busy}>${busy ? 'Calls it…' : asks ? 'Call it once' : 'Call'}</button>${asks && html`<button class="button" type="button" onClick=${() => setAsks('')}>No</button>`}</div>
+      ${fields.map(
+        (field) => html`<${Field}
+          key=${field.name}
+          field=${field}
+          value=${given[field.name]}
+          problem=${shownProblems[field.name]}
+          put=${put(field.name)}
+        />`,
+      )}
+      ${
+        asks &&
+        html`<p class="blind" role="alert">The policy asks you first, as it would for the agent: ${shown(asks)}.</p>`
+      }
+      <div class="row">
+        <button class="button primary" data-first=${fields.length === 0 ? '' : null} disabled=${busy}>
+          ${busy ? 'Calls it…' : asks ? 'Call it once' : 'Call'}
+        </button>
+        ${asks && html`<button class="button" type="button" onClick=${() => setAsks('')}>No</button>`}
+      </div>
     </form>
     <div aria-live="polite">${outcome && html`<${Outcome} of=${outcome} />`}</div>
   </${Dialog}>`

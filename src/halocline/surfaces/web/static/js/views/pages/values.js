@@ -10,7 +10,11 @@ export function Value(props) {
   if (of.kind === 'choice') return html`<${Choice} ...${props} />`
   if (of.kind === 'number') return html`<${Number_} ...${props} />`
   if (of.kind === 'list') return of.choices.length ? html`<${Some} ...${props} />` : html`<${Lines} ...${props} />`
-  if (of.kind === 'table') return Object.values({ ...of.default, ...of.value }).every((one) => typeof one === 'string') && of.name === 'formatters' ? html`<${Pairs} ...${props} />` : html`<${Table} ...${props} />`
+  if (of.kind === 'table')
+    return Object.values({ ...of.default, ...of.value }).every((one) => typeof one === 'string') &&
+      of.name === 'formatters'
+      ? html`<${Pairs} ...${props} />`
+      : html`<${Table} ...${props} />`
   return html`<${Text} ...${props} />`
 }
 
@@ -18,13 +22,29 @@ const common = ({ id, described, disabled }) => ({ id, disabled, 'aria-described
 const leave = (event) => event.key === 'Enter' && event.target.blur()
 
 /** On, off, or as something else says. */
-const Tristate = ({ of, save, ...more }) => html`<select class="field" ...${common(more)} value=${of.value == null ? '' : String(of.value)} onChange=${(e) => save(e.target.value ? e.target.value === 'true' : null)}>
-  <option value="">not set: ${of.name.startsWith('auto_approve.') ? 'as the approval mode says' : 'as it is elsewhere'}</option>
-  <option value="true">${of.name.startsWith('auto_approve.') ? 'allow without asking' : 'on'}</option><option value="false">${of.name.startsWith('auto_approve.') ? 'always ask' : 'off'}</option>
+const Tristate = ({ of, save, ...more }) => html`<select
+  class="field"
+  ...${common(more)}
+  value=${of.value == null ? '' : String(of.value)}
+  onChange=${(e) => save(e.target.value ? e.target.value === 'true' : null)}
+>
+  <option value="">
+    not set: ${of.name.startsWith('auto_approve.') ? 'as the approval mode says' : 'as it is elsewhere'}
+  </option>
+  <option value="true">${of.name.startsWith('auto_approve.') ? 'allow without asking' : 'on'}</option>
+  <option value="false">${of.name.startsWith('auto_approve.') ? 'always ask' : 'off'}</option>
 </select>`
 
-const Choice = ({ of, save, ...more }) => html`<select class="field" ...${common(more)} value=${of.value ?? ''} onChange=${(e) => save(e.target.value || (of.optional ? null : ''))}>
-  ${of.optional && html`<option value="">${of.name.startsWith('plan.') ? 'as in act mode' : 'as the model does by itself'}</option>`}
+const Choice = ({ of, save, ...more }) => html`<select
+  class="field"
+  ...${common(more)}
+  value=${of.value ?? ''}
+  onChange=${(e) => save(e.target.value || (of.optional ? null : ''))}
+>
+  ${
+    of.optional &&
+    html`<option value="">${of.name.startsWith('plan.') ? 'as in act mode' : 'as the model does by itself'}</option>`
+  }
   ${of.choices.map((one) => html`<option key=${one} value=${one}>${one || 'none'}</option>`)}
 </select>`
 
@@ -35,28 +55,85 @@ function Number_({ of, save, fail, ...more }) {
     const number = Number(text.replaceAll(',', ''))
     return Number.isFinite(number) ? save(number) : fail({ text: `‘${text}’ is no number.`, hint: '' })
   }
-  return html`<input class="field" inputmode="decimal" ...${common(more)} value=${text} placeholder=${of.optional ? 'not set' : ''} onInput=${(e) => setText(e.target.value)} onBlur=${done} onKeyDown=${leave} />`
+  return html`<input
+    class="field"
+    inputmode="decimal"
+    ...${common(more)}
+    value=${text}
+    placeholder=${of.optional ? 'not set' : ''}
+    onInput=${(e) => setText(e.target.value)}
+    onBlur=${done}
+    onKeyDown=${leave}
+  />`
 }
 
 function Text({ of, save, fail: _, ...more }) {
   const [text, setText] = useState(of.value ?? '')
   const models = useQuery(MODELS.test(of.name) ? 'models' : '')
   const known = models.value && `${more.id}-known`
-  return html`<input class="field" ...${common(more)} list=${known} value=${text} placeholder=${of.default ? String(of.default) : 'not set'} spellcheck=${false} autocomplete="off"
-      onInput=${(e) => setText(e.target.value)} onBlur=${() => save(text.trim())} onKeyDown=${leave} />
-    ${known && html`<datalist id=${known}>${models.value.map((one) => html`<option key=${one.name} value=${one.name} />`)}</datalist>`}`
+  return html`
+    <input
+      class="field"
+      ...${common(more)}
+      list=${known}
+      value=${text}
+      placeholder=${of.default ? String(of.default) : 'not set'}
+      spellcheck=${false}
+      autocomplete="off"
+      onInput=${(e) => setText(e.target.value)}
+      onBlur=${() => save(text.trim())}
+      onKeyDown=${leave}
+    />
+    ${
+      known &&
+      html`<datalist id=${known}>
+        ${models.value.map((one) => html`<option key=${one.name} value=${one.name} />`)}
+      </datalist>`
+    }
+  `
 }
 
 /** Some of what is known. */
-const Some = ({ of, save, id, described, disabled }) => html`<div class="pick-some" role="group" id=${id} tabindex="-1" aria-label=${of.name} aria-describedby=${described}>
-  ${of.choices.map((one) => html`<label key=${one} class="pick-one"><input type="checkbox" disabled=${disabled} checked=${of.value.includes(one)}
-    onChange=${(e) => save(e.target.checked ? of.choices.filter((other) => other === one || of.value.includes(other)) : of.value.filter((other) => other !== one))} /> ${one}</label>`)}
+const Some = ({ of, save, id, described, disabled }) => html`<div
+  class="pick-some"
+  role="group"
+  id=${id}
+  tabindex="-1"
+  aria-label=${of.name}
+  aria-describedby=${described}
+>
+  ${of.choices.map(
+    (one) => html`<label key=${one} class="pick-one">
+      <input
+        type="checkbox"
+        disabled=${disabled}
+        checked=${of.value.includes(one)}
+        onChange=${(e) => save(e.target.checked ? of.choices.filter((other) => other === one || of.value.includes(other)) : of.value.filter((other) => other !== one))}
+      />
+      ${' '}${one}
+    </label>`,
+  )}
 </div>`
 
 function Lines({ of, save, fail: _, ...more }) {
   const [text, setText] = useState((of.value ?? []).join('\n'))
-  const done = () => save(text.split('\n').map((line) => line.trim()).filter(Boolean))
-  return html`<textarea class="field mono" rows=${Math.max(2, text.split('\n').length)} placeholder="one a line" ...${common(more)} value=${text} spellcheck=${false} onInput=${(e) => setText(e.target.value)} onBlur=${done}></textarea>`
+  const done = () =>
+    save(
+      text
+        .split('\n')
+        .map((line) => line.trim())
+        .filter(Boolean),
+    )
+  return html`<textarea
+    class="field mono"
+    rows=${Math.max(2, text.split('\n').length)}
+    placeholder="one a line"
+    ...${common(more)}
+    value=${text}
+    spellcheck=${false}
+    onInput=${(e) => setText(e.target.value)}
+    onBlur=${done}
+  ></textarea>`
 }
 
 /** A table whose values are texts: rows of two fields. */
@@ -67,10 +144,44 @@ function Pairs({ of, save, id, described, disabled }) {
     setRows(next.at(-1)[0] ? [...next, ['', '']] : next)
   }
   const done = (list = rows) => save(Object.fromEntries(list.filter(([name, value]) => name.trim() && value.trim())))
-  return html`<div class="pairs" id=${id} tabindex="-1" role="group" aria-label=${of.name} aria-describedby=${described}>${rows.map(([name, value], at) => html`
-    <input class="field mono" aria-label="Pattern" placeholder="*.py" disabled=${disabled} value=${name} onInput=${(e) => put(at, 0, e.target.value)} onBlur=${() => done()} />
-    <input class="field mono" aria-label=${`For ${name || 'the pattern'}`} placeholder="ruff format {path}" disabled=${disabled} value=${value} onInput=${(e) => put(at, 1, e.target.value)} onBlur=${() => done()} />
-    <button class="button small quiet" disabled=${disabled || !name} onClick=${() => done(rows.filter((_, n) => n !== at))}>Remove</button>`)}</div>`
+  return html`<div
+    class="pairs"
+    id=${id}
+    tabindex="-1"
+    role="group"
+    aria-label=${of.name}
+    aria-describedby=${described}
+  >
+    ${rows.map(
+      ([name, value], at) => html`
+        <input
+          class="field mono"
+          aria-label="Pattern"
+          placeholder="*.py"
+          disabled=${disabled}
+          value=${name}
+          onInput=${(e) => put(at, 0, e.target.value)}
+          onBlur=${() => done()}
+        />
+        <input
+          class="field mono"
+          aria-label=${`For ${name || 'the pattern'}`}
+          placeholder="ruff format {path}"
+          disabled=${disabled}
+          value=${value}
+          onInput=${(e) => put(at, 1, e.target.value)}
+          onBlur=${() => done()}
+        />
+        <button
+          class="button small quiet"
+          disabled=${disabled || !name}
+          onClick=${() => done(rows.filter((_, n) => n !== at))}
+        >
+          Remove
+        </button>
+      `,
+    )}
+  </div>`
 }
 
 /** Any table, as JSON. */
@@ -86,5 +197,14 @@ function Table({ of, save, fail, ...more }) {
       return fail({ text: `This is not JSON: ${error.message}.`, hint: 'Nothing was changed.' })
     }
   }
-  return html`<textarea class="field mono" rows=${Math.min(16, Math.max(2, text.split('\n').length))} placeholder='{ "name": { … } }' ...${common(more)} value=${text} spellcheck=${false} onInput=${(e) => setText(e.target.value)} onBlur=${done}></textarea>`
+  return html`<textarea
+    class="field mono"
+    rows=${Math.min(16, Math.max(2, text.split('\n').length))}
+    placeholder='{ "name": { … } }'
+    ...${common(more)}
+    value=${text}
+    spellcheck=${false}
+    onInput=${(e) => setText(e.target.value)}
+    onBlur=${done}
+  ></textarea>`
 }

@@ -7,8 +7,14 @@ import { Answer, Cleared, Empty, Filter, fits, useQuery } from './frame.js'
 import { Badge, Switch } from './form.js'
 
 const SAID = {
-  workflow: ['No workflows or commands.', 'A Markdown file in .halocline/workflows or .clinerules/workflows is a prompt that you call as /name.'],
-  skill: ['No skills.', 'A folder with a SKILL.md, such as .halocline/skills/NAME, is read by the model when its description fits.'],
+  workflow: [
+    'No workflows or commands.',
+    'A Markdown file in .halocline/workflows or .clinerules/workflows is a prompt that you call as /name.',
+  ],
+  skill: [
+    'No skills.',
+    'A folder with a SKILL.md, such as .halocline/skills/NAME, is read by the model when its description fits.',
+  ],
 }
 
 export function WordList({ workspace, kinds }) {
@@ -17,22 +23,72 @@ export function WordList({ workspace, kinds }) {
   const [filter, setFilter] = useState('')
   const off = settings.value?.find((one) => one.name === 'words_off')
   const mineOff = (off?.value ?? []).filter((pattern) => kinds.some((kind) => pattern.startsWith(`${kind}/`)))
-  const put = (value, text) => act('set_setting', { name: 'words_off', value }).then(() => (toast(text), settings.again(), found.again()), complain)
+  const put = (value, text) =>
+    act('set_setting', { name: 'words_off', value }).then(
+      () => (toast(text), settings.again(), found.again()),
+      complain,
+    )
   const locked = off?.source && off.source !== 'settings.toml'
   const [title, hint] = SAID[kinds[0]]
-  return html`<div class="page-body"><${Answer} of=${found} what="the words">${(words) => {
-    const mine = words.filter((one) => kinds.includes(one.kind))
-    const list = mine.filter((one) => fits(filter, one.name, one.about ?? '', one.source ?? ''))
-    return html`
-      ${mine.length > 5 && html`<${Filter} label=${`Filter ${mine.length}`} value=${filter} onInput=${setFilter} />`}
-      ${!mine.length && !mineOff.length && html`<${Empty} title=${title}>${hint}</${Empty}>`}
-      ${mine.length > 0 && !list.length && html`<${Cleared} words=${filter} clear=${() => setFilter('')} />`}
-      <ul class="items lines">${list.map((one) => html`<li key=${one.kind + one.name} class="entry row">
-        <span class="grow"><code>/${shown(one.name)}</code> ${one.rest && html`<span class="soft mono tiny">${shown(one.rest)}</span>`} <${Badge}>${one.kind}</${Badge}>
-          <span class="block soft tiny">${shown(one.about ?? '')}</span>${one.source && html`<span class="block soft tiny mono">${shown(one.source)}</span>`}</span>
-        ${off && html`<${Switch} label=${`/${one.name}`} hideLabel on=${true} disabled=${Boolean(locked)} onChange=${() => put([...off.value, `${one.kind}/${one.name}`], `/${one.name} is off.`)} />`}</li>`)}
-        ${mineOff.map((pattern) => html`<li key=${pattern} class="entry row off"><span class="grow soft"><code>${shown(pattern)}</code> is switched off</span>
-          <${Switch} label=${pattern} hideLabel on=${false} disabled=${Boolean(locked)} onChange=${() => put(off.value.filter((one) => one !== pattern), `${pattern} is on again.`)} /></li>`)}</ul>
-      ${mine.length > 0 && html`<p class="soft tiny">${count(mine.length, 'word')}. What is switched off stands in the setting <a href="#/settings/Tools/words_off">words_off</a>.</p>`}`
-  }}</${Answer}></div>`
+  return html`<div class="page-body">
+    <${Answer} of=${found} what="the words">
+      ${(words) => {
+        const mine = words.filter((one) => kinds.includes(one.kind))
+        const list = mine.filter((one) => fits(filter, one.name, one.about ?? '', one.source ?? ''))
+        return html`
+          ${mine.length > 5 && html`<${Filter} label=${`Filter ${mine.length}`} value=${filter} onInput=${setFilter} />`}
+          ${!mine.length && !mineOff.length && html`<${Empty} title=${title}>${hint}</${Empty}>`}
+          ${mine.length > 0 && !list.length && html`<${Cleared} words=${filter} clear=${() => setFilter('')} />`}
+          <ul class="items lines">
+            ${list.map(
+              (one) => html`<li key=${one.kind + one.name} class="entry row">
+                <span class="grow">
+                  <code>/${shown(one.name)}</code>
+                  ${' '}
+                  ${one.rest && html`<span class="soft mono tiny">${shown(one.rest)}</span>`}
+                  ${' '}
+                  <${Badge}>${one.kind}</${Badge}>
+                  <span class="block soft tiny">${shown(one.about ?? '')}</span>
+                  ${one.source && html`<span class="block soft tiny mono">${shown(one.source)}</span>`}
+                </span>
+                ${
+                  off &&
+                  html`<${Switch}
+                    label=${`/${one.name}`}
+                    hideLabel
+                    on=${true}
+                    disabled=${Boolean(locked)}
+                    onChange=${() => put([...off.value, `${one.kind}/${one.name}`], `/${one.name} is off.`)}
+                  />`
+                }
+              </li>`,
+            )}
+            ${mineOff.map(
+              (pattern) => html`<li key=${pattern} class="entry row off">
+                <span class="grow soft"><code>${shown(pattern)}</code> is switched off</span>
+                <${Switch}
+                  label=${pattern}
+                  hideLabel
+                  on=${false}
+                  disabled=${Boolean(locked)}
+                  onChange=${() =>
+                    put(
+                      off.value.filter((one) => one !== pattern),
+                      `${pattern} is on again.`,
+                    )}
+                />
+              </li>`,
+            )}
+          </ul>
+          ${
+            mine.length > 0 &&
+            html`<p class="soft tiny">
+              ${count(mine.length, 'word')}. What is switched off stands in the
+              setting <a href="#/settings/Tools/words_off">words_off</a>.
+            </p>`
+          }
+        `
+      }}
+    </${Answer}>
+  </div>`
 }

@@ -31,5 +31,11 @@ export function useWork(kind, onOver) {
   return [state, () => setTurn((n) => n + 1)]
 }
 
-export const Working = ({ of, children }) => html`<div class="pane-card" role="status"><p>${of.of > 0 && of.done > 0 ? `${of.done} of ${of.of}: ` : ''}${shown(of.step)}</p>
-  ${of.of > 0 && html`<div class="bar" aria-hidden="true"><i style=${{ width: `${(100 * of.done) / of.of}%` }}></i></div>`}${children}</div>`
+export const Working = ({ of, children }) => html`<div class="pane-card" role="status">
+  <p>${of.of > 0 && of.done > 0 ? `${of.done} of ${of.of}: ` : ''}${shown(of.step)}</p>
+  ${
+    of.of > 0 &&
+    html`<div class="bar" aria-hidden="true"><i style=${{ width: `${(100 * of.done) / of.of}%` }}></i></div>`
+  }
+  ${children}
+</div>`
