@@ -199,7 +199,7 @@ async def test_a_store_that_is_not_at_fault_is_not_put_aside(bench: Bench, tmp_p
     await shadow.settle()
     shadow.take("another")
     await shadow.settle()
-    assert bench.notices == ["A checkpoint could not be saved: git for-each-ref failed (128): no space left"]
+    assert bench.notices == ["A checkpoint could not be saved: git ls-files failed (128): no space left"]
     assert len(await bench.shadow().list()) == 1
     assert not [path for path in bench.store.iterdir() if "damaged" in path.name]
 

@@ -37,6 +37,8 @@ _OFF_AT = "After {:g} s checkpoints are switched off (checkpoints_patience). Lea
 _WORTH_A_WARNING = 1.0
 _SECONDS = 20.0
 """That freeing space may take in the background."""
+_FEW = 2
+"""Files that are kept without a thread, which costs more than reading them."""
 _FRESHEN_AFTER = 2
 """Looks at all files, that of the start included, before the index is freshened: who runs a command runs more."""
 MOST_OVERTAKEN = 8
@@ -147,7 +149,8 @@ class ShadowGit:
         concerns = paths if reads_all else sorted(request.paths or ())
         if concerns is None or len(self._waiting) > MOST_OVERTAKEN:
             return False
-        contents = await asyncio.to_thread(self._repository.keep, concerns)
+        few = len(concerns) <= _FEW
+        contents = self._repository.keep(concerns) if few else await asyncio.to_thread(self._repository.keep, concerns)
         if contents is not None:
             # What was kept first is what the checkpoint should have found.
             request.kept = {**contents, **request.kept}

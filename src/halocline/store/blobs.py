@@ -24,6 +24,7 @@ class DiskBlobs:
         self._folder = folder
         self._unsynced: set[Path] = set()
         self._safe: set[Path] = set()
+        self._named: set[Path] = set()  # folders whose own names survive
         self._syncing = Lock()
 
     def put(self, data: bytes) -> str:
@@ -61,9 +62,14 @@ class DiskBlobs:
         for path in paths:
             _sync(path)
         folders = {path.parent for path in paths}
-        # A folder of blobs that was made just now is named in the one above, and that in the home.
-        for folder in (*folders, *([self._folder, self._folder.parent] if folders else [])):
+        for folder in folders:
             _sync(folder)
+        if not folders <= self._named:
+            # A folder of blobs that was made just now is named in the one above, and that in the home.
+            there = set(self._folder.glob("*"))
+            _sync(self._folder)
+            _sync(self._folder.parent)
+            self._named |= there
         self._safe |= paths
 
     def _path(self, reference: str) -> Path:

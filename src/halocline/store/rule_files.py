@@ -70,6 +70,9 @@ class RuleFiles:
         self._trusted = trusted
         self._extra = tuple(extra)
         self._roots = tuple(map(Path, roots))
+        ignores = (folder / name for folder in (workspace, *self._roots) for name in IGNORE_FILES)
+        others = (root / PROJECT_RULES for root in self._roots)
+        self._places = tuple(map(str, (*(path for path, _ in self._sources), *others, *ignores)))
         self._included: tuple[Path, ...] = ()
         self._read: tuple[Stamps, bool, RuleBook] | None = None
 
@@ -126,10 +129,7 @@ class RuleFiles:
         return lines
 
     def _stamps(self) -> Stamps:
-        ignores = (folder / name for folder in (self._workspace, *self._roots) for name in IGNORE_FILES)
-        others = (root / PROJECT_RULES for root in self._roots)
-        sources = (path for path, _ in self._sources)
-        return tuple(_stamp(path) for path in (*sources, *others, *ignores, *self._included))
+        return (*map(_stamp, self._places), *map(_stamp, self._included))
 
 
 def _forbidden(root: Path, problems: list[str]) -> tuple[list[Rule], list[tuple[Source, CommandPermissions]]]:
@@ -273,7 +273,7 @@ def _is_roots(path: Path) -> bool:
     return found.st_uid == 0 and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
+def _stamp(path: str | Path) -> tuple[int, int, int] | None:
     try:
         found = os.stat(path)
     except OSError:
