@@ -1,7 +1,12 @@
+import pytest
+from msgspec.structs import replace
+
 from halocline.controller.controller import TaskOptions
+from halocline.edits.diff import unified
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason, Text
 from halocline.providers.scripted import Call, Turn
+from halocline.task.pending import named
 
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
 ALONE = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=False)
@@ -271,6 +276,50 @@ async def test_an_edit_of_a_file_that_changed_after_it_was_shown_is_not_made(jou
     await journey.run(Turn(calls=(call,)), again, options=ASK, answer=answer)
     assert journey.ends == [("c1", "failed")]
     assert path.read_text() == "one\ntwo, by somebody else\n"
+
+
+def agreeing(journey, text, would_be):
+    """The file changes while it is asked; the person agrees to what the edit would do then."""
+
+    def answer(event):
+        if not isinstance(event, ev.ApprovalRequested):
+            return None
+        journey.write("a.txt", text)
+        return replace(decide(ev.Choice.ALLOW_ONCE)(event), seen=named((unified("a.txt", text, would_be),)))
+
+    return answer
+
+
+BLOCK = {"path": "a.txt", "diff": "------- SEARCH\none\n=======\nthree\n+++++++ REPLACE"}
+WHOLE = {"path": "a.txt", "content": "three\ntwo\n"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "becomes"),
+    [
+        ("replace_in_file", BLOCK, "three\ntwo, by somebody else\n"),
+        ("write_to_file", WHOLE, "three\ntwo\n"),
+    ],
+)
+async def test_what_an_edit_would_do_to_a_changed_file_is_done_when_just_that_was_agreed_to(
+    journey, tool, given, becomes
+):
+    path = journey.write("a.txt", "one\ntwo\n")
+    read = Turn(calls=(Call("read_file", {"path": "a.txt"}, id="c1"),))
+    edit = Turn(calls=(Call(tool, given, id="c2"),))
+    answer = agreeing(journey, "one\ntwo, by somebody else\n", becomes)
+    await journey.run(read, edit, DONE, options=ASK, answer=answer)
+    assert journey.ends == [("c1", "completed"), ("c2", "completed")]
+    assert path.read_text() == becomes
+
+
+async def test_an_edit_of_a_file_that_changed_once_more_is_not_made(journey):
+    path = journey.write("a.txt", "one\ntwo\n")
+    edit = Turn(calls=(Call("replace_in_file", BLOCK, id="c1"),))
+    answer = agreeing(journey, "one\nby somebody else\n", "three\nas it was seen\n")
+    await journey.run(edit, Turn(text="ok", expect="changed after the person"), options=ASK, answer=answer)
+    assert journey.ends == [("c1", "failed")]
+    assert path.read_text() == "one\nby somebody else\n"
 
 
 async def test_ignored_files_are_neither_read_nor_found(journey):

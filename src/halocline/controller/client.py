@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from halocline.controller.efforts import Efforts
     from halocline.controller.handing import Handing
     from halocline.controller.hooks import FolderHooks
+    from halocline.controller.meanwhile import Meanwhile
     from halocline.controller.memory import Memory
     from halocline.controller.moments import Moment
     from halocline.controller.replay import Replay
@@ -330,6 +331,14 @@ class Client:
         from halocline.controller.mcp_prompts import prompted
 
         return await prompted(self._controller.mcp(task), typed)
+
+    async def meanwhile(self, task: str, request: str) -> "Meanwhile":
+        """What became of the files of an edit since it was shown for approval; that is told where the task runs."""
+        from halocline.controller.meanwhile import Meanwhile, looked_at
+
+        if self.is_attached(task) or not self.is_open(task):
+            return Meanwhile()
+        return await looked_at(self._controller.task(task), request)
 
     def remarks(self, task: str) -> tuple[str, ...]:
         """What a person should hear of an open task's model, skills and search engine; mostly nothing."""

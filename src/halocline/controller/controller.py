@@ -157,7 +157,7 @@ class Controller:
         """Pass a command on. False when nothing waits for that decision or answer any more."""
         if attached := self._elsewhere(command.task):
             return attached.send(command)
-        task = self._task(command.task)
+        task = self.task(command.task)
         match command:
             case cmd.SubmitPrompt(content=content, verbatim=verbatim):
                 said = content if verbatim else spoken(task, content, self._words_of(task), only=True)
@@ -197,7 +197,7 @@ class Controller:
         if attached := self._elsewhere(command.task):
             await check(command, lambda: self.words(Path(attached.state.workspace)))
             return command
-        task = self._task(command.task)
+        task = self.task(command.task)
         said = await heard(task, command.content, self._words_of(task), only=True)
         return replace(command, content=said, verbatim=True)
 
@@ -218,7 +218,7 @@ class Controller:
         """Ask another model from now on. Raises UsageError, also while a turn runs."""
         from halocline.controller.changed_model import change_model
 
-        self._task(name)
+        self.task(name)
         await change_model(self._open[name], self._assembly, model)
 
     def events(self, name: str, after: int = 0) -> AsyncIterator[Event]:
@@ -246,19 +246,19 @@ class Controller:
     def state(self, name: str) -> State:
         """What an open task knows now."""
         attached = self._elsewhere(name)
-        return attached.state if attached else self._task(name).state
+        return attached.state if attached else self.task(name).state
 
     def jobs(self, name: str) -> tuple[JobInfo, ...]:
         """The commands that an open task let go on."""
         if attached := self._elsewhere(name):
             return attached.jobs
-        return self._task(name).machine.shell.jobs.list()
+        return self.task(name).machine.shell.jobs.list()
 
     def job_tail(self, name: str, job: str) -> str:
         """The end of what a job printed. Raises ToolFailure when there is no such job."""
         if attached := self._elsewhere(name):
             return f"[what it prints is seen in process {attached.pid}]"
-        return self._task(name).machine.shell.jobs.tail(job)
+        return self.task(name).machine.shell.jobs.tail(job)
 
     async def fresh(self, workspace: Path, options: TaskOptions) -> State:
         """What a task would know that began here now, just before its first prompt. Raises as `start` does."""
@@ -301,7 +301,7 @@ class Controller:
         """What a text for an open task mentions, and how much each is."""
         if self._elsewhere(name):
             return ()
-        task = self._task(name)
+        task = self.task(name)
         return await task.machine.mentions.sizes((text,), task.state) if task.machine.mentions else ()
 
     @property
@@ -309,7 +309,7 @@ class Controller:
         """What is handed over for prompts."""
         from halocline.controller.handing import Handing
 
-        return Handing(self._assembly, self._task)
+        return Handing(self._assembly, self.task)
 
     def rewire(self, assembly: Assembly) -> None:
         """Use other settings, for what begins from now on."""
@@ -338,7 +338,7 @@ class Controller:
     async def _travel(self, command: cmd.GoBack | cmd.EditMessage | cmd.Fork) -> None:
         from halocline.controller.travelling import travel
 
-        await travel(command, self._task(command.task), self.time, self.pass_on)
+        await travel(command, self.task(command.task), self.time, self.pass_on)
 
     async def replay(self, what: str, *, strict: bool, folder: Path | None) -> "Replay":
         """Run a recording, or a task of this home, again. Raises UsageError, TaskNotFound and RecordingDamaged."""
@@ -358,7 +358,7 @@ class Controller:
         """What a person should hear of an open task's model, skills and search engine; mostly nothing."""
         if self._elsewhere(name):
             return ()
-        said = (self._assembly.remark(self._task(name).model.name), self._assembly.search_remark)
+        said = (self._assembly.remark(self.task(name).model.name), self._assembly.search_remark)
         return (*filter(None, said), *self._open[name].remarks)
 
     async def connection(self, model: str) -> "Connection":
@@ -372,7 +372,7 @@ class Controller:
 
     def mcp(self, name: str) -> "Mcp | None":
         """An open task's MCP servers; None where it has none, or another process writes it."""
-        return None if self._elsewhere(name) else self._task(name).machine.mcp
+        return None if self._elsewhere(name) else self.task(name).machine.mcp
 
     async def let_go(self, name: str) -> Exception | None:
         """Close one task, with its jobs, once its turn has ended; of one that another process writes only this end.
@@ -436,7 +436,7 @@ class Controller:
         """The task as another process writes it; None when it is open here, or not at all."""
         return None if name in self._open else self._attached.get(name)
 
-    def _task(self, name: str) -> Task:
+    def task(self, name: str) -> Task:
         if attached := self._elsewhere(name):
             raise UsageError(f"Process {attached.pid} runs task {name}.", "Do this there.")
         if name not in self._open:

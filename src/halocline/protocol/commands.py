@@ -53,7 +53,8 @@ class RetryNow(Command, frozen=True):
 class ResolveApproval(Command, frozen=True):
     """Decide about one request. `arguments` replaces the call's arguments (an edited command) on allow_once.
 
-    On allow_always, `scope` says how far it reaches, and `wider` that the more general grant on offer is meant.
+    On allow_always, `scope` says how far it reaches, and `wider` that the more general grant on offer is meant. `seen`
+    names what the edit would do now (`task.pending`), when that is what the person agrees to.
     """
 
     request: str
@@ -62,6 +63,7 @@ class ResolveApproval(Command, frozen=True):
     arguments: dict[str, object] | None = None
     scope: Scope = Scope.TASK
     wider: bool = False
+    seen: str = ""
 
 
 class AnswerQuestion(Command, frozen=True):

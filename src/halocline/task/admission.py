@@ -24,6 +24,7 @@ class Run(Value, frozen=True):
 
     `places` is where its paths led when that was judged, `rule` what let it pass, and `runs` the form in which its
     command is run, when that is not the command itself. `scripts` are what it runs, as they were when it was judged.
+    `accepted`: a person saw its files as they are now, whatever the model knows of them.
     """
 
     call: ToolCall
@@ -35,6 +36,7 @@ class Run(Value, frozen=True):
     rule: str = ""
     runs: str = ""
     scripts: tuple[str, ...] = ()
+    accepted: bool = False
 
 
 def started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:

@@ -32,6 +32,7 @@ from halocline.task.inbox import Inbox
 from halocline.task.judging import posture, summary_of
 from halocline.task.log import Log, LogUnwritable
 from halocline.task.machine import Machine
+from halocline.task.pending import Pending, named
 from halocline.task.reach import Reach
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class ToolCalls:
         self._checkpoints = checkpoints
         self._home = home
         self._visible = visible
+        self.pending = Pending()
         if machine.hooks:
             machine.hooks.attach(emit, state)
 
@@ -273,9 +275,10 @@ class ToolCalls:
         return decision
 
     async def _approve(self, run: Run, decision: Decision) -> Run:
-        diffs = await run.tool.preview(run.input, self._context(run)) if run.tool.preview else ()
+        diffs = await self._preview(run)
         request = f"r{self._state().seq + 1}"
-        with self._inbox.decision(request) as decision_of_person:
+        look = partial(self._preview, replace(run, accepted=True))
+        with self._inbox.decision(request) as decision_of_person, self.pending.shown(request, diffs, look):
             self._emit(asked(request, run, decision, diffs, self._state().sandbox))
             self._notify("permission_prompt", run.summary.title)
             await self._log.sync()
@@ -287,7 +290,8 @@ class ToolCalls:
         if answer.decision not in ALLOWED:
             raise NotAdmitted(DECLINED + (f' They said: "{answer.note}"' if answer.note else ""))
         await self._keep_leave(answer, decision)
-        await self._require_same_diffs(run, diffs)
+        run = replace(run, accepted=bool(answer.seen))
+        await self._require_same_diffs(run, diffs, answer.seen)
         return self._approved(run, answer.note, answer.arguments)
 
     async def _keep_leave(self, answer: ResolveApproval, decision: Decision) -> None:
@@ -300,9 +304,12 @@ class ToolCalls:
         except OSError as error:
             self._emit(ev.Noticed(f"Leave was given for this task only: it cannot be kept ({error})."))
 
-    async def _require_same_diffs(self, run: Run, diffs: tuple[ev.Diff, ...]) -> None:
+    async def _preview(self, run: Run) -> tuple[ev.Diff, ...]:
+        return await run.tool.preview(run.input, self._context(run)) if run.tool.preview else ()
+
+    async def _require_same_diffs(self, run: Run, diffs: tuple[ev.Diff, ...], seen: str) -> None:
         """A person approves what they saw: a file that changed meanwhile would be edited into something else."""
-        if diffs and run.tool.preview and await run.tool.preview(run.input, self._context(run)) != diffs:
+        if diffs and (now := await self._preview(run)) != diffs and named(now) != seen:
             raise ToolFailure(CHANGED)
 
     def _approved(self, run: Run, note: str, arguments: dict[str, object] | None) -> Run:
@@ -311,7 +318,7 @@ class ToolCalls:
             return replace(run, notes=(*run.notes, *notes))
         edited = self._understand(replace(run.call, arguments=arguments), model="")
         judged = self._judge(edited)
-        edited = replace(edited, places=judged.places, scripts=judged.scripts)
+        edited = replace(edited, places=judged.places, scripts=judged.scripts, accepted=run.accepted)
         changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
         return replace(edited, notes=(Note(changed, "approval"), *notes))
 
@@ -388,7 +395,7 @@ class ToolCalls:
             partial_edits=self._machine.partial_edits,
             messages=self._visible(state),
             todos=state.todos,
-            known=state.known,
+            known={} if run.accepted else state.known,
             mode=state.mode,
             approval_mode=state.approval_mode,
             model=state.model,

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from halocline.controller.forks import Fork
+from halocline.controller.meanwhile import Meanwhile
 from halocline.protocol.jobs import JobInfo
 from halocline.protocol.tasks import TaskInfo, TaskQuery
 from halocline.protocol.usage_report import CacheReport, ContextReport
@@ -13,6 +14,12 @@ from halocline.surfaces.web.subjects.row import Nothing, OfTask, Row, Rows
 
 class OfJob(OfTask, frozen=True):
     job: str
+
+
+class OfRequest(OfTask, frozen=True):
+    """An approval that waits."""
+
+    request: str
 
 
 class OfMoment(OfTask, frozen=True):
@@ -102,7 +109,13 @@ async def change_model(desk: Desk, which: OfModel) -> bool:
     return True
 
 
+async def meanwhile(desk: Desk, which: OfRequest) -> Meanwhile:
+    """What became of the files of an edit since it was shown for approval, and what could be done about it."""
+    return await desk.client.meanwhile(desk.known(which.task), which.request)
+
+
 QUERIES: Rows = {
+    "meanwhile": Row(OfRequest, meanwhile),
     "tasks": Row(TaskQuery, tasks),
     "task": Row(OfTask, task),
     "context": Row(OfTask, context),

@@ -1,9 +1,11 @@
 // A decision about a call: approve, always, reject with a reason, edit first. Keys count 300 ms after it appears, so that
 // an Enter that was meant for something else cannot approve. What was chosen in the diff of an edit is part of it.
-import { html, classes, signal, useLayoutEffect, useRef, useState } from '../ui.js'
+import { html, classes, signal, useEffect, useLayoutEffect, useRef, useState } from '../ui.js'
+import { query } from '../line.js'
 import { complain } from '../store.js'
 import { count, shown } from '../format.js'
 import { choicesOf, DIVISIBLE, judged } from '../choices.js'
+import { Lazy } from './lazy.js'
 
 export const ARMED_AFTER = 300
 
@@ -17,6 +19,7 @@ const standing = (task, row) => judged(task.whole(row), row.approval.diffs ?? []
 
 /** Approve a call as it is shown now, with what was chosen in its diff; the way for every button and key. */
 export function approve(task, row) {
+  if (others.value[row.approval.request]) return Promise.resolve() // which of the two, its own buttons ask
   const now = standing(task, row)
   const { request } = row.approval
   if (now.verdict === 'rejected') return send(task, request, 'reject_once', { note: now.note })
@@ -63,6 +66,33 @@ export function openForm(row, form) {
   else dockedForm.value = form
 }
 
+const LOOK_EVERY = 3000
+const loadMeanwhile = () => import('./meanwhile.js')
+/** What became of the files of edits that wait, by request; only what is other than it was shown. */
+const others = signal({})
+
+/** What is other on the disk than the edit was made for; the docked one looks, for the card as well. */
+function useMeanwhile(task, row, looks) {
+  const { request, diffs } = row.approval
+  const wanted = looks && diffs?.length > 0
+  useEffect(() => {
+    if (!wanted) return undefined
+    const look = () =>
+      !document.hidden &&
+      query('meanwhile', { task: task.id, request }).then(
+        (now) => {
+          if (now.changed || others.value[request])
+            others.value = { ...others.value, [request]: now.changed ? now : null }
+        },
+        () => {},
+      )
+    const timer = setInterval(look, LOOK_EVERY)
+    document.addEventListener('visibilitychange', look)
+    return () => (clearInterval(timer), document.removeEventListener('visibilitychange', look))
+  }, [request, wanted])
+  return others.value[request]
+}
+
 /** Buttons and keys of one approval. */
 export function Decision({ task, row, docked = false }) {
   const waiting = task.facts.waiting.find((one) => one.request === row.approval.request)
@@ -81,6 +111,7 @@ export function Decision({ task, row, docked = false }) {
   const { request, reason, detail, grant, place, parts, sandbox } = row.approval
   // Always is for the call as it came; with other choices it would not be what is shown.
   const form = wish === 'always' && (!grant || now.verdict !== 'as it is') ? '' : wish
+  const meanwhile = useMeanwhile(task, row, docked)
   const [busy, setBusy] = useState(false)
   const guarded = (deed) => {
     if (busy) return
@@ -139,6 +170,12 @@ export function Decision({ task, row, docked = false }) {
     }
     ${
       form === '' &&
+      meanwhile &&
+      html`<${Lazy} load=${loadMeanwhile} of=${meanwhile} docked=${docked} busy=${busy} decide=${decide} />`
+    }
+    ${
+      form === '' &&
+      !meanwhile &&
       html`<div class="row">
         <button class="button primary" disabled=${busy} onClick=${() => guarded(() => approve(task, row))}>
           ${approveWords(task, row)} ${docked && html`<kbd aria-hidden="true">⏎</kbd>`}
