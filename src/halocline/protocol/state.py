@@ -64,7 +64,7 @@ class State(Value, frozen=True):
     """Everything known about a task. `unheard` are a person's words that no request has carried yet.
 
     `gap` is what the model hears of a process that died, once the calls that wait have their answers. `own_commands`
-    run now, and of those `own_untold` the model has not heard.
+    run now, and of those `own_untold` the model has not heard. `kept_grants` are those that reach beyond the task.
     """
 
     task: str = ""
@@ -87,6 +87,7 @@ class State(Value, frozen=True):
     approvals: tuple[ev.ApprovalRequested, ...] = ()
     questions: tuple[ev.QuestionAsked, ...] = ()
     grants: frozenset[ev.Grant] = frozenset()
+    kept_grants: frozenset[tuple[ev.Grant, ev.Scope]] = frozenset()
     refusals: frozenset[ev.Grant] = frozenset()
     rules: RuleBook = RuleBook()
     todos: tuple[ev.Todo, ...] = ()

@@ -356,6 +356,15 @@ def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
     return _add(t, HookRow(e.hook, e.moment, e.status, e.decision, e.said, e.seconds))
 
 
+def leave_said(grant: ev.Grant) -> str:
+    """What leave is for, in short."""
+    return f"{' '.join(grant.argv)} …" if grant.argv else grant.mcp or grant.subject or grant.kind.value
+
+
+def _taken_back(e: ev.GrantTakenBack) -> str:
+    return f"Leave is taken back{'' if e.client else ' (its rule is gone)'}: {leave_said(e.grant)}"
+
+
 def effort_said(effort: Effort | None, budget: int | None) -> str:
     """How hard a model is to think; empty when nothing is said of it."""
     return effort.value if effort else "" if budget is None else f"{budget:,} tokens"
@@ -400,6 +409,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.EffortChanged: lambda t, e: _add(
         t, NoticeRow(f"Effort: {effort_said(e.effort, e.budget) or 'as in the settings'}")
     ),
+    ev.GrantTakenBack: lambda t, e: _add(t, NoticeRow(_taken_back(e))),
     ev.PolicyChanged: lambda t, e: _add(t, NoticeRow(f"Approvals: {e.approval_mode}")),
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)) if not e.root else t,
     ev.ConversationRestored: lambda t, e: _add(

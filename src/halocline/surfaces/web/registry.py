@@ -37,5 +37,6 @@ ACTIONS: Rows = {
     **mcp_details.ACTIONS,
     **sign_ins.ACTIONS,
     **rules.ACTIONS,
+    **policy.ACTIONS,
     **folders.ACTIONS,
 }

@@ -293,6 +293,10 @@ const FOLDS = {
     add(t, notice(`Mode: ${e.mode}`))
   },
   model_changed: (t, e) => add(t, notice(`Model: ${e.model}`)),
+  grant_taken_back: (t, { client, grant }) => {
+    const what = grant.argv?.length ? `${grant.argv.join(' ')} …` : grant.mcp || grant.subject || grant.kind
+    add(t, notice(`Leave is taken back${client ? '' : ' (its rule is gone)'}: ${what}`))
+  },
   effort_changed: (t, e) => {
     const tokens = e.budget == null ? 'as in the settings' : `${e.budget.toLocaleString('en-US')} tokens`
     add(t, notice(`Effort: ${e.effort ?? tokens}`))
