@@ -295,11 +295,11 @@ def _own_started(t: Transcript, e: ev.OwnCommandStarted) -> Transcript:
 
 def _own_ended(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
     def end(row: CallRow) -> CallRow:
-        status = ev.CallStatus.CANCELLED if e.stopped else ev.CallStatus.COMPLETED
-        ran = e.exit_code is not None or e.stopped or e.job
+        is_well = e.exit_code == 0 or (e.exit_code is None and e.job)
+        ended = ev.CallStatus.COMPLETED if is_well else ev.CallStatus.FAILED
         return replace(
             row,
-            status=status if ran else ev.CallStatus.FAILED,
+            status=ev.CallStatus.CANCELLED if e.stopped else ended,
             output=f"{e.output.rstrip(NEW_LINE) or '[no output]'}\n[{e.said}]",
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
         )

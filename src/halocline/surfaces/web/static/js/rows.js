@@ -260,7 +260,7 @@ const FOLDS = {
   own_command_ended: (t, e) =>
     change(t, e.run, (row) => ({
       ...row,
-      status: e.stopped ? 'cancelled' : e.exit_code != null || e.job ? 'completed' : 'failed',
+      status: e.stopped ? 'cancelled' : e.exit_code === 0 || (e.exit_code == null && e.job) ? 'completed' : 'failed',
       output: `${(e.output ?? '').replace(/\n+$/, '') || '[no output]'}\n[${e.said ?? ''}]`,
       seconds: row.started_at == null ? undefined : Math.max(0, e.at - row.started_at),
     })),

@@ -78,7 +78,7 @@ function Decided({ task }) {
   return html`<section><h3>Decided lately</h3><ul class="plain-list tiny">${all.map((one) => html`<li key=${one.request}>${one.decision.startsWith('allow') ? 'Approved' : 'Rejected'} ${who(one)}, ${clock(one.at)}</li>`)}</ul></section>`
 }
 
-const conditions = ({ decision, name, source, reason, ...rest }) => Object.entries(rest).filter(([, value]) => value != null).map(([key, value]) => `${key} ${Array.isArray(value) ? value.map((one) => (Array.isArray(one) ? one.join('|') : one)).join(' ') : value}`).join('; ') || 'everything'
+const conditions = ({ decision, name, source, reason, ...rest }) => Object.entries(rest).map(([key, value]) => `${key} ${Array.isArray(value) ? value.map((one) => (Array.isArray(one) ? one.join('|') : one)).join(' ') : value}`).join('; ') || 'everything'
 
 const isKept = (rule, workspace) => rule.source === 'grant' && (!rule.workspace || rule.workspace === workspace)
 
@@ -98,7 +98,9 @@ function Leave({ known, task, workspace, again }) {
     <p class="soft tiny">Leave in this task ends with it: a new task asks again.</p></section>`
 }
 
-const line = (rule) => ({ key: rule.name, what: conditions({ ...rule, kinds: undefined, workspace: undefined }), kind: (rule.kinds ?? []).join(', '), about: rule.reason, undo: () => act('take_out', { rule }) })
+const leaveText = ({ argv, command, hosts = [], paths = [], mcp = [], kinds = [] }) => (argv?.length ? `${argv.map((one) => (Array.isArray(one) ? one.join('|') : one)).join(' ')} …` : command || [...hosts, ...paths, ...[mcp].flat()].join(', ') || `every ${kinds.join(', ')}`)
+
+const line = (rule) => ({ key: rule.name, what: leaveText(rule), kind: (rule.kinds ?? []).join(', '), about: rule.reason, undo: () => act('take_out', { rule }) })
 
 function Rules({ known, workspace }) {
   const { problems = [] } = known
