@@ -27,6 +27,7 @@ FROM_ELSEWHERE = (
     ev.ModeChanged,
     ev.ModelChanged,
     ev.EffortChanged,
+    ev.GrantTakenBack,
     ev.PolicyChanged,
     ev.RulesChanged,
     ev.ToolsOffered,

@@ -83,6 +83,22 @@ class PolicyDesk:
         """The rules in force in a workspace, and in a task's other folders."""
         return self._assembly.leave(workspace, roots).book()
 
+    def kept(self, workspace: Path) -> list[Rule]:
+        """The leave that was given for this project, and then that for everywhere."""
+        rules = [rule for rule in self.book(workspace).rules if rule.source is Source.GRANT]
+        return [rule for place in (str(workspace), "") for rule in rules if rule.workspace == place]
+
+    def take_out(self, rule: Rule) -> bool:
+        """Take leave back that reached beyond a task. False when it is gone already. Raises UsageError."""
+        from halocline.store.grant_file import take_out
+
+        if rule.source is not Source.GRANT:
+            raise UsageError("This rule was not given by an answer.", "Take it out of its file of rules.")
+        try:
+            return take_out(self._assembly.home.grants, rule)
+        except OSError as error:
+            raise UsageError(f"It is not taken back: {error}.", "The rules are as they were.") from None
+
     def mcp_tools(self, posture: Posture) -> "JudgedTools":
         """The tools of MCP servers of the posture's workspace, as they would be decided of."""
         from halocline.controller.mcp_review import JudgedTools

@@ -131,8 +131,12 @@ class RecordedLeave:
     def book(self) -> RuleBook:
         return RuleBook()
 
-    def keep(self, grant: ev.Grant, workspace: Path | None) -> None:
+    def keep(self, grant: ev.Grant, workspace: Path | None, by: str = "") -> None:
         """It was kept then."""
+
+    def is_kept(self, grant: ev.Grant, workspace: Path | None) -> bool:
+        """That it was removed is in the recording."""
+        return True
 
 
 class RecordedFacts(LocalShellFacts):

@@ -3,7 +3,7 @@
 from halocline.controller.assembly import Assembly
 from halocline.controller.opening import OpenTask, switch
 from halocline.protocol import commands as cmd
-from halocline.protocol.events import EffortChanged, PolicyChanged, TaskLabelled
+from halocline.protocol.events import EffortChanged, GrantTakenBack, PolicyChanged, TaskLabelled
 from halocline.task.inbox import Wish
 
 
@@ -21,6 +21,10 @@ def granted(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bo
             switch(task, mode, opened.model.names, assembly)
         case cmd.SetPolicy(approval_mode=approval_mode):
             task.emit(PolicyChanged(approval_mode=approval_mode))
+        case cmd.TakeBack(grant=grant, client=client):
+            if grant not in task.state.grants:
+                return False
+            task.emit(GrantTakenBack(grant=grant, client=client))
         case cmd.SetEffort(effort=effort, budget=budget):
             if (effort, budget) != (task.state.effort, task.state.thinking_budget):
                 task.emit(EffortChanged(effort=effort, budget=budget))

@@ -1,7 +1,9 @@
-"""Events that say what a person changed of a task besides its mode: the model, its effort, the approvals."""
+"""Events that say what a person changed of a task besides its mode: the model, its effort, the approvals,
+leave that is taken back.
+"""
 
 from halocline.protocol.event_kinds import Durable
-from halocline.protocol.kinds import ApprovalMode
+from halocline.protocol.kinds import ApprovalMode, Grant
 from halocline.protocol.messages import Effort
 
 
@@ -21,3 +23,10 @@ class EffortChanged(Durable, frozen=True):
 
 class PolicyChanged(Durable, frozen=True):
     approval_mode: ApprovalMode
+
+
+class GrantTakenBack(Durable, frozen=True):
+    """Leave that was given for good is no more. `client` took it back here; empty, its rule was removed elsewhere."""
+
+    grant: Grant
+    client: str = ""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from halocline.protocol.events import ApprovalMode, Choice, Mode, Scope
+from halocline.protocol.events import ApprovalMode, Choice, Grant, Mode, Scope
 from halocline.protocol.messages import Effort, UserPart
 from halocline.protocol.values import JsonObject, Tagged, Value
 
@@ -77,6 +77,12 @@ class SetMode(Command, frozen=True):
 
 class SetPolicy(Command, frozen=True):
     approval_mode: ApprovalMode
+
+
+class TakeBack(Command, frozen=True):
+    """Leave that was given for good in this task holds no more: the next such call is asked about again."""
+
+    grant: Grant
 
 
 class SetEffort(Command, frozen=True):
@@ -172,6 +178,7 @@ AnyCommand = (
     | SetMode
     | SetPolicy
     | SetEffort
+    | TakeBack
     | Compact
     | GoBack
     | EditMessage

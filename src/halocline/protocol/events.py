@@ -7,6 +7,7 @@ two by its base class. There is no event per tool, no snapshot in an event and n
 
 from halocline.protocol.changed import (
     EffortChanged as EffortChanged,
+    GrantTakenBack as GrantTakenBack,
     ModelChanged as ModelChanged,
     PolicyChanged as PolicyChanged,
 )
@@ -391,6 +392,7 @@ DurableEvent = (
     | ModeChanged
     | ModelChanged
     | EffortChanged
+    | GrantTakenBack
     | PolicyChanged
     | RulesChanged
     | ToolsOffered

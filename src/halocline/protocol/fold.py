@@ -206,20 +206,27 @@ def _approval_requested(state: State, e: ev.ApprovalRequested) -> State:
 
 
 def _approval_resolved(state: State, e: ev.ApprovalResolved) -> State:
-    grants, refusals = state.grants, state.refusals
+    grants, refusals, kept = state.grants, state.refusals, state.kept_grants
     if e.grant is not None and e.decision is ev.Choice.ALLOW_ALWAYS:
         grants |= {e.grant}
+        kept |= {(e.grant, e.scope)} if e.scope is not ev.Scope.TASK else frozenset()
     if e.grant is not None and e.decision is ev.Choice.REJECT_ALWAYS:
         refusals |= {e.grant}
     return replace(
         state,
         approvals=tuple(a for a in state.approvals if a.request != e.request),
         grants=grants,
+        kept_grants=kept,
         refusals=refusals,
         declined=state.declined or (e.by == "user" and e.decision in (ev.Choice.REJECT_ONCE, ev.Choice.REJECT_ALWAYS)),
         nobody_answered=state.nobody_answered or e.by == "nobody",
         unheard=(*state.unheard, e.note) if e.note and e.by == "user" else state.unheard,
     )
+
+
+def _taken_back(state: State, e: ev.GrantTakenBack) -> State:
+    kept = frozenset(one for one in state.kept_grants if one[0] != e.grant)
+    return replace(state, grants=state.grants - {e.grant}, kept_grants=kept)
 
 
 def _question_asked(state: State, e: ev.QuestionAsked) -> State:
@@ -335,6 +342,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ToolCallEnded: _call_ended,
     ev.ApprovalRequested: _approval_requested,
     ev.ApprovalResolved: _approval_resolved,
+    ev.GrantTakenBack: _taken_back,
     ev.QuestionAsked: _question_asked,
     ev.QuestionAnswered: _question_answered,
     ev.AnswerAccepted: lambda state, e: replace(state, answer=e.answer),

@@ -68,7 +68,7 @@ class State(Value, frozen=True):
 
     `gap` is what the model hears of a process that died, once the calls that wait have their answers. `own_commands`
     run now, and of those `own_untold` the model has not heard. A `subtask` says whose sub-agent the task is; `lanes`
-    are sub-agents of its own that run.
+    are sub-agents of its own that run. `kept_grants` are those that reach beyond the task.
     """
 
     task: str = ""
@@ -91,6 +91,7 @@ class State(Value, frozen=True):
     approvals: tuple[ev.ApprovalRequested, ...] = ()
     questions: tuple[ev.QuestionAsked, ...] = ()
     grants: frozenset[ev.Grant] = frozenset()
+    kept_grants: frozenset[tuple[ev.Grant, ev.Scope]] = frozenset()
     refusals: frozenset[ev.Grant] = frozenset()
     rules: RuleBook = RuleBook()
     todos: tuple[ev.Todo, ...] = ()

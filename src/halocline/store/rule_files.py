@@ -1,4 +1,4 @@
-"""The rules that people wrote down, the leave that they gave for good, and a workspace's ignore files.
+"""The rules that people wrote down, the leave that they gave for good (`grant_file`), and a workspace's ignore files.
 
 What must stay true: a file that cannot be read, or whose own examples fail, opens nothing: it is a problem of the book,
 and while there is one the gate asks. Files are read again when they changed.
@@ -19,7 +19,6 @@ from halocline.protocol.events import Grant
 from halocline.protocol.rules import CommandPermissions, OtherRoot, Rule, RuleBook, Source, Verdict
 from halocline.protocol.values import Value
 from halocline.store.paths import PROJECT_RULES
-from halocline.store.whole_file import sync_names
 
 MANAGED = Path("/etc/halocline/policy.toml")
 """The administrator's rules, which a person's own cannot lift. Only root may be able to write the file."""
@@ -85,15 +84,16 @@ class RuleFiles:
             self._read = (self._stamps(), trusted, book)
         return self._read[2]
 
-    def keep(self, grant: Grant, workspace: Path | None) -> None:
+    def keep(self, grant: Grant, workspace: Path | None, by: str = "") -> None:
         """Remember leave, for one folder or for all. Raises OSError, also when the file cannot be read."""
-        rule = rule_for(grant, workspace)
-        try:
-            known = read_rules(self._grants, Source.GRANT)
-        except Unreadable as error:
-            raise OSError(str(error)) from None
-        if not any(replace(one, name="") == rule for one in known):
-            _append(self._grants, rule)
+        from halocline.store.grant_file import keep  # most tasks keep none
+
+        keep(self._grants, rule_for(grant, workspace), by)
+
+    def is_kept(self, grant: Grant, workspace: Path | None) -> bool:
+        """Whether such leave is still written down, or nobody can tell."""
+        book, rule = self.book(), rule_for(grant, workspace)
+        return bool(book.problems) or any(bare(one) == rule for one in book.rules)
 
     def _assembled(self, trusted: bool) -> RuleBook:
         rules: list[Rule] = []
@@ -192,6 +192,11 @@ def rule_for(grant: Grant, workspace: Path | None) -> Rule:
             return replace(rule, paths=(_literal(grant.subject),))
 
 
+def bare(rule: Rule) -> Rule:
+    """A rule without what only people read."""
+    return replace(rule, name="", reason="")
+
+
 def read_ignored(workspace: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Which files the workspace's ignore files include, and the lines of all of them. Raises Unreadable."""
     included: list[Path] = []
@@ -284,19 +289,3 @@ def _stamp(path: str | Path) -> tuple[int, int, int] | None:
 def _literal(path: str) -> str:
     """A path as a pattern that means only it."""
     return "".join(f"\\{char}" if char in "\\*?[]! #" else char for char in path)
-
-
-def _append(path: Path, rule: Rule) -> None:
-    """Write one more table at the end: what is there, comments too, stays as it is."""
-    given = {name: value for name, value in msgspec.to_builtins(rule).items() if value and name != "source"}
-    lines = [f"{name} = {msgspec.json.encode(value).decode()}" for name, value in given.items()]
-    table = "\n".join(["", "[[rule]]", *lines, ""]).encode()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    try:
-        if os.write(file, table) != len(table):
-            raise OSError("the disk took only a part of it")
-        os.fsync(file)
-    finally:
-        os.close(file)
-    sync_names(path.parent)

@@ -82,3 +82,12 @@ def folders_said(roots: tuple[str, ...]) -> str:
 def effort_said(effort: Effort | None, budget: int | None) -> str:
     """How hard a model is to think; empty when nothing is said of it."""
     return effort.value if effort else "" if budget is None else f"{budget:,} tokens"
+
+
+def leave_said(grant: ev.Grant) -> str:
+    """What leave is for, in short."""
+    return f"{' '.join(grant.argv)} …" if grant.argv else grant.mcp or grant.subject or grant.kind.value
+
+
+def taken_back(event: ev.GrantTakenBack) -> str:
+    return f"Leave is taken back{'' if event.client else ' (its rule is gone)'}: {leave_said(event.grant)}"

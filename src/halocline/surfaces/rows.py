@@ -57,6 +57,7 @@ from halocline.surfaces.row_words import (
     left_open,
     origin_said,
     spoken,
+    taken_back,
     tool_said,
 )
 
@@ -298,11 +299,11 @@ def _own_started(t: Transcript, e: ev.OwnCommandStarted) -> Transcript:
 
 def _own_ended(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
     def end(row: CallRow) -> CallRow:
-        status = ev.CallStatus.CANCELLED if e.stopped else ev.CallStatus.COMPLETED
-        ran = e.exit_code is not None or e.stopped or e.job
+        is_well = e.exit_code == 0 or (e.exit_code is None and e.job)
+        ended = ev.CallStatus.COMPLETED if is_well else ev.CallStatus.FAILED
         return replace(
             row,
-            status=status if ran else ev.CallStatus.FAILED,
+            status=ev.CallStatus.CANCELLED if e.stopped else ended,
             output=f"{e.output.rstrip(NEW_LINE) or '[no output]'}\n[{e.said}]",
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
         )
@@ -368,6 +369,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.EffortChanged: lambda t, e: _add(
         t, NoticeRow(f"Effort: {effort_said(e.effort, e.budget) or 'as in the settings'}")
     ),
+    ev.GrantTakenBack: lambda t, e: _add(t, NoticeRow(taken_back(e))),
     ev.PolicyChanged: lambda t, e: _add(t, NoticeRow(f"Approvals: {e.approval_mode}")),
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)) if not e.root else t,
     ev.ConversationRestored: lambda t, e: _add(

@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from halocline.policy.destinations import destination
 from halocline.policy.gate import Posture
+from halocline.ports.leave import Leave
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import AnyTool, Summary
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Mode
+from halocline.protocol.events import GrantTakenBack, Mode, Scope
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.rules import OtherRoot
 from halocline.protocol.state import State
@@ -68,6 +69,13 @@ def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Postur
         outputs=home / "tasks" / state.task / OUTPUTS,
         roots=other_roots(state),
     )
+
+
+def lapsed(state: State, leave: Leave) -> list[GrantTakenBack]:
+    """Leave of this task that reached beyond it, and that somebody took out of the file since."""
+    folders = {Scope.PROJECT: Path(state.workspace), Scope.EVERYWHERE: None}
+    gone = {grant for grant, scope in state.kept_grants if not leave.is_kept(grant, folders[scope])}
+    return [GrantTakenBack(grant=grant) for grant in sorted(gone, key=repr)]
 
 
 def other_roots(state: State) -> tuple[OtherRoot, ...]:

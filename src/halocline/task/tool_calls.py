@@ -29,7 +29,7 @@ from halocline.protocol.state import State
 from halocline.task.admission import ALLOWED, Run, asked, blotted, granted, resolved, started
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
-from halocline.task.judging import posture, summary_of
+from halocline.task.judging import lapsed, posture, summary_of
 from halocline.task.log import Log, LogUnwritable
 from halocline.task.machine import Machine
 from halocline.task.pending import Pending, named
@@ -300,9 +300,10 @@ class ToolCalls:
             return
         folder = Path(self._state().workspace) if answer.scope is ev.Scope.PROJECT else None
         try:
-            await asyncio.to_thread(self._machine.leave.keep, grant, folder)
+            by = f"in task {self._state().task}{f', through {answer.client}' if answer.client else ''}"
+            await asyncio.to_thread(self._machine.leave.keep, grant, folder, by)
         except OSError as error:
-            self._emit(ev.Noticed(f"Leave was given for this task only: it cannot be kept ({error})."))
+            self._emit(ev.Noticed(f"Leave was given for this call only: it cannot be kept ({error})."))
 
     async def _preview(self, run: Run) -> tuple[ev.Diff, ...]:
         return await run.tool.preview(run.input, self._context(run)) if run.tool.preview else ()
@@ -364,6 +365,8 @@ class ToolCalls:
         book = self._machine.leave.book()
         if book != self._state().rules:
             self._emit(ev.RulesChanged(book=book))
+        if self._state().kept_grants:
+            self._emit(*lapsed(self._state(), self._machine.leave))
         return posture(self._state(), self._home, self._machine.facts)
 
     def _context(self, run: Run) -> ToolContext:

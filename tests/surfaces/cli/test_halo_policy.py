@@ -75,3 +75,25 @@ async def test_an_audit_says_by_which_rule_each_call_was_decided(halo: Halo, rul
     assert done.out.splitlines() == ["deny  Write notes/a.txt  (no-notes)", "allow Write a.txt  (yolo)"]
     rows = [json.loads(line) for line in (await halo.run("policy", "audit", "--json", task)).out.splitlines()]
     assert [(row["then"], row["rule"]) for row in rows] == [("deny", "no-notes"), ("allow", "yolo")]
+
+
+async def test_leave_that_was_given_for_good_is_listed_and_taken_back(halo: Halo) -> None:
+    halo.home.mkdir(exist_ok=True)
+    given = '[[rule]]\ndecision = "allow"\nkinds = ["execute"]\ncommand = "{}"\nreason = "you allowed it"\n'
+    (halo.home / "grants.toml").write_text(given.format("make") + "\n" + given.format("touch \\u001b[31mred"))
+    listed = await halo.run("policy", "rules")
+    assert "grant-2  kinds execute; command touch" in listed.out
+    assert "\x1b" not in listed.out
+    assert "(you allowed it)" in listed.out
+    assert "halo policy forget NAME" in listed.out
+    wrong = await halo.run("policy", "forget", "grant-1", "grant-9")
+    assert (wrong.code, "There is no rule 'grant-9' here." in wrong.err) == (2, True)
+    done = await halo.run("policy", "forget", "grant-1", "grant-2")
+    assert (done.code, done.out.count("taken back: ")) == (0, 2)
+    assert (await halo.run("policy", "rules")).out == "There are no rules but those of the approval mode.\n"
+
+
+async def test_a_rule_of_a_file_is_not_taken_back(halo: Halo, rules: None) -> None:
+    done = await halo.run("policy", "forget", "tests")
+    assert (done.code, "was not given by an answer" in done.err) == (2, True)
+    assert (halo.home / "policy.toml").read_text() == RULES

@@ -103,6 +103,17 @@ def test_always_asks_no_second_time(halo: Halo) -> None:
     assert statuses(halo) == ["completed", "completed"]
 
 
+def test_leave_for_the_task_is_taken_back_by_its_number(halo: Halo) -> None:
+    person = (
+        Person(halo, "-m", halo.script(TOUCH, HI, TOUCH, HI), "hi").sees(MENU).presses("a").sees("Hello.", COMPOSER)
+    )
+    person.types("/leave\r").sees("in this task", "touch made", "/leave forget N", COMPOSER)
+    person.types("/leave forget 1\r").sees("Leave is taken back: touch made", COMPOSER)
+    person.types("/leave\r").sees("Nothing is allowed for good", COMPOSER)
+    person.types("again\r").sees(MENU).presses("y").sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
 def test_ctrl_b_lets_a_running_command_go_on_and_what_was_typed_meanwhile_stays(halo: Halo) -> None:
     slow = {"call": [shell("echo $$ > pid; echo began; sleep 1000")]}
     person = Person(halo, "-y", "-m", halo.script(slow, {**HI, "expect": "let it go on as job-1"}, HI), "hi")

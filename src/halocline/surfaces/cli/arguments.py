@@ -203,7 +203,7 @@ def _context() -> Parser:
 
 def _policy() -> Parser:
     parser = Parser(prog="halo policy", description="What may be done without asking. Nothing is run.")
-    actions = parser.add_subparsers(dest="action", required=True, metavar="explain|rules|test|simulate|audit")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="explain|rules|forget|test|simulate|audit")
     explain = actions.add_parser("explain", help="what would be decided about a command, and why")
     add = explain.add_argument
     add("words", nargs="*", metavar="COMMAND", help='the command, in quotes; - reads one {"command": …} a line')
@@ -215,6 +215,9 @@ def _policy() -> Parser:
     add("--add-dir", dest="roots", action="append", metavar="DIR", default=[], help="a task that has this one as well")
     rules = actions.add_parser("rules", help="the rules in force, and where they are from")
     rules.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
+    forget = actions.add_parser("forget", help="take back what you allowed for good, for a project or everywhere")
+    forget.add_argument("names", nargs="+", metavar="NAME", help="as `halo policy rules` has it: grant-2")
+    forget.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
     test = actions.add_parser("test", help="try the examples that stand in files of rules")
     test.add_argument("files", nargs="*", metavar="FILE", help="without one: those in force")
     test.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")

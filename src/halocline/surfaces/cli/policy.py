@@ -13,7 +13,7 @@ from halocline.controller.policy_desk import Explanation, PolicyDesk, explained,
 from halocline.controller.policy_review import Reviewed
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalMode, CommandPart, Mode
-from halocline.protocol.rules import Rule, Verdict
+from halocline.protocol.rules import Rule, Source, Verdict
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import reveal
 from halocline.surfaces.cli.telling import folded
@@ -23,7 +23,14 @@ Explain = Callable[[str], Explanation]
 
 
 def command(arguments: argparse.Namespace) -> int:
-    actions = {"explain": _explain, "rules": _rules, "test": _test, "simulate": _simulate, "audit": _audit}
+    actions = {
+        "explain": _explain,
+        "rules": _rules,
+        "forget": _forget,
+        "test": _test,
+        "simulate": _simulate,
+        "audit": _audit,
+    }
     return actions[arguments.action](PolicyDesk.open(), arguments)
 
 
@@ -104,7 +111,9 @@ def _said(explanation: Explanation) -> str:
 def _rules(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
     book = desk.book(workspace_of(arguments.cwd))
     for rule in book.rules:
-        print(folded(reveal(_conditions(rule)), f"{rule.decision:<6} {rule.source:<8} {rule.name}  ", sys.stdout))
+        print(folded(reveal(_whole(rule)), f"{rule.decision:<6} {rule.source:<8} {rule.name}  ", sys.stdout))
+    if any(rule.source is Source.GRANT for rule in book.rules):
+        print("To take back what you allowed for good: halo policy forget NAME")
     for source, given in book.permissions:
         bounds = json.dumps(msgspec.to_builtins(given))
         print(folded(reveal(bounds), f"bounds {source:<8} command_permissions  ", sys.stdout))
@@ -115,6 +124,22 @@ def _rules(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
     for problem in book.problems:
         print(folded(reveal(problem), "error: ", sys.stdout))
     return 1 if book.problems else 0
+
+
+def _forget(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
+    """Each by its name of now; these change when one before them is gone, so all are found first."""
+    rules = {rule.name: rule for rule in desk.book(workspace_of(arguments.cwd)).rules}
+    if unknown := [name for name in arguments.names if name not in rules]:
+        raise UsageError(f"There is no rule {unknown[0]!r} here.", "Their names: halo policy rules")
+    for name in dict.fromkeys(arguments.names):
+        if desk.take_out(rules[name]):
+            print(folded(reveal(_conditions(rules[name])), f"taken back: {name}  ", sys.stdout))
+    return 0
+
+
+def _whole(rule: Rule) -> str:
+    """What leave is for, and when it was given."""
+    return f"{_conditions(rule)} ({rule.reason})" if rule.source is Source.GRANT and rule.reason else _conditions(rule)
 
 
 def _conditions(rule: Rule) -> str:

@@ -174,6 +174,12 @@ async def _effort(desk: Desk, rest: str) -> Said:
     return effort(rest, desk.client, desk.task)
 
 
+async def _leave(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.leave_word import leave
+
+    return leave(rest, desk.client, desk.task)
+
+
 async def _mode(desk: Desk, rest: str) -> Said:
     if rest and rest not in tuple(ev.Mode):
         return f"There is no mode {rest!r}. There are plan and act."
@@ -273,6 +279,7 @@ ANSWERS: dict[str, Callable[[Desk, str], Awaitable[Said]]] = {
     "checkpoint": _checkpoint,
     "model": _model,
     "effort": _effort,
+    "leave": _leave,
     "mode": _mode,
     "approvals": _approvals,
     "compact": _compact,

@@ -42,6 +42,7 @@ ACTIONS: Rows = {
     **mcp_details.ACTIONS,
     **sign_ins.ACTIONS,
     **rules.ACTIONS,
+    **policy.ACTIONS,
     **folders.ACTIONS,
     **works.ACTIONS,
 }

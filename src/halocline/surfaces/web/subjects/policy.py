@@ -3,10 +3,19 @@
 import asyncio
 from typing import Any
 
+from halocline.controller.leave_given import leave_given
 from halocline.controller.policy_desk import Explanation, PolicyDesk, explained
-from halocline.protocol.events import ApprovalMode, Mode
+from halocline.protocol.events import ApprovalMode, Mode, Scope
+from halocline.protocol.rules import Rule
+from halocline.protocol.values import Value
 from halocline.surfaces.web.desk import Desk, folder
 from halocline.surfaces.web.subjects.row import OfFolder, OfTask, Row, Rows
+
+
+class OfRule(Value, frozen=True):
+    """A rule as `policy` told it."""
+
+    rule: Rule
 
 
 class OfCommand(OfFolder, frozen=True):
@@ -21,6 +30,7 @@ async def policy(desk: Desk, which: OfTask) -> dict[str, Any]:
     place, state = PolicyDesk.open(), await asyncio.to_thread(desk.state, task)
     workspace = desk.workspace(task)
     book = await asyncio.to_thread(place.book, workspace, state.roots)
+    given = leave_given(await asyncio.to_thread(desk.client.past, task))
     postures = [place.posture(workspace, Mode.ACT, mode, known=state.roots) for mode in ApprovalMode]
     modes = [
         {"mode": posture.approval_mode, "grid": await asyncio.to_thread(place.grid, posture)} for posture in postures
@@ -28,10 +38,16 @@ async def policy(desk: Desk, which: OfTask) -> dict[str, Any]:
     return {
         "approval_mode": state.approval_mode,
         "modes": modes,
-        "grants": sorted(state.grants, key=repr),
+        "grants": [one for one in given if one.scope is Scope.TASK],
         "rules": book.rules,
         "problems": book.problems,
     }
+
+
+async def take_out(desk: Desk, which: OfRule) -> bool:
+    """Take leave back that was given for a project or everywhere; all tasks ask again from their next call on."""
+    async with desk.writing:
+        return await asyncio.to_thread(PolicyDesk.open().take_out, which.rule)
 
 
 async def explain(desk: Desk, which: OfCommand) -> Explanation:
@@ -41,3 +57,4 @@ async def explain(desk: Desk, which: OfCommand) -> Explanation:
 
 
 QUERIES: Rows = {"policy": Row(OfTask, policy), "explain": Row(OfCommand, explain)}
+ACTIONS: Rows = {"take_out": Row(OfRule, take_out)}

@@ -70,6 +70,9 @@ const FACTS = {
   imported(f) {
     f.model = ''
   },
+  grant_taken_back(f, e) {
+    f.taken = e.seq
+  },
   effort_changed(f, e) {
     Object.assign(f, { effort: e.effort ?? '', budget: e.budget })
   },

@@ -290,7 +290,7 @@ const FOLDS = {
   own_command_ended: (t, e) =>
     change(t, e.run, (row) => ({
       ...row,
-      status: e.stopped ? 'cancelled' : e.exit_code != null || e.job ? 'completed' : 'failed',
+      status: e.stopped ? 'cancelled' : e.exit_code === 0 || (e.exit_code == null && e.job) ? 'completed' : 'failed',
       output: `${(e.output ?? '').replace(/\n+$/, '') || '[no output]'}\n[${e.said ?? ''}]`,
       seconds: row.started_at == null ? undefined : Math.max(0, e.at - row.started_at),
     })),
@@ -323,6 +323,10 @@ const FOLDS = {
     add(t, notice(`Mode: ${e.mode}`))
   },
   model_changed: (t, e) => add(t, notice(`Model: ${e.model}`)),
+  grant_taken_back: (t, { client, grant }) => {
+    const what = grant.argv?.length ? `${grant.argv.join(' ')} …` : grant.mcp || grant.subject || grant.kind
+    add(t, notice(`Leave is taken back${client ? '' : ' (its rule is gone)'}: ${what}`))
+  },
   effort_changed: (t, e) => {
     const tokens = e.budget == null ? 'as in the settings' : `${e.budget.toLocaleString('en-US')} tokens`
     add(t, notice(`Effort: ${e.effort ?? tokens}`))

@@ -89,6 +89,8 @@ const PAGE = {
   mode,
   approvals,
   permissions: approvals,
+  leave: (where) => openSheet('policy', where),
+  policy: (where) => openSheet('policy', where),
   help: () => openSheet('shortcuts', { words: true }),
   mcp: () => go('mcp'),
   rules: () => go('rules'),

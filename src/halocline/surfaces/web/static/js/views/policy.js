@@ -1,8 +1,8 @@
 // What is done without asking: the four modes and what each allows, the leave that was given, the rules, and why
 // something was asked.
 import { html, classes, useEffect, useState } from '../ui.js'
-import { query, welcome } from '../line.js'
-import { closeSheet, complain, go, openSheet } from '../store.js'
+import { act, query, welcome } from '../line.js'
+import { closeSheet, complain, go, openSheet, toast } from '../store.js'
 import { clock, shown } from '../format.js'
 import { Icon } from '../icons.js'
 import { keyOf } from '../keys.js'
@@ -166,63 +166,108 @@ const conditions = ({ decision, name, source, reason, ...rest }) =>
     )
     .join('; ') || 'everything'
 
-function Rules({ known, workspace }) {
-  const { grants = [], rules = [], problems = [] } = known
-  return html`
-    <section>
-      <h3>Leave that was given in this task</h3>
-      ${
-        grants.length
-          ? html`
-            <ul class="plain-list">
-              ${grants.map(
-                (grant, at) => html`<li key=${at} class="rule-line">
-                  <span class="good tiny">Allow</span>
-                  ${' '}
-                  <code class="grow">${shown(grantText(grant))}</code>
-                  ${' '}
-                  <span class="soft tiny">${grant.kind}</span>
-                </li>`,
-              )}
-            </ul>
-            <p class="soft tiny">
-              It ends with the task: a new task asks again. Leave for the project or for everywhere is a rule below.
-            </p>
-          `
-          : html`<p class="soft">
-            None yet. Choose <em>Always…</em> on a request: a rule is made of it, for this task, the project or
-            everywhere.
-          </p>`
-      }
-    </section>
-    <section>
-      <h3>Rules</h3>
-      ${problems.map((problem) => html`<p class="bad tiny" key=${problem}>${shown(problem)}</p>`)}
-      ${
-        rules.length
-          ? html`<ul class="plain-list">
-            ${rules.map(
-              (rule, at) => html`<li key=${at} class="rule-line">
-                <span class=${classes('tiny', WORDS[rule.decision]?.[2])}>
-                  ${WORDS[rule.decision]?.[0] ?? rule.decision}
-                </span>
+const isKept = (rule, workspace) => rule.source === 'grant' && (!rule.workspace || rule.workspace === workspace)
+
+/** Leave that was given with Always…: for this task, this project, everywhere; each can be taken back. */
+function Leave({ known, task, workspace, again }) {
+  const kept = known.rules.filter((rule) => isKept(rule, workspace))
+  const places = [
+    [
+      'In this task',
+      known.grants.map((one) => ({
+        key: JSON.stringify(one.grant),
+        what: grantText(one.grant),
+        kind: one.grant.kind,
+        about: `${clock(one.at)}${one.client && one.client !== welcome.value?.client ? `, by ${one.client}` : ''}${one.note ? `: “${one.note}”` : ''}`,
+        undo: () => task.send('take_back', { grant: one.grant }),
+      })),
+    ],
+    ['In this project', kept.filter((rule) => rule.workspace).map(line)],
+    ['Everywhere', kept.filter((rule) => !rule.workspace).map(line)],
+  ]
+  const back = (one) =>
+    one
+      .undo()
+      .then(
+        (done) => (
+          again(),
+          toast(done === false ? 'It was gone already.' : 'It is taken back: it is asked about again.')
+        ),
+        complain,
+      )
+  if (!places.some(([, all]) => all.length))
+    return html`<section>
+      <h3>Always allowed</h3>
+      <p class="soft">Nothing yet. Choose <em>Always…</em> on a request: for this task, the project or everywhere.</p>
+    </section>`
+  return html`<section>
+    <h3>Always allowed</h3>
+    ${places
+      .filter(([, all]) => all.length)
+      .map(
+        ([title, all]) => html`
+          <h4 class="group-title" key=${title}>${title}</h4>
+          <ul class="plain-list">
+            ${all.map(
+              (one) => html`<li key=${one.key} class="rule-line">
+                <code class="grow">${shown(one.what)}</code>
                 ${' '}
-                <code class="grow">${shown(conditions(rule))}</code>
-                ${' '}
-                <span class="soft tiny">${sourceOf[rule.source] ?? rule.source} · ${shown(rule.name ?? '')}</span>
+                <span class="soft tiny">${shown([one.kind, one.about].filter(Boolean).join(' · '))}</span>
+                <button class="button small" aria-label=${`Take back: ${one.what}`} onClick=${() => back(one)}>
+                  Take back
+                </button>
               </li>`,
             )}
-          </ul>`
-          : html`<p class="soft">No rules but those of the mode.</p>`
+          </ul>
+        `,
+      )}
+    <p class="soft tiny">Leave in this task ends with it: a new task asks again.</p>
+  </section>`
+}
+
+const leaveText = ({ argv, command, hosts = [], paths = [], mcp = [], kinds = [] }) =>
+  argv?.length
+    ? `${argv.map((one) => (Array.isArray(one) ? one.join('|') : one)).join(' ')} …`
+    : command || [...hosts, ...paths, ...[mcp].flat()].join(', ') || `every ${kinds.join(', ')}`
+
+const line = (rule) => ({
+  key: rule.name,
+  what: leaveText(rule),
+  kind: (rule.kinds ?? []).join(', '),
+  about: rule.reason,
+  undo: () => act('take_out', { rule }),
+})
+
+function Rules({ known, workspace }) {
+  const { problems = [] } = known
+  const rules = known.rules.filter((rule) => !isKept(rule, workspace))
+  return html`<section>
+    <h3>Rules</h3>
+    ${problems.map((problem) => html`<p class="bad tiny" key=${problem}>${shown(problem)}</p>`)}
+    ${
+      rules.length
+        ? html`<ul class="plain-list">
+          ${rules.map(
+            (rule, at) => html`<li key=${at} class="rule-line">
+              <span class=${classes('tiny', WORDS[rule.decision]?.[2])}>
+                ${WORDS[rule.decision]?.[0] ?? rule.decision}
+              </span>
+              ${' '}
+              <code class="grow">${shown(conditions(rule))}</code>
+              ${' '}
+              <span class="soft tiny">${sourceOf[rule.source] ?? rule.source} · ${shown(rule.name ?? '')}</span>
+            </li>`,
+          )}
+        </ul>`
+        : html`<p class="soft">No rules but those of the mode.</p>`
+    }
+    <p class="soft tiny">
+      Rules are text: <code>.halocline/policy.toml</code> in this folder, <code>policy.toml</code> in Halocline’s
+      home. <code>halo policy test</code> tries them. ${
+        workspace && html`<button class="link" onClick=${() => (closeSheet(), go('rules'))}>Instructions</button>`
       }
-      <p class="soft tiny">
-        Rules are text: <code>.halocline/policy.toml</code> in this folder, <code>policy.toml</code> in Halocline’s
-        home. <code>halo policy test</code> tries them. ${
-          workspace && html`<button class="link" onClick=${() => (closeSheet(), go('rules'))}>Instructions</button>`
-        }
-      </p>
-    </section>
-  `
+    </p>
+  </section>`
 }
 
 export default function Policy({ task = null, choice = null, command = '' }) {
@@ -232,9 +277,9 @@ export default function Policy({ task = null, choice = null, command = '' }) {
   const approvals = task?.facts.approvals || choice?.value.approval_mode || usual.value.approval_mode || ''
   const [seen, setSeen] = useState(approvals || 'ask')
   const workspace = task?.facts.workspace ?? (choice?.value.workspace || welcome.value?.workspaces[0])
-  useEffect(() => {
-    if (task) query('policy', { task: task.id }).then(setKnown, (error) => setProblem(error.text ?? error.message))
-  }, [task?.facts.decided.length])
+  const again = () =>
+    task && query('policy', { task: task.id }).then(setKnown, (error) => setProblem(error.text ?? error.message))
+  useEffect(() => void again(), [task?.facts.decided.length, task?.facts.taken])
   const choose = (mode) => {
     setSeen(mode)
     if (task) task.send('set_policy', { approval_mode: mode }).catch(complain)
@@ -286,6 +331,7 @@ export default function Policy({ task = null, choice = null, command = '' }) {
       mode=${task?.facts.mode ?? choice?.value.mode ?? 'act'}
       first=${command}
     />
+    ${known && html`<${Leave} known=${known} task=${task} workspace=${workspace} again=${again} />`}
     ${known && html`<${Rules} known=${known} workspace=${workspace} />`}
     ${task && html`<${Decided} task=${task} />`}
   </${Sheet}>`
