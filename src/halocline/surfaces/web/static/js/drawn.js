@@ -82,7 +82,7 @@ const Tools = ({ text, what, source, onSource }) => html`<span class="drawn-tool
     aria-pressed=${source}
     onClick=${() => onSource(!source)}
   >
-    <${Icon} name="slash" size="15" />
+    <${Icon} name="source" size="15" />
   </button>
   <${CopyButton} text=${text} label=${`Copy the source of the ${what}`} />
 </span>`
