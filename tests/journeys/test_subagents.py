@@ -459,3 +459,22 @@ async def test_a_person_asks_for_sub_agents_by_a_word(journey: Journey):
     client = Client(Controller(Scripts(journey.home, journey.settings, (asks("one"), DONE), (reports("a"),))), "test")
     await journey.run(client=client, prompt="/subagents where is ALPHA?")
     assert "## 1. one" in journey.results[0]
+
+
+async def test_a_rule_that_asks_about_some_files_is_not_lifted_by_leave_to_read_the_rest(journey: Journey):
+    for name in ("a.py", "private/b.py"):
+        journey.write(name, "ALPHA = 1\n")
+    rule = '[[rule]]\ndecision = "ask"\nkinds = ["read"]\npaths = ["private/**"]\n'
+    (journey.home.root / "policy.toml").write_text(rule)
+
+    def allow(event: ev.Event) -> cmd.AnyCommand | None:
+        if isinstance(event, ev.ApprovalRequested):
+            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+        return None
+
+    looks = Turn(calls=tuple(Call("read_file", {"path": path}) for path in ("a.py", "private/b.py")))
+    client = client_of(journey, (asks("one"), DONE), (looks, reports("a")), auto_approve=AutoApprove(read=False))
+    await journey.run(client=client, answer=allow, options=TaskOptions(attended=True))
+    child = log_of(journey, began(journey, "one").child)
+    ends = {event.call: event.status.value for event in child if isinstance(event, ev.ToolCallEnded)}
+    assert (ends["call_1_1"], ends["call_1_2"]) == ("completed", "rejected")
