@@ -229,13 +229,13 @@ async def test_a_child_is_steered_while_it_runs(journey: Journey):
 async def test_a_child_near_its_limit_is_told_to_report(journey: Journey):
     looks = Turn(calls=(Call("list_files", {"path": "."}),))
     last = reports("so far", expect="Only little time is left")
-    await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, looks, last), subagent_max_steps=4))
+    await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, looks, last), subagent_steps=4))
     assert journey.of(SubagentEnded)[0].end is LaneEnd.DONE
 
 
 async def test_a_child_whose_time_is_up_says_what_it_said_last(journey: Journey):
     looks = Turn(text="ALPHA is 1, I think.", calls=(Call("list_files", {"path": "."}),))
-    client = client_of(journey, (asks("one"), DONE), (looks, Turn(delay=60)), subagent_time_limit=0.5)
+    client = client_of(journey, (asks("one"), DONE), (looks, Turn(delay=60)), subagent_seconds=0.5)
     await journey.run(client=client)
     (ended,) = journey.of(SubagentEnded)
     assert ended.end is LaneEnd.LIMIT
