@@ -229,13 +229,13 @@ async def test_a_child_is_steered_while_it_runs(journey: Journey):
 async def test_a_child_near_its_limit_is_told_to_report(journey: Journey):
     looks = Turn(calls=(Call("list_files", {"path": "."}),))
     last = reports("so far", expect="Only little time is left")
-    await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, looks, last), subagent_max_steps=4))
+    await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, looks, last), subagent_steps=4))
     assert journey.of(SubagentEnded)[0].end is LaneEnd.DONE
 
 
 async def test_a_child_whose_time_is_up_says_what_it_said_last(journey: Journey):
     looks = Turn(text="ALPHA is 1, I think.", calls=(Call("list_files", {"path": "."}),))
-    client = client_of(journey, (asks("one"), DONE), (looks, Turn(delay=60)), subagent_time_limit=0.5)
+    client = client_of(journey, (asks("one"), DONE), (looks, Turn(delay=60)), subagent_seconds=0.5)
     await journey.run(client=client)
     (ended,) = journey.of(SubagentEnded)
     assert ended.end is LaneEnd.LIMIT
@@ -459,3 +459,22 @@ async def test_a_person_asks_for_sub_agents_by_a_word(journey: Journey):
     client = Client(Controller(Scripts(journey.home, journey.settings, (asks("one"), DONE), (reports("a"),))), "test")
     await journey.run(client=client, prompt="/subagents where is ALPHA?")
     assert "## 1. one" in journey.results[0]
+
+
+async def test_a_rule_that_asks_about_some_files_is_not_lifted_by_leave_to_read_the_rest(journey: Journey):
+    for name in ("a.py", "private/b.py"):
+        journey.write(name, "ALPHA = 1\n")
+    rule = '[[rule]]\ndecision = "ask"\nkinds = ["read"]\npaths = ["private/**"]\n'
+    (journey.home.root / "policy.toml").write_text(rule)
+
+    def allow(event: ev.Event) -> cmd.AnyCommand | None:
+        if isinstance(event, ev.ApprovalRequested):
+            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+        return None
+
+    looks = Turn(calls=tuple(Call("read_file", {"path": path}) for path in ("a.py", "private/b.py")))
+    client = client_of(journey, (asks("one"), DONE), (looks, reports("a")), auto_approve=AutoApprove(read=False))
+    await journey.run(client=client, answer=allow, options=TaskOptions(attended=True))
+    child = log_of(journey, began(journey, "one").child)
+    ends = {event.call: event.status.value for event in child if isinstance(event, ev.ToolCallEnded)}
+    assert (ends["call_1_1"], ends["call_1_2"]) == ("completed", "rejected")

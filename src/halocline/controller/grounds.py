@@ -86,8 +86,8 @@ class LentSubagents:
     def lend(self, task: "Task", hall: Hall) -> None:
         self._task, self._hall = task, hall
 
-    async def run(self, wanted: "Sequence[Wanted]", call: str) -> "tuple[Report, ...]":
-        return await self._subtasks.run(wanted, call)
+    async def run(self, wanted: "Sequence[Wanted]", call: str, rule: str) -> "tuple[Report, ...]":
+        return await self._subtasks.run(wanted, call, rule)
 
     @cached_property
     def _subtasks(self) -> "Subtasks":

@@ -45,7 +45,7 @@ SECTIONS: dict[str, list[str]] = {
         "ca_file",
     ],
     "Approvals": ["approval_mode", "auto_approve", "add_dirs", "hide_keys"],
-    "Limits": ["max_steps", "max_cost", "time_limit", "max_failures", "subagent_max_steps", "subagent_time_limit"],
+    "Limits": ["max_steps", "max_cost", "time_limit", "max_failures", "subagent_steps", "subagent_seconds"],
     "Prompt": [
         "prompt",
         "system_prompt_file",

@@ -29,7 +29,7 @@ from halocline.controller.prompt_choice import wishes
 from halocline.ports.diagnostics import NoDiagnostics
 from halocline.ports.subagents import Report, Wanted
 from halocline.protocol.errors import HaloclineError, ToolFailure
-from halocline.protocol.events import Grant, Mode, TaskStarted, ToolKind, ToolsOffered
+from halocline.protocol.events import Mode, TaskStarted, ToolKind, ToolsOffered
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.messages import Text
 from halocline.protocol.state import State
@@ -63,13 +63,13 @@ class Subtasks:
         self._hall = hall
         self._trusted = trusted
 
-    async def run(self, wanted: Sequence[Wanted], call: str) -> tuple[Report, ...]:
-        plans = self._plans(wanted, call)
+    async def run(self, wanted: Sequence[Wanted], call: str, rule: str) -> tuple[Report, ...]:
+        plans = self._plans(wanted, call, rule)
         async with asyncio.TaskGroup() as group:
             lanes = [group.create_task(self._lane(plan), name=f"sub-agent {plan.child}") for plan in plans]
         return tuple(lane.result() for lane in lanes)
 
-    def _plans(self, wanted: Sequence[Wanted], call: str) -> list[Plan]:
+    def _plans(self, wanted: Sequence[Wanted], call: str, rule: str) -> list[Plan]:
         """Raises ToolFailure."""
         state, settings = self._parent.state, self._hall.assembly().settings
         agents = self._agents(wanted)
@@ -77,11 +77,12 @@ class Subtasks:
             parent=state.task,
             call=call,
             name="",
-            steps=settings.subagent_max_steps,
-            seconds=settings.subagent_time_limit,
+            steps=settings.subagent_steps,
+            seconds=settings.subagent_seconds,
             cost=self._share(len(wanted)),
-            grants=_leave(state),
+            grants=tuple(grant for grant in state.grants if grant.kind in READING),
             refusals=tuple(state.refusals),
+            answered=rule,
         )
         return [
             Plan(one, agent, _given(budget, one, agent), new_task_id())
@@ -193,12 +194,6 @@ class Subtasks:
         assembly, now = self._hall.assembly(), self._parent.state.model
         name, why = chosen_model(agent, now, assembly.settings, assembly.catalogue)
         return Chosen(await assembly.model(name)), (f"its model was not taken ({why}); it ran on {now}",) if why else ()
-
-
-def _leave(state: State) -> tuple[Grant, ...]:
-    """What a sub-agent may read unasked: the project, as the call was allowed, and what the person said always of."""
-    said = (grant for grant in state.grants if grant.kind in READING)
-    return tuple(dict.fromkeys((*(Grant(kind) for kind in READING), *said)))
 
 
 def _given(budget: Subtask, one: Wanted, agent: Agent | None) -> Subtask:

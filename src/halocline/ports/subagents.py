@@ -27,8 +27,10 @@ class Report(Value, frozen=True):
 class Subagents(Protocol):
     """The sub-agents of one task."""
 
-    async def run(self, wanted: Sequence[Wanted], call: str) -> tuple[Report, ...]:
+    async def run(self, wanted: Sequence[Wanted], call: str, rule: str) -> tuple[Report, ...]:
         """Have them all work, and wait for the last one; a report each, in their order. Cancelling stops them all.
+
+        What the `rule` asked about, when it did, a person has allowed for them as well.
 
         Raises:
             ToolFailure: one is to be an agent that nobody described; then none was begun.

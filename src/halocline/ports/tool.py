@@ -162,7 +162,7 @@ class ToolContext(Value, frozen=True):
 
     `folder` is the task's own, for what is written for the person; `redact` takes keys and the like out of a text.
     `runs` is the form of its command that was judged to only read, and that runs instead of what the model wrote.
-    `roots` are the task's folders beside the workspace.
+    `roots` are the task's folders beside the workspace. `rule` let the call pass, or asked a person who did.
     """
 
     call: str
@@ -196,6 +196,7 @@ class ToolContext(Value, frozen=True):
     new_task_id: Callable[[], str] = str
     runs: str = ""
     roots: tuple[Path, ...] = ()
+    rule: str = ""
 
     def path(self, text: str) -> Path:
         """The absolute path for what the model wrote; no check is made here, the policy made it."""

@@ -24,7 +24,7 @@ class Subtask(Value, frozen=True):
     """What makes a task another one's child: whose, by which call, as which agent, and its budget.
 
     `steps` and `seconds` are per turn, `cost` is US dollars in all. None: no limit. `grants` and `refusals` are what
-    the person had said of reading when it began: leave for the call is leave to read the project.
+    the person had said of reading when it began; `answered` is the rule that asked about the call: it asks no more.
     """
 
     parent: str
@@ -36,6 +36,7 @@ class Subtask(Value, frozen=True):
     seconds: float | None = None
     grants: tuple[Grant, ...] = ()
     refusals: tuple[Grant, ...] = ()
+    answered: str = ""
 
     @property
     def actor(self) -> str:

@@ -238,8 +238,8 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Literal["auto", "on", "off"],
         Says(description="Sub-agents: on, off, or auto: where a file describes one, and when you say /subagents."),
     ] = "auto"
-    subagent_max_steps: Annotated[Count, Says(description="Steps (model requests) that one sub-agent may take.")] = 50
-    subagent_time_limit: Annotated[Amount, Says(description="Seconds that one sub-agent may take.")] = 300.0
+    subagent_steps: Annotated[Count, Says(description="Steps (model requests) that one sub-agent may take.")] = 50
+    subagent_seconds: Annotated[Amount, Says(description="Seconds that one sub-agent may take.")] = 300.0
     extra_tools: Annotated[
         tuple[Literal["new_task", "new_rule", "report_bug", "generate_explanation", "load_mcp_documentation"], ...],
         Says(description="Tools to offer in every task, not only when asked for: new_task, new_rule and the like."),

@@ -13,7 +13,7 @@ from halocline.ports.tool import AnyTool, Summary
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import GrantTakenBack, Mode, Scope
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.rules import OtherRoot
+from halocline.protocol.rules import OtherRoot, Rule, RuleBook, Source, Verdict
 from halocline.protocol.state import State
 from halocline.task.arguments import input_of
 
@@ -62,7 +62,7 @@ def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Postur
         approval_mode=state.approval_mode,
         grants=state.grants,
         refusals=state.refusals,
-        book=state.rules,
+        book=_answered(state),
         facts=facts or NoFacts(),
         exported=state.shell.exported,
         sandbox=state.sandbox,
@@ -76,6 +76,20 @@ def lapsed(state: State, leave: Leave) -> list[GrantTakenBack]:
     folders = {Scope.PROJECT: Path(state.workspace), Scope.EVERYWHERE: None}
     gone = {grant for grant, scope in state.kept_grants if not leave.is_kept(grant, folders[scope])}
     return [GrantTakenBack(grant=grant) for grant in sorted(gone, key=repr)]
+
+
+def _answered(state: State) -> RuleBook:
+    """The rules, without the one whose question a person answered when they let a sub-agent begin."""
+    rule = state.subtask.answered if state.subtask else ""
+    if not rule:
+        return state.rules
+    left = (one for one in state.rules.rules if not _asks_as(one, rule))
+    return replace(state.rules, rules=tuple(left))
+
+
+def _asks_as(one: Rule, name: str) -> bool:
+    """An administrator's rule asks each time."""
+    return one.name == name and one.decision is Verdict.ASK and one.source is not Source.MANAGED
 
 
 def other_roots(state: State) -> tuple[OtherRoot, ...]:

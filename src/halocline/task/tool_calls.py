@@ -410,6 +410,7 @@ class ToolCalls:
             redact=self._machine.redact,
             new_task_id=self._machine.new_task_id,
             runs=run.runs,
+            rule=run.rule,
         )
 
     def _progress(self, call: str, text: str) -> None:

@@ -66,7 +66,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         raise ToolFailure("There are no sub-agents in this task. Look into it yourself.")
     if empty := [one.name for one in wanted(input) if not one.prompt]:
         raise ToolFailure(f"These have no prompt: {', '.join(empty)}. None was begun; send it again.")
-    reports = await ctx.subagents.run(wanted(input), ctx.call)
+    reports = await ctx.subagents.run(wanted(input), ctx.call, ctx.rule)
     if all(report.ended.end in (LaneEnd.FAILED, LaneEnd.STOPPED) and not report.said for report in reports):
         raise ToolFailure(told(reports))
     return ToolOutput.of(told(reports))
