@@ -60,7 +60,7 @@ const resume = (_, rest) => (rest ? go('task', rest) : openSheet('palette', { on
 const context = ({ task }) => openSheet('context', { task })
 const restore = ({ task }) => openSheet('restore', { task })
 
-const PAGE = { clear: () => go('new'), new: () => go('new'), resume, history: resume, effort, quit: () => go(), exit: () => go(), model, mode, approvals, permissions: approvals, leave: (where) => openSheet('policy', where), policy: (where) => openSheet('policy', where), help: () => openSheet('shortcuts', { words: true }), mcp: () => go('mcp'), rules: () => go('rules'), skills: () => go('rules') }
+const PAGE = { clear: () => go('new'), new: () => go('new'), resume, history: resume, effort, quit: () => go(), exit: () => go(), model, mode, approvals, permissions: approvals, leave: (where) => openSheet('policy', where), help: () => openSheet('shortcuts', { words: true }), mcp: () => go('mcp'), rules: () => go('rules'), skills: () => go('rules') }
 const TASK = { compact, smol: compact, export: exported, fork, undo: restore, checkpoint: restore, checkpoints: restore, cost: context, usage: context, context, todos, jobs, 'add-dir': folders }
 
 /** Answer a prompt that is one of ours. False when it is for the server. `where` is {task, choice}. */
