@@ -173,7 +173,6 @@ ROWS = (
         By.CONTROLLER,
         Section.SETTINGS,
         "[forget N]",
-        aliases=("policy",),
         during=True,
     ),
     Slash("help", "the words there are", By.SURFACE, Section.LOOK, during=True),

@@ -90,7 +90,6 @@ const PAGE = {
   approvals,
   permissions: approvals,
   leave: (where) => openSheet('policy', where),
-  policy: (where) => openSheet('policy', where),
   help: () => openSheet('shortcuts', { words: true }),
   mcp: () => go('mcp'),
   rules: () => go('rules'),

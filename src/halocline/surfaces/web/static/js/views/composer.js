@@ -13,7 +13,9 @@ import { Bar } from './bar.js'
 import { Lazy } from './lazy.js'
 
 const loadChips = () => import('./chips.js')
-const loadStrip = () => import('./strip.js')
+// Not waited for, but asked for at once: what waits for a lost line has to be shown without it.
+const strip = import('./strip.js')
+const loadStrip = () => strip
 export const APPROVALS = ['ask', 'accept-edits', 'auto', 'yolo']
 const ONE_OF_OURS = /^\/[a-z][\w-]*(\s|$)/i
 
@@ -67,8 +69,6 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
   useEffect(() => {
     write(draftOf(id))
   }, [id])
-  // What waits for a lost line has to be shown without it.
-  useEffect(() => void setTimeout(() => loadStrip().catch(() => {}), 1000), [])
   useEffect(() => {
     // A refusal after a reload gives words back to the draft; another tab may have written, too.
     const kept = draftOf(id)
