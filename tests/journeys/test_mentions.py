@@ -139,7 +139,7 @@ async def test_a_file_that_was_read_is_given_again_only_when_the_model_has_lost_
     client = journey.client([Turn(calls=(Call("read_file", {"path": "a.txt"}),)), DONE])
     await journey.open(client)
     await journey.prompt(client)
-    task = client._controller._task(journey.task)
+    task = client._controller.task(journey.task)
     (known,) = await task.machine.mentions.resolve(["@a.txt"], task.state, task.state.messages)
     (lost,) = await task.machine.mentions.resolve(["@a.txt"], task.state, ())
     await client.close()

@@ -1,5 +1,5 @@
 // Fields for the values of settings: numbers, texts, choices, lists, tables.
-import { html, useState } from '../../ui.js'
+import { html, useEffect, useState } from '../../ui.js'
 import { useQuery } from './frame.js'
 
 const MODELS = /(^|\.)model$/
@@ -93,27 +93,36 @@ function Text({ of, save, fail: _, ...more }) {
   `
 }
 
-/** Some of what is known. */
-const Some = ({ of, save, id, described, disabled }) => html`<div
-  class="pick-some"
-  role="group"
-  id=${id}
-  tabindex="-1"
-  aria-label=${of.name}
-  aria-describedby=${described}
->
-  ${of.choices.map(
-    (one) => html`<label key=${one} class="pick-one">
-      <input
-        type="checkbox"
-        disabled=${disabled}
-        checked=${of.value.includes(one)}
-        onChange=${(e) => save(e.target.checked ? of.choices.filter((other) => other === one || of.value.includes(other)) : of.value.filter((other) => other !== one))}
-      />
-      ${' '}${one}
-    </label>`,
-  )}
-</div>`
+/** Some of what is known. What was chosen shows at once, also while it is being saved. */
+function Some({ of, save, id, described, disabled }) {
+  const [chosen, setChosen] = useState(of.value)
+  useEffect(() => setChosen(of.value), [JSON.stringify(of.value)])
+  const choose = (one, wanted) => {
+    const now = of.choices.filter((other) => (other === one ? wanted : chosen.includes(other)))
+    setChosen(now)
+    save(now)
+  }
+  return html`<div
+    class="pick-some"
+    role="group"
+    id=${id}
+    tabindex="-1"
+    aria-label=${of.name}
+    aria-describedby=${described}
+  >
+    ${of.choices.map(
+      (one) => html`<label key=${one} class="pick-one">
+        <input
+          type="checkbox"
+          disabled=${disabled}
+          checked=${chosen.includes(one)}
+          onChange=${(e) => choose(one, e.target.checked)}
+        />
+        ${' '}${one}
+      </label>`,
+    )}
+  </div>`
+}
 
 function Lines({ of, save, fail: _, ...more }) {
   const [text, setText] = useState((of.value ?? []).join('\n'))
