@@ -37,7 +37,7 @@ test: setup $(CHROMIUM) $(VENV)/.bubblewrap  ## everything: lint, types, layers,
 	@$(MAKE) --no-print-directory lint types layers
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m tests.mcp.set_up
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 3
 
 check: setup lint types layers unit  ## the everyday check, under a minute
 
