@@ -8,7 +8,7 @@ import pytest
 from halocline.context.budget import RULE, RULES
 from halocline.context.instruction_files import MOST_FILES, Reader
 from halocline.context.instruction_places import Roots
-from halocline.context.instructions import FolderInstructions, active_instructions
+from halocline.context.instructions import FolderInstructions
 from halocline.controller.instructions import LiveInstructions, roots_of
 from halocline.protocol.fold import reduce
 from halocline.protocol.instructions import InstructionsLoaded
@@ -82,7 +82,7 @@ def test_every_place_of_the_list_is_read(ground, row):
     text = "---\nalwaysApply: true\napplyTo: '**'\n---\nUse tabs."
     ground.write(name, text if row.dialect != "plain" else "Use tabs.", root=row.root)
     _, section, state = ground.begins()
-    (one,) = active_instructions(state)
+    (one,) = state.instructions
     assert one.file.why == "always"
     assert one.file.of == row.owner
     assert f"## {one.file.path} (" in section
@@ -323,7 +323,7 @@ def test_a_rule_for_paths_holds_once_a_file_was_read_and_is_told_once(ground):
     assert "<rule>\nReturn JSON.\n</rule>" in event.content[0].text
     state = reduce(state, event)
     assert rules.news(state) is None
-    assert [one.text for one in active_instructions(state)] == [event.content[0].text]
+    assert [one.text for one in state.instructions] == [event.content[0].text]
     assert rules.news(prompted(state, "something else")) is None
 
 
@@ -373,7 +373,7 @@ def test_what_changed_came_or_went_is_told_with_the_next_prompt_and_not_before(g
     assert "new and longer" in words[0]
     assert words[3] == "These files of rules hold no longer: CLAUDE.md."
     state = reduce(prompted(state, "go on"), event)
-    assert sorted(one.file.path for one in active_instructions(state)) == [".cursorrules", "AGENTS.md", "src/AGENTS.md"]
+    assert sorted(one.file.path for one in state.instructions) == [".cursorrules", "AGENTS.md", "src/AGENTS.md"]
     assert rules.news(prompted(state, "and on")) is None
 
 
@@ -384,7 +384,7 @@ def test_a_rule_that_is_switched_off_or_on_again_is_told_of(ground):
     event = rules.news(prompted(state, "go on"))
     assert event.gone == ("AGENTS.md",)
     state = reduce(state, event)
-    assert active_instructions(state) == ()
+    assert state.instructions == ()
     ground.off = frozenset()
     assert told(rules.news(prompted(state, "go on"))) == {"AGENTS.md": "always"}
 

@@ -3,7 +3,6 @@
 import pytest
 from tests.journeys.soundness import assert_sound
 
-from halocline.context.instructions import active_instructions
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
 from halocline.providers.scripted import Call, Turn
@@ -62,7 +61,7 @@ async def test_a_rule_for_paths_is_told_once_before_the_next_request(journey):
     assert "Return JSON." not in system_prompt(journey)
     (event,) = loaded(journey)
     assert whys(event) == {".clinerules/api.md": "src/api/users.py was read"}
-    (one,) = active_instructions(journey.state)
+    (one,) = journey.state.instructions
     assert "Return JSON." in one.text
     assert_sound(journey.logged)
 
@@ -96,7 +95,7 @@ async def test_a_task_that_is_opened_again_hears_of_what_changed_meanwhile(journ
     journey.write("src/AGENTS.md", "Of src, newer.")
     changed = Turn(text="done", expect=("This file of rules changed", "newer", "hold no longer: AGENTS.md."))
     await journey.run(Turn(calls=(reading("src/a.py"),)), DONE, changed, resume=journey.task)
-    assert [one.file.path for one in active_instructions(journey.state)] == ["src/AGENTS.md"]
+    assert [one.file.path for one in journey.state.instructions] == ["src/AGENTS.md"]
     assert "Use tabs." in system_prompt(journey)
 
 

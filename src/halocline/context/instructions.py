@@ -13,7 +13,7 @@ from halocline.context.front_matter import When
 from halocline.context.globs import fitting_path
 from halocline.context.instruction_files import Reader, RuleFile
 from halocline.context.touched import Touched, folders_of
-from halocline.protocol.instructions import SOURCE, ActiveInstruction, Beginning, InstructionFile, InstructionsLoaded
+from halocline.protocol.instructions import SOURCE, Beginning, InstructionFile, InstructionsLoaded
 from halocline.protocol.messages import Note
 from halocline.protocol.obeyed import NESTED
 from halocline.protocol.state import State
@@ -32,11 +32,6 @@ class Chosen(Value, frozen=True):
 
     file: RuleFile
     why: str
-
-
-def active_instructions(state: State) -> tuple[ActiveInstruction, ...]:
-    """The rules in force, in the order in which they were told; those without a text stand in the system prompt."""
-    return state.instructions
 
 
 def chosen(files: Iterable[RuleFile], paths: Mapping[str, str], held: frozenset[str] = frozenset()) -> list[Chosen]:

@@ -34,7 +34,7 @@ _DEEDS = {
 
 
 class Touched:
-    """`touched`, at the price of what is new since it was last asked."""
+    """The files of one task, at the price of what is new since it was last asked."""
 
     def __init__(self) -> None:
         self._begin()
@@ -46,7 +46,7 @@ class Touched:
         self._said: tuple[int, Sequence[str]] = (-1, ())
 
     def of(self, state: State) -> dict[str, str]:
-        """The same as `touched(state)`."""
+        """Paths, relative to the workspace, and what was done with each; the same however often it was asked."""
         messages = state.messages
         if self._at > len(messages) or (self._at and messages[self._at - 1] is not self._last):
             self._begin()
@@ -82,11 +82,6 @@ class Touched:
         found = {**newer, **said, **older, **long_ago} | older | said | newer
         found.pop("", None)
         return found if len(found) <= MOST else dict(islice(found.items(), MOST))
-
-
-def touched(state: State) -> dict[str, str]:
-    """Paths, relative to the workspace, and what was done with each."""
-    return Touched().of(state)
 
 
 def folders_of(paths: Iterable[str]) -> Iterator[str]:

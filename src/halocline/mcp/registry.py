@@ -93,10 +93,6 @@ class Offered(Value, frozen=True, rename="camel"):
         return (self.repository.url if self.repository else "") or self.website_url
 
 
-class _Wrapped(Value, frozen=True):
-    server: Offered | None = None
-
-
 class _Page(Value, frozen=True):
     servers: tuple[JsonObject, ...] = ()
 
