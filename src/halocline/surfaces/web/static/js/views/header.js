@@ -16,7 +16,7 @@ function activity(f, now) {
   if (!f.running)
     return f.last?.reason === 'error' ? 'Failed' : f.last?.reason === 'cancelled' ? 'Stopped' : f.last ? 'Done' : 'New'
   const lasted = Math.max(0, Math.round(now - (f.activitySince ?? f.since)))
-  if (f.activity === 'tool') return `${f.tool.kind === 'execute' ? 'Running' : 'Doing'} ${f.tool.title} · ${lasted} s`
+  if (f.activity === 'tool') return `${f.tool.kind === 'execute' ? 'Running ' : ''}${f.tool.title} · ${lasted} s`
   if (f.activity === 'retry')
     return `Tries again in ${Math.max(0, Math.round((f.retry.until - Date.now()) / 1000))} s: ${f.retry.cause}`
   if (f.activity === 'thinking') return `Thinking · ${lasted} s`
