@@ -1,5 +1,6 @@
 """The notes for tasks in one folder, as a person handles them: shown, numbered across both files, removed."""
 
+import re
 from pathlib import Path
 
 from halocline.context.memory import (
@@ -22,6 +23,16 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
 LARGEST = 1_000_000
+NOTE = re.compile(r"# +(\S[^\n]*)")
+"""A prompt that is a note: one line behind a hash. A heading that has text below it is none."""
+OFF = "Notes are off, so no task would read it."
+HOW_ON = "To switch them on: memory = true in settings.toml. Or say it to the agent, without the hash."
+
+
+def note_in(prompt: str) -> str:
+    """The note that a person typed in the place of a prompt; empty when it is none."""
+    found = NOTE.fullmatch(prompt.strip())
+    return found[1].strip() if found else ""
 
 
 class Remembered(Value, frozen=True):
@@ -67,6 +78,17 @@ class Memory:
             own = tuple(note for note in notes if note.file == file)
             sources.append(Source(file, own, words_beside(text), len(text) > LONGEST))
         return [source for source in sources if source.notes or source.beside]
+
+    async def keep(self, text: str) -> Path:
+        """Write a note of the person's own down, for tasks in the folder to begin with; gives its file.
+
+        Raises:
+            UsageError: notes are off, it is none, or its file cannot be written.
+        """
+        if not self.on:
+            raise UsageError(OFF, HOW_ON)
+        await self.add(text, project=False)
+        return self.personal
 
     async def add(self, text: str, *, project: bool) -> None:
         """Write a note of the person's down, in the project's file or in their own. Raises UsageError."""

@@ -284,3 +284,24 @@ def test_an_edit_is_seen_while_it_is_written_and_then_its_diff(halo: Halo) -> No
     person.sees("writing calc.py", "edit 1 at line 2 · +1 −0", "-     return a - b", "+     total = a + b")
     person.sees("\x1b[J").sees("Edit calc.py", "+2", "Mended.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
+
+
+def test_a_line_behind_a_hash_is_kept_as_a_note_and_sent_to_nobody(halo: Halo) -> None:
+    settings = halo.home / "settings.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("memory = true\n")
+    person = Person(halo, "-m", halo.script(HI))
+    person.sees(COMPOSER).types("# the tests need a database\r").sees("Noted in", "from now on", COMPOSER)
+    person.types("hello\r").sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    (kept,) = (halo.home / "memory").rglob("*.md")
+    assert "- the tests need a database\n" in kept.read_text()
+    assert [event.content[0].text for event in halo.log() if isinstance(event, ev.TurnStarted)] == ["hello"]
+
+
+def test_a_note_is_refused_where_notes_are_off(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script(HI))
+    person.sees(COMPOSER).types("# the tests need a database\r").sees("Notes are off", "memory = true", COMPOSER)
+    person.types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert not (halo.home / "memory").exists()

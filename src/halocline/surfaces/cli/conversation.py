@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from halocline.controller.client import Client
@@ -145,6 +146,8 @@ class Conversation:
         while prompt and not self._leaving:
             if typed and self._view.asks and self._stays and prompt.lstrip().startswith("!"):
                 await self._run_own(prompt.strip().removeprefix("!"))
+            elif typed and self._view.asks and self._stays and await self._was_note(prompt):
+                pass
             elif typed and self._view.asks and prompt.lstrip().startswith("/") and await self._was_ours(prompt):
                 if self.leaves_for:
                     return False
@@ -214,6 +217,22 @@ class Conversation:
         finally:
             self._own = None
             self._keep()
+
+    async def _was_note(self, prompt: str) -> bool:
+        """Keep what stands behind a hash for tasks to come. False when the prompt is no such line."""
+        if not prompt.lstrip().startswith("# "):
+            return False
+        from halocline.controller.memory import note_in
+
+        if not (note := note_in(prompt)):
+            return False
+        try:
+            file = await self._client.memory_of(Path(self._client.state(self._task).workspace)).keep(note)
+        except UsageError as error:
+            self._view.say(f"{error.text} {error.hint}".rstrip())
+        else:
+            self._view.say(f"Noted in {file}: tasks that begin in this folder from now on know it.")
+        return True
 
     async def _answered(self, text: str) -> bool:
         """Answer a word with a slash that is not for the model. False when it is none."""

@@ -27,10 +27,13 @@ class NewRule(OfFolder, frozen=True):
     example: str = ""
 
 
-class NewNote(OfFolder, frozen=True):
+class OwnNote(OfFolder, frozen=True):
+    text: str
+
+
+class NewNote(OwnNote, frozen=True):
     """For everybody who works in the project (`project`), or for this person alone."""
 
-    text: str
     project: bool = False
 
 
@@ -82,6 +85,11 @@ async def memory_add(desk: Desk, which: NewNote) -> bool:
     return True
 
 
+async def memory_keep(desk: Desk, which: OwnNote) -> str:
+    """Keep a note of the person's own, where notes are on; gives its file."""
+    return str(await desk.client.memory_of(folder(which.workspace)).keep(which.text))
+
+
 async def memory_remove(desk: Desk, which: OfNote) -> Remembered:
     """Remove the note with this number; gives it."""
     return await desk.client.memory_of(folder(which.workspace)).forget(which.number)
@@ -109,5 +117,6 @@ ACTIONS: Rows = {
     "rule_off": Row(OfPath, rule_off),
     "rule_new": Row(NewRule, rule_new),
     "memory_add": Row(NewNote, memory_add),
+    "memory_keep": Row(OwnNote, memory_keep),
     "memory_remove": Row(OfNote, memory_remove),
 }

@@ -66,3 +66,6 @@ export function ranked(typed, all, most, nameOf = (one) => one) {
   }
   return heaps.flat().slice(0, most)
 }
+
+/** Whether what was typed is a note of the person: one line behind a hash. A heading with text below it is none. */
+export const isNote = (typed) => /^# +\S[^\n]*$/.test(typed.trim())

@@ -4,6 +4,7 @@ import { query } from '../line.js'
 import { attachAgain, chipsIn, files, removeFile } from '../attach.js'
 import { modelNamed, offered, seeing } from '../models.js'
 import { shown, short, size, tokens } from '../format.js'
+import { isNote } from '../mention.js'
 import { Icon } from '../icons.js'
 import { Behind } from './marked.js'
 
@@ -76,6 +77,13 @@ export default function Chips({ field, task, place, typed, model, where, onModel
       <span>
         <${Icon} name="terminal" size="13" /> Enter runs this as your own command. Nobody is asked; the agent hears of
         it with your next message.
+      </span>
+    </p>`
+  if (isNote(typed) && !given.length)
+    return html`<p class="chips soft tiny" role="status">
+      <span>
+        <${Icon} name="book" size="13" /> Enter keeps this as a note for tasks that begin here. With a second line it is a
+        message.
       </span>
     </p>`
   const behind = html`<${Behind} field=${field} typed=${typed} known=${mentioned.map((one) => one.text)} />`

@@ -8,6 +8,7 @@ import { enqueue, queues, steer as steerInto, steered } from '../queue.js'
 import { outbox } from '../outbox.js'
 import { draftOf, drafts, remember, setDraft, usedModel } from '../prefs.js'
 import { attachmentsOf, loadMenu, useMenu, useAttaching, useRecall, useStash } from '../writing.js'
+import { isNote } from '../mention.js'
 import { answer } from '../answering.js'
 import { Bar } from './bar.js'
 import { Lazy } from './lazy.js'
@@ -95,6 +96,12 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
       write(''),
       import('../own.js')
         .then((own) => own.run(text.slice(1), task, onSend))
+        .catch((error) => (complain(error), field.current && write(text))))
+    if (isNote(text) && !given)
+      return void (remember(text),
+      write(''),
+      import('../note.js')
+        .then((note) => note.keep(text, task ? f.workspace : workspace))
         .catch((error) => (complain(error), field.current && write(text))))
     if (question && !attachmentsOf(id).length)
       return void (write(''), remember(text), answer(task, question.request, text))
@@ -189,10 +196,10 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     ></textarea>
     <span class="hidden-text" id="composer-keys">
       Enter ${running ? (f.parent ? '' : 'queues, Ctrl+Enter ') + 'sends into the running turn' : 'sends'}. At-sign
-      mentions, slash has words, an exclamation mark runs a command of yours.
+      mentions, slash has words, an exclamation mark runs a command of yours, a hash keeps a note.
     </span>
     ${
-      (given || typed.length > 900 || /^[/!]|@|\[p/.test(typed)) &&
+      (given || typed.length > 900 || /^(?:[/!]|# )|@|\[p/.test(typed)) &&
       html`<${Lazy}
         load=${loadChips}
         field=${field}

@@ -1,0 +1,19 @@
+// A note of the person: `# we use tabs here`. Tasks that begin in the folder from now on know it; the running one does not.
+import { act, query } from './line.js'
+import { complain, toast } from './store.js'
+
+export async function keep(typed, workspace) {
+  const text = typed.replace(/^# +/, '')
+  await act('memory_keep', { workspace, text })
+  toast('Noted: tasks that begin in this folder from now on know it.', {
+    undo: () => forget(text, workspace).catch(complain),
+  })
+}
+
+async function forget(text, workspace) {
+  const { files } = await query('memory', { workspace })
+  const said = text.split(/\s+/).join(' ').trim()
+  const note = files.flatMap((file) => file.notes).findLast((one) => one.text === said)
+  if (note) await act('memory_remove', { workspace, number: note.number })
+  toast(note ? 'The note is gone.' : 'The note is not there any more.')
+}
