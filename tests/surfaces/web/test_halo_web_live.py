@@ -140,8 +140,8 @@ async def test_a_task_that_was_only_looked_at_is_nobodys_when_its_terminal_ends(
             while (await one.ask("task", task=task))["writer"]:
                 await asyncio.sleep(0.1)
         done = await halo.run("run", "-r", task, "-m", halo.script(HI, HI, HI, name="later"), "again")
+        assert done.code == 0, done.err
         await one.event("turn_ended", task)
-    assert done.code == 0
 
 
 async def test_a_terminal_attaches_to_a_task_of_a_page_and_both_see_the_same(halo: Halo) -> None:

@@ -6,6 +6,7 @@ no more is read from it than is being answered.
 """
 
 import asyncio
+import os
 from contextlib import suppress
 from typing import Any
 
@@ -169,7 +170,8 @@ class Visit:
                     # What went on when it was closed does not any more.
                     await self._tell(task, part, fresh=was_live and not begin, was_live=was_live, live=is_all)
                 after, was_live = past[-1].seq if past else after, True
-            if not self._client.is_open(task) and self._client.writer(task):
+            # While it is let go here, this process holds it a moment longer: it must not be joined for that.
+            if not self._client.is_open(task) and self._client.writer(task) not in ("", str(os.getpid())):
                 await self._desk.join(task)
             if self._client.is_open(task):
                 return after
