@@ -2,7 +2,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given as any_of
 
-from halocline.context.touched import MOST, Touched, folders_of, named_in, touched
+from halocline.context.touched import MOST, Touched, folders_of, named_in
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state import State
 
@@ -16,7 +16,7 @@ def said(*words: str) -> UserMessage:
 
 
 def of(*messages: UserMessage | AssistantMessage, **more: object) -> dict[str, str]:
-    return touched(State(workspace="/w", messages=messages, **more))
+    return Touched().of(State(workspace="/w", messages=messages, **more))
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_who_asks_after_each_message_hears_the_same_as_who_asks_once(messages, l
     known = Touched()
     for messages_then in (*(messages[:end] for end in range(len(messages) + 1)), messages[:left], messages):
         state = State(workspace="/w", messages=tuple(messages_then), files_changed=frozenset({"old.py"}))
-        assert list(known.of(state).items()) == list(touched(state).items())
+        assert list(known.of(state).items()) == list(Touched().of(state).items())
