@@ -80,8 +80,10 @@ async def test_while_a_turn_runs_it_runs_beside_it_and_is_heard_before_the_next_
     client = journey.client([Turn(calls=(shell("echo ready; read x < gate", "c1"),)), Turn(text="ok", expect="[exit")])
 
     def answer(event):
+        if isinstance(event, ev.OwnCommandEnded):
+            (journey.workspace / "gate").write_text("go\n")
         ready = isinstance(event, ev.ToolCallProgressed) and event.call == "c1"
-        return cmd.RunCommand(task=journey.task, command="echo go > gate; echo sent") if ready else None
+        return cmd.RunCommand(task=journey.task, command="echo sent") if ready else None
 
     await journey.open(client)
     await journey.prompt(client, answer=answer, after=0)
