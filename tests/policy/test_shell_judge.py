@@ -54,7 +54,7 @@ def test_what_only_reads_runs_in_a_form_made_from_its_words(workspace, command, 
 
 def test_reading_whole_folders_leaves_out_what_may_hold_secrets(workspace):
     assert "--exclude=.env" in (judged(workspace, "grep -rn x .").canonical or "")
-    assert "--glob=!.env" in (judged(workspace, "rg x").canonical or "")
+    assert "--glob='!.env'" in (judged(workspace, "rg x").canonical or "")
     assert "! -iname '.env'" in (judged(workspace, "find . -name '*.py' | xargs cat").canonical or "")
 
 

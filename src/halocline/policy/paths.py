@@ -4,25 +4,13 @@ import os
 import stat
 from pathlib import Path
 
+from halocline.policy.sensitive_names import fold, is_secret, runs_later
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.obeyed import OBEYED, OBEYED_AT_HOME
 from halocline.protocol.rules import OtherRoot, Place
 from halocline.protocol.values import Value
 
-OTHERS = (
-    *(".git", ".hg", ".husky", ".githooks", ".vscode", ".idea", ".devcontainer", ".envrc", ".gitmodules"),
-    *(".github/workflows", ".halocline", ".clinerules", ".claude"),
-)
-RUNS_LATER = tuple(f"/{name.lower()}/" for name in dict.fromkeys((*OTHERS, *OBEYED, *OBEYED_AT_HOME)))
-"""Places in a project whose content is executed, or obeyed, by some program later, Halocline among them; each between
-slashes, and small, as some disks do not tell large letters from small ones."""
-
 IGNORE_FILES = (".haloclineignore", ".clineignore")
 """Files that say, as `.gitignore` does, which files of the workspace are hidden from the model."""
-
-SECRET_NAMES = (".env", ".netrc", ".pgpass", ".npmrc", ".pypirc", "credentials", "id_rsa", "id_ed25519", "id_ecdsa")
-SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".keystore", ".kdbx")
-HARMLESS = (".env.example", ".env.sample", ".env.template")
 
 
 class Resolved(Value, frozen=True):
@@ -92,7 +80,7 @@ def resolve(
     if outputs and _within(path, os.path.realpath(outputs)):
         return Resolved(path=path, shown=shown, place=Place.OUTPUT)
     place = _place(path, root, os.path.realpath(home))
-    if place is Place.PROJECT and path != spelt and _runs_later(_named_in_root(spelt, real_workspace, roots)):
+    if place is Place.PROJECT and path != spelt and runs_later(_named_in_root(spelt, real_workspace, roots)):
         place = Place.RUNS_LATER  # a link of such a name, to a file of the project with another
     other = root.path if root and root.path != real_workspace else ""
     return Resolved(path=path, shown=shown, place=place, linked=_is_linked(path), root=other)
@@ -123,16 +111,11 @@ def _place(path: str, root: OtherRoot | None, home: str) -> Place:
     inside = os.path.relpath(path, root.path) if root else ""
     if root and root.ignored and hides(root.ignored, inside):
         return Place.IGNORED
-    if _is_secret(os.path.basename(path).lower()):
+    if is_secret(inside or path):
         return Place.SECRET
     if not root:
         return Place.OUTSIDE
-    return Place.RUNS_LATER if _runs_later(inside) else Place.PROJECT
-
-
-def _runs_later(shown: str) -> bool:
-    folded = f"/{shown.lower()}/"
-    return any(name in folded for name in RUNS_LATER)
+    return Place.RUNS_LATER if runs_later(inside) else Place.PROJECT
 
 
 def _is_linked(path: str) -> bool:
@@ -148,14 +131,8 @@ def hides(ignored: tuple[str, ...], path: str) -> bool:
     """Whether ignore files hide a path, which is relative to the workspace."""
     from halocline.policy.patterns import matches
 
-    return path in IGNORE_FILES or (path != "." and matches(ignored, path))
+    return fold(path) in IGNORE_FILES or (path != "." and matches(ignored, path))
 
 
 def _within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def _is_secret(name: str) -> bool:
-    if name in HARMLESS:
-        return False
-    return name in SECRET_NAMES or name.startswith(".env.") or name.endswith(SECRET_ENDINGS)

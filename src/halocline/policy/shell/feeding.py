@@ -8,14 +8,15 @@ import re
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
+from halocline.policy.sensitive_names import SECRET_FILES
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.program import judge_program
-from halocline.policy.shell.readers import READERS, SECRET_PATTERNS
+from halocline.policy.shell.readers import READERS
 from halocline.policy.shell.render import render
 from halocline.policy.shell.tree import Piece, Simple, Word
 
-_NO_SECRETS = " ".join(f"! -iname '{name}'" for name in SECRET_PATTERNS)
+_NO_SECRETS = " ".join(f"! -iname '{name}'" for name in SECRET_FILES)
 _PRINTS = frozenset({"-print", "-print0", "-printf", "-ls", "-quit"})
 _SHOWS_LITTLE = frozenset({"grep", "egrep", "fgrep", "wc", "file", "md5sum", "sha1sum", "sha256sum"})
 _COUNT = re.compile(r"\d{1,4}")
@@ -94,7 +95,8 @@ def _is_meant(find: Simple, words: list[Word]) -> bool:
     """Whether no name asks for secrets, and a program that shows whole files is given files by name."""
     texts = [word.text for word in find.words]
     wanted = [value.lower() for test, value in pairwise(texts) if test in ("-name", "-iname")]
-    secret = any(fnmatchcase(name.replace("*", "x"), pattern) for pattern in wanted for name in SECRET_PATTERNS)
+    examples = [name.replace("?", "_").replace("*", filling) for name in SECRET_FILES for filling in ("", "x")]
+    secret = any(fnmatchcase(name, pattern) for pattern in wanted for name in examples)
     return not secret and (bool(wanted) or words[0].source in _SHOWS_LITTLE or READERS[words[0].source].names_only)
 
 

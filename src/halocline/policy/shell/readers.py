@@ -1,17 +1,16 @@
 """The programs that only read, with the flags that keep it so: none that write, run, connect or follow links."""
 
 import re
+import shlex
 from dataclasses import replace
 
-from halocline.policy.paths import SECRET_ENDINGS, SECRET_NAMES
+from halocline.policy.sensitive_names import SECRET_FILES
 from halocline.policy.shell import little_languages
 from halocline.policy.shell.specs import Given, Role, Spec
 
 PATH, TEXT, NAMED, PROGRAM = Role.PATH, Role.TEXT, Role.NAMED, Role.PROGRAM
-SECRET_PATTERNS = (*SECRET_NAMES, ".env.*", *(f"*{ending}" for ending in SECRET_ENDINGS))
-"""Names of files that hold secrets, as patterns: what reads whole folders leaves them out."""
 
-_WITHOUT_SECRETS = tuple(f"--exclude='{name}'" if "*" in name else f"--exclude={name}" for name in SECRET_PATTERNS)
+_WITHOUT_SECRETS = tuple(f"--exclude={shlex.quote(name)}" for name in SECRET_FILES)
 _NUMBER = re.compile(r"\d{1,4}(\.\d+)?[smhd]?")
 _PS = re.compile(r"auxf?w{0,2}|axuf?|axf?|ax")
 _SETS = re.compile(r"%[-+ #0-9.*hlqjzt]*n")
@@ -155,7 +154,7 @@ READERS: dict[str, Spec] = {
         operands=(TEXT, PATH),
         programs="e",
         shifted="-e --regexp --files --type-list",
-        added=tuple(f"--glob='!{name}'" if "*" in name else f"--glob=!{name}" for name in SECRET_PATTERNS),
+        added=tuple(f"--glob={shlex.quote(f'!{name}')}" for name in SECRET_FILES),
         recursive="always",
     ),
     "find": Spec(

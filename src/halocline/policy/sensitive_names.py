@@ -1,0 +1,162 @@
+"""The names of files that hold secrets, and of files that other programs run or obey later: one list for every reader.
+
+All names are in small letters, and what is compared with them is folded first (`fold`), as some disks do not tell large
+letters from small ones. `*` and `?` are patterns, for the last part of a path only.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from halocline.protocol.obeyed import OBEYED, OBEYED_AT_HOME
+
+SECRET_FILES = (
+    *(".env", ".env.*", ".env-*", ".env_*", ".envrc*", "*.env", ".dev.vars*", "local.settings.json"),
+    *(".netrc", "_netrc", ".authinfo*", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".rediscli_auth"),
+    *(".npmrc", ".pypirc", ".git-credentials", "auth.json", ".terraformrc", "*.tfrc*", "wp-config.php"),
+    *("credentials", ".credentials", "*credential*.json", "*credential*.y*ml", "credential*.toml", "credential*.xml"),
+    *("credential*.ini", "credential*.csv", "credential*.txt", "credential*.properties", "credential*.db"),
+    *(".secret", ".secrets", "secret*.json", "secret*.y*ml", "secret*.toml", "secret*.xml", "secret*.ini"),
+    *("secret*.txt", "secret*.properties", "secret*.env*", "*.secret"),
+    *("*service*account*.json", "*adminsdk*.json", "client_secret*.json", "gha-creds-*.json", "gcp*key*.json"),
+    *("token.json", "token.pickle", ".databrickscfg", ".s3cfg", ".boto", ".passwd-s3fs", "rclone.conf"),
+    *(".smbcredential*", ".msmtprc", ".fetchmailrc", ".offlineimaprc", ".ngrok.yml", "ngrok.yml"),
+    *("*_rsa", "*_dsa", "*_ecdsa", "*_ed25519", "*_ecdsa_sk", "*_ed25519_sk", "ssh_host_*_key"),
+    *("*.pem", "*.key", "*.ppk", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.jks", "*.bks", "*.keystore"),
+    *("*.kdbx", "*.kdb", "*.keytab", "*.agekey", "*.ovpn"),
+    *(".htpasswd*", ".htdigest*", ".vault-token", "*vault?pass*", ".dockercfg", ".dockerconfigjson"),
+    *("kubeconfig*", "*.kubeconfig", "*.tfstate", "*.tfstate.*", "*.tfvars", "*.tfvars.json"),
+    *(".*_history", "key4.db", "logins.json", "cookies.sqlite", "login?data"),
+)
+"""Patterns for names of files. What reads whole folders leaves them out."""
+SECRET_PATHS = (
+    *(".docker/config.json", ".kube/config", ".m2/settings.xml", ".m2/settings-security.xml", ".gem/credentials"),
+    *(".gradle/gradle.properties", ".config/gh/hosts.yml", ".config/hub", ".mc/config.json", ".snowsql/config"),
+    *(".config/sops/age/keys.txt", ".config/git/credentials", ".cargo/credentials.toml", ".svn/auth"),
+)
+"""Ends of paths, for names that mean nothing by themselves."""
+SECRET_FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".secrets", ".config/gcloud", ".config/op")
+"""Folders of which everything counts as secret."""
+_KEYS = re.compile(r".*\.(pem|key|ppk|p8|p12|pfx|pkcs12|jks|bks|keystore|kdbx?|keytab|agekey)")
+_EXAMPLE = re.compile(
+    r"(.*[._-])?(examples?|samples?|template|tmpl|tpl|dist|defaults?|schema)"
+    r"(\.(env|json|ya?ml|toml|xml|ini|txt|csv|properties|tfvars|php))?"
+)
+"""Names like `.env.example` and `secrets.sample.yml`, which hold no secret."""
+
+_HISTORY = (
+    *(".git", ".gitmodules", ".gitattributes", ".gitconfig", ".lfsconfig", ".hg", ".hgrc", ".hgsub", ".svn", ".jj"),
+    *(".bzr", ".config/git", ".husky", ".githooks", ".pre-commit-config.yaml", ".pre-commit-config.yml"),
+    *(".pre-commit-hooks.yaml", ".lefthook", ".overcommit.yml", ".arcconfig", "info/attributes"),
+)
+_CI = (
+    *(".github/workflows", ".github/actions", ".github/dependabot.yml", ".github/dependabot.yaml"),
+    *(".gitlab-ci.yml", ".gitlab-ci.yaml", ".gitlab/ci", ".circleci", "jenkinsfile", ".jenkins", ".travis.yml"),
+    *("azure-pipelines.yml", "azure-pipelines.yaml", ".azure-pipelines", ".azuredevops", "bitbucket-pipelines.yml"),
+    *(".drone.yml", ".drone.yaml", ".drone.jsonnet", ".drone.star", ".woodpecker", ".woodpecker.yml"),
+    *(".woodpecker.yaml", ".buildkite", "appveyor.yml", ".appveyor.yml", ".cirrus.yml", ".cirrus.star", ".semaphore"),
+    *(".teamcity", ".forgejo/workflows", ".gitea/workflows", "cloudbuild.yml", "cloudbuild.yaml", "buildspec.yml"),
+    *("buildspec.yaml", "wercker.yml", "codefresh.yml", ".builds", ".build.yml", ".taskcluster.yml", ".zuul.yaml"),
+    *(".zuul.d", ".prow.yaml", "screwdriver.yaml", "bitrise.yml", "codemagic.yaml", ".gocd.yaml", ".tekton"),
+    *("renovate.json", "renovate.json5", ".renovaterc", ".mergify.yml", ".readthedocs.yml", ".readthedocs.yaml"),
+)
+_EDITORS = (
+    *(
+        ".vscode",
+        ".idea",
+        ".devcontainer",
+        ".devcontainer.json",
+        ".zed",
+        ".vs",
+        ".theia",
+        ".fleet",
+        ".nova",
+        ".settings",
+    ),
+    *(".exrc", ".vimrc", ".gvimrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".vim", ".nvim", ".helix", ".kak", ".emacs"),
+    *(".emacs.d", ".dir-locals.el", ".dir-locals-2.el", ".projectile", ".gitpod.yml", ".gitpod.dockerfile", ".replit"),
+    *("replit.nix", ".idx", ".config/nvim", ".config/helix", ".config/zed", ".config/emacs"),
+)
+_SHELLS = (
+    *(".envrc", ".direnv", "mise.toml", ".mise.toml", "mise.local.toml", ".mise.local.toml", ".mise"),
+    *("mise/config.toml", ".tool-versions", ".autoenv", ".autoenv.zsh", ".bashrc", ".bash_profile", ".bash_login"),
+    *(".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc"),
+    *(".cshrc", ".tcshrc", ".login", ".inputrc", ".config/fish", ".config/nushell", ".xinitrc", ".xprofile"),
+    *(".xsession", ".xsessionrc", ".pam_environment", ".config/autostart", ".config/systemd", ".config/environment.d"),
+    *(".local/bin", "library/launchagents", ".crontab", ".screenrc", ".tmux.conf", ".config/tmux", ".wgetrc"),
+    *(".curlrc", ".mailcap", ".lessfilter"),
+)
+_INTERPRETERS = (
+    *(".gdbinit", ".gdbearlyinit", ".lldbinit", ".perldb", ".pdbrc", ".pdbrc.py", ".pythonrc", ".pythonrc.py"),
+    *("sitecustomize.py", "usercustomize.py", ".ipython", ".jupyter", ".irbrc", ".pryrc", ".rprofile", ".renviron"),
+    *(".psqlrc", ".sqliterc", ".ghci", ".octaverc", ".sbclrc", ".node_repl", ".pnpmfile.cjs", ".pnpmfile.mjs"),
+    *("pnpmfile.js", ".yarnrc", ".yarnrc.yml", ".yarn", "bunfig.toml", ".bunfig.toml", ".cargo/config.toml"),
+    *(".cargo/config", ".mvn", "gradle/wrapper", "gradle/init.d", ".gradle", "pyvenv.cfg", ".venv/bin", "venv/bin"),
+    *("node_modules/.bin", ".vagrant.d", ".config/pip", ".pip"),
+)
+_AGENTS = (
+    *(".halocline", ".haloclineignore", ".cline", ".clinerules", ".clineignore", ".claude", ".mcp.json", "mcp.json"),
+    *(".mcp", ".agents", ".agent", "agent.md", ".cursor", ".cursorrules", ".cursorignore", ".gemini", ".geminiignore"),
+    *(".codex", ".roo", ".roomodes", ".roorules", ".rooignore", ".kiro", ".amazonq", ".windsurf", ".codeium"),
+    *(".opencode", "opencode.json", "opencode.jsonc", ".continue", ".continuerc.json", ".continuerules"),
+    *(".aider.conf.yml", ".aider.model.settings.yml", ".crush", "crush.json", ".crush.json", "crush.md", ".goose"),
+    *(".goosehints", ".qwen", ".zencoder", ".augment", ".augment-guidelines", ".junie", ".trae", ".kilocode"),
+    *(".kilocodemodes", ".openhands", ".openhands_instructions", ".factory", ".warp", "warp.md", ".tabnine", ".cody"),
+    *(".sourcegraph", ".copilot", ".github/agents", ".github/prompts", ".github/chatmodes", ".github/skills"),
+    *(".github/hooks", ".github/copilot-setup-steps.yml", ".rules", ".void", ".devin", ".rovodev", ".iflow"),
+    *(".codebuddy", ".grok", ".plandex", ".amp", ".config/opencode", ".config/goose", ".config/crush", ".config/amp"),
+)
+RUNS_LATER = tuple(
+    f"/{name.lower()}/"
+    for name in dict.fromkeys(
+        (*_HISTORY, *_CI, *_EDITORS, *_SHELLS, *_INTERPRETERS, *_AGENTS, *OBEYED, *OBEYED_AT_HOME)
+    )
+)
+"""Places whose content is executed, or obeyed, by some program later, Halocline among them; each between slashes."""
+RUNS_LATER_FILES = (
+    *("*.code-workspace", "*.sublime-project", "*.pth", ".envrc.*", ".mise.*.toml", "mise.*.toml", "jenkinsfile.*"),
+    *("lefthook.*", ".lefthook.*", "lefthook-local.*", ".lefthook-local.*", ".lintstagedrc*", "lint-staged.config.*"),
+    *(".simple-git-hooks.*", "simple-git-hooks.*", ".commitlintrc*", "commitlint.config.*", ".aider*.yml"),
+    *("*.gitlab-ci.yml", "*.gitlab-ci.yaml", "*.gdbinit", ".bash_profile.*", "._pth"),
+)
+"""Patterns for names of such files."""
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad]")
+
+
+def fold(path: str) -> str:
+    """A path as disks compare it that ignore letter case, accents' composition and invisible characters."""
+    if path.isascii():
+        return path.lower()
+    import unicodedata  # only needed for other scripts
+
+    return _INVISIBLE.sub("", unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold()))
+
+
+def is_secret(path: str) -> bool:
+    """Whether a file of that name may hold secrets. `path` is relative to a folder of the task, or absolute."""
+    folded = fold(path).rstrip("/")
+    name = folded.rpartition("/")[2]
+    if _EXAMPLE.fullmatch(name) and not _KEYS.fullmatch(name):
+        return False
+    around = f"/{folded}/"
+    return bool(
+        _one_of(SECRET_FILES).fullmatch(name)
+        or around.endswith(tuple(f"/{end}/" for end in SECRET_PATHS))
+        or any(f"/{folder}/" in around for folder in SECRET_FOLDERS)
+    )
+
+
+def runs_later(path: str) -> bool:
+    """Whether other programs run or obey a file of that name. `path` is relative to a folder of the task."""
+    folded = fold(path).rstrip("/")
+    around = f"/{folded}/"
+    name = folded.rpartition("/")[2]
+    return any(place in around for place in RUNS_LATER) or bool(_one_of(RUNS_LATER_FILES).fullmatch(name))
+
+
+@cache
+def _one_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    """Compiled when the first path is judged, not at every start."""
+    from fnmatch import translate
+
+    return re.compile("|".join(map(translate, patterns)))

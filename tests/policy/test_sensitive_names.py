@@ -1,0 +1,117 @@
+import pytest
+
+from halocline.policy.gate import Posture, decide
+from halocline.policy.sensitive_names import (
+    RUNS_LATER,
+    RUNS_LATER_FILES,
+    SECRET_FILES,
+    SECRET_FOLDERS,
+    SECRET_PATHS,
+    is_secret,
+    runs_later,
+)
+from halocline.ports.tool import Summary
+from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.rules import Verdict
+from halocline.tools import apply_patch, read_file, replace_in_file, write_to_file
+
+ASK, EDITS, AUTO = ApprovalMode.ASK, ApprovalMode.ACCEPT_EDITS, ApprovalMode.AUTO
+
+
+def instances(patterns):
+    return [pattern.replace("?", "_").replace("*", filling) for pattern in patterns for filling in ("", "x")]
+
+
+SECRETS = [
+    *instances(SECRET_FILES),
+    *SECRET_PATHS,
+    *(f"{folder}/x" for folder in SECRET_FOLDERS),
+    *(".git-credentials", "service-account.json", "gcp_service_account_prod.json", "id_dsa", "id_ed25519_sk"),
+    *("firebase-adminsdk-1.json", ".env.production", "prod.env", "terraform.tfstate.backup", "credentials.yaml"),
+]
+PLACES = [place.strip("/") for place in RUNS_LATER]
+LATER = sorted({*PLACES, *(f"{place}/x" for place in PLACES), *instances(RUNS_LATER_FILES)})
+READABLE = [
+    *(".env.example", ".env.sample", ".env.template", ".env.dist", ".env.local.example", "example.env", "env.py"),
+    *("secrets.example.yml", "credentials-sample.json", "terraform.tfvars.example", "id_rsa.pub", "credentials.py"),
+    *("secret_store.ts", "secrets.go", "keys.py", "README.md", "environment.yml", "package.json", "tokenizer.json"),
+    *("known_hosts.md", ".environment", "config.json", "kube/config", "docker/config.json", "auth.ts", "monkey.py"),
+]
+ORDINARY = [
+    *("Makefile", "Dockerfile", "package.json", "pyproject.toml", "Cargo.toml", "src/a.py", "tests/conftest.py"),
+    *("setup.py", "build.gradle", "CMakeLists.txt", ".gitignore", ".editorconfig", ".prettierrc", ".eslintrc.json"),
+    *("docs/git.md", "src/agents/x.py", "src/cursor/x.ts", ".github/ISSUE_TEMPLATE/bug.md", "tsconfig.json"),
+    *(
+        "vite.config.ts",
+        "README.md",
+        "src/rules.py",
+        "gradle.properties",
+        "src/vim/x",
+        "continue/x",
+        "docker-compose.yml",
+    ),
+]
+
+
+def posture(tmp_path, approval_mode=ASK, **more):
+    return Posture(tmp_path / "w", tmp_path / "home", Mode.ACT, approval_mode, **more)
+
+
+@pytest.fixture
+def verdict(tmp_path):
+    (tmp_path / "w").mkdir()
+    return lambda call, mode=ASK: decide(call, posture(tmp_path, mode)).verdict
+
+
+def written(path):
+    """All that the tools write to a file with."""
+    patch = f"*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch"
+    yield write_to_file.summary(write_to_file.Input(path, "x"))
+    yield replace_in_file.summary(replace_in_file.Input(path, "x"))
+    yield apply_patch.summary(apply_patch.Input(patch))
+    yield apply_patch.summary(apply_patch.Input(patch.replace("Add", "Delete").replace("+x\n", "")))
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_is_never_read_unasked(verdict, name):
+    for path in (name, f"deep/er/{name}", f"deep/{name.upper()}"):
+        call = read_file.summary(read_file.Input(path))
+        assert {verdict(call, mode) for mode in (ASK, EDITS, AUTO)} == {Verdict.ASK}, path
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_is_never_written_unasked(verdict, name):
+    asked = {verdict(call, mode) for call in written(name) for mode in (ASK, EDITS, AUTO)}
+    assert asked == {Verdict.ASK}
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_examples_and_code_of_such_a_name_stay_readable(verdict, name):
+    assert not is_secret(name)
+    assert verdict(read_file.summary(read_file.Input(name))) is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_runs_later_is_never_written_unasked(verdict, name):
+    for path in (name, f"deep/er/{name.upper()}"):
+        asked = {verdict(call, mode) for call in written(path) for mode in (ASK, EDITS, AUTO)}
+        assert asked == {Verdict.ASK}, path
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_work_is_no_place_of_that_kind(verdict, name):
+    assert not runs_later(name)
+    assert {verdict(call, mode) for call in written(name) for mode in (EDITS, AUTO)} == {Verdict.ALLOW}
+
+
+@pytest.mark.parametrize(
+    "name", [".GIT/config", ".g\u200cit/config", ".VSCODE/tasks.json", ".vſcode/tasks.json", ".ｇit/config", ".EnvRC"]
+)
+def test_letters_are_compared_as_disks_may_fold_them(name):
+    assert runs_later(name)
+
+
+def test_the_first_ignore_file_is_never_made_unasked(verdict):
+    for name in (".haloclineignore", ".clineignore", ".HaloclineIgnore"):
+        assert {verdict(call, mode) for call in written(name) for mode in (EDITS, AUTO)} == {Verdict.ASK}
+        assert verdict(Summary("", ToolKind.EXECUTE, command=f"echo x > {name}"), AUTO) is Verdict.ASK
