@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import termios
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -17,7 +18,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, ToolCall
 from halocline.store.paths import Home
 from halocline.surfaces.cli.asking import Asker, Decision
-from halocline.surfaces.cli.keys import Keyboard
+from halocline.surfaces.cli.keys import BEAT, Keyboard, type_keys
 from halocline.surfaces.cli.screen import Screen
 
 ARGUMENTS = {"command": "pytest -q", "requires_approval": True}
@@ -64,10 +65,11 @@ class Terminal:
     def asker(self, *lines: str | None) -> Asker:
         typed = list(lines)
 
-        async def line(prompt: str, initial: str) -> str | None:
+        async def line(keyboard: Keyboard, prompt: str, initial: str, hint: str) -> str | None:
             return typed.pop(0)
 
-        return Asker(self.screen, self.slave, arm_after=0, line=line)
+        self.keyboard = Keyboard(self.slave, silence=0, alone=0)
+        return Asker(self.screen, self.keyboard, line=line)
 
     async def press(self, *keys: str) -> None:
         for key in keys:
@@ -120,28 +122,89 @@ async def test_each_key_means_what_the_menu_says(
 
 @pytest.mark.parametrize("noise", ["x", "\r", "\x1b[A", "yes please", "1"])
 async def test_other_keys_arrows_and_pasted_text_decide_nothing(terminal: Terminal, noise: str) -> None:
-    async with asyncio.timeout(5), Keyboard(terminal.slave, 0) as keyboard:
-        key = asyncio.create_task(keyboard.one_of("ya"))
-        os.write(terminal.master, noise.encode())
+    async with asyncio.timeout(5):
+        keyboard = Keyboard(terminal.slave, silence=0, alone=0)
+        key = asyncio.create_task(keyboard.choose("ya"))
         await turns()
+        os.write(terminal.master, noise.encode())
+        await asyncio.sleep(BEAT)
         os.write(terminal.master, b"a")
         assert await key == "a"
+    keyboard.close()
 
 
 async def test_what_was_typed_before_the_question_decides_nothing(terminal: Terminal) -> None:
     os.write(terminal.master, b"y")
-    assert (await approve(terminal, ["\x1b"])).choice is ev.Choice.REJECT_ONCE
-
-
-async def test_what_is_typed_while_the_keys_are_not_armed_decides_nothing(terminal: Terminal) -> None:
     async with asyncio.timeout(5):
-        keyboard = Keyboard(terminal.slave, arm_after=0.05)
-        arming = asyncio.create_task(keyboard.__aenter__())
+        keyboard = Keyboard(terminal.slave, silence=0.2, alone=0)
+        key = asyncio.create_task(keyboard.choose("ya"))
+        await asyncio.sleep(0.6)
+        os.write(terminal.master, b"a")
+        assert await key == "a"
+    keyboard.close()
+
+
+async def test_a_key_counts_only_in_silence_since_the_last_one_and_before_the_next(terminal: Terminal) -> None:
+    async with asyncio.timeout(20):
+        keyboard = Keyboard(terminal.slave, silence=0.5, alone=0.3)
+        key = asyncio.create_task(keyboard.choose("ya"))
+        for typed in "yayayayaya":
+            await asyncio.sleep(0.1)
+            os.write(terminal.master, typed.encode())
+        await asyncio.sleep(1)
+        os.write(terminal.master, b"a")  # the beginning of a word
+        await asyncio.sleep(0.1)
+        os.write(terminal.master, b"n")
+        await asyncio.sleep(1)
+        os.write(terminal.master, b"y")
+        assert await key == "y"
+        assert keyboard.take_draft() == "yayayayayaan"
+    keyboard.close()
+
+
+async def test_a_busy_program_takes_no_stall_for_silence(terminal: Terminal) -> None:
+    async with asyncio.timeout(20):
+        keyboard = Keyboard(terminal.slave, silence=0.5, alone=0)
+        key = asyncio.create_task(keyboard.choose("ya"))
+        await turns()
+        asyncio.get_running_loop().call_soon(time.sleep, 1)  # the event loop stands still
         await turns()
         os.write(terminal.master, b"y")
-        await arming
+        await asyncio.sleep(1)
+        assert not key.done()
         os.write(terminal.master, b"a")
-        assert await keyboard.key() == "a"
+        assert await key == "a"
+    keyboard.close()
+
+
+async def test_impatient_keys_of_the_menu_are_no_draft_but_words_are(terminal: Terminal) -> None:
+    async with asyncio.timeout(20):
+        keyboard = Keyboard(terminal.slave, silence=0.3, alone=0)
+        for early, draft in [(b"yy\r", ""), (b"yes, but\r", "yes, but")]:
+            key = asyncio.create_task(keyboard.choose("ya"))
+            await turns()
+            os.write(terminal.master, early)
+            await asyncio.sleep(1)
+            os.write(terminal.master, b"y")
+            assert await key == "y"
+            assert keyboard.take_draft() == draft
+    keyboard.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "draft"),
+    [
+        ("one two", "one two"),
+        ("one\rtwo\r", "one\ntwo\n"),
+        ("onn\x7fe", "one"),
+        ("one two\x17", "one "),
+        ("a line\rone two\x15", "a line\n"),
+        ("\x1b[Aup\x1bOB\x1b", "up"),
+        ("\x01\x0c\x12naïve ✓", "naïve ✓"),
+    ],
+)
+def test_a_draft_is_typed_as_in_a_line(typed: str, draft: str) -> None:
+    assert type_keys("", typed) == draft
 
 
 async def test_the_terminal_is_given_back_when_asking_is_cancelled(terminal: Terminal) -> None:
@@ -153,6 +216,7 @@ async def test_the_terminal_is_given_back_when_asking_is_cancelled(terminal: Ter
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
+    terminal.keyboard.close()
     assert termios.tcgetattr(terminal.slave) == before
 
 
@@ -183,7 +247,7 @@ async def test_the_card_is_printed_once_when_the_screen_has_shown_the_event(term
 
 
 async def test_an_edit_offers_no_command_to_change(terminal: Terminal) -> None:
-    await approve(terminal, ["y"], event=EDIT)
+    await approve(terminal, ["y", "y"], event=EDIT)
     assert "edit the command" not in terminal.output.getvalue()
 
 
@@ -208,11 +272,20 @@ async def test_a_question_is_answered_by_a_number_or_by_words(
     assert given == answer
 
 
-@pytest.mark.parametrize(("typed", "answer"), [("Ada", "Ada"), ("", None), (None, None)])
-async def test_a_question_without_options_is_answered_by_words(
-    terminal: Terminal, typed: str | None, answer: str | None
+@pytest.mark.parametrize(
+    ("typed", "answer"), [(["Ada"], "Ada"), (["", " ", "Ada"], "Ada"), ([None], None), (["", None], None)]
+)
+async def test_a_question_without_options_is_answered_by_words_and_asked_again_without(
+    terminal: Terminal, typed: list[str | None], answer: str | None
 ) -> None:
-    assert await terminal.asker(typed).ask_question(ev.QuestionAsked("q1", "Your name?")) == answer
+    assert await terminal.asker(*typed).ask_question(ev.QuestionAsked("q1", "Your name?")) == answer
+
+
+async def test_nothing_is_allowed_before_the_rest_of_a_long_edit_was_shown(terminal: Terminal) -> None:
+    await approve(terminal, ["y", "y"], event=EDIT)
+    first, second = terminal.output.getvalue().split("± Write a.txt")[1:]
+    assert "… 20 more lines" in first
+    assert "line 60" in second
 
 
 PROGRAM = """
@@ -222,12 +295,15 @@ from halocline.controller.assembly import Choices
 from halocline.controller.client import open_client
 from halocline.controller.controller import TaskOptions
 from halocline.surfaces.cli.composer import Composer
+from halocline.surfaces.cli.keys import Keyboard
 from halocline.surfaces.cli.line_input import read_line
 
 async def main():
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
-    print("LINE", repr(await read_line("edit: ", "make test")), flush=True)
+    keyboard = Keyboard(0)
+    print("LINE", repr(await read_line(keyboard, "edit: ", "make test")), flush=True)
+    keyboard.close()
     client = open_client(Choices())
     composer = Composer(client, await client.start(Path.cwd(), TaskOptions(model="scripted/script.toml")))
     for _ in range(3):

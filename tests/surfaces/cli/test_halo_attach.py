@@ -15,6 +15,7 @@ from halocline.controller.client import Client
 from halocline.controller.controller import Controller, TaskOptions
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason, Text
+from halocline.surfaces.cli.keys import SILENCE
 
 HI = {"text": "Hello."}
 WAITS = {"call": [shell("echo began > began; while [ ! -e go ]; do sleep 0.05; done")]}
@@ -154,7 +155,7 @@ async def test_a_terminal_that_takes_over_shows_the_question_anew_and_takes_the_
         await shows(second, "yes, once")
         writer.kill()
         await shows(second, "yes, once")
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(SILENCE + 0.5)
         second.send("y")
         await shows(second, "Hello")
         await shows(second, "Ask for something")
@@ -289,7 +290,7 @@ async def test_an_approval_on_two_terminals_is_gone_from_both_when_one_decides(h
     (halo.folder / "go").touch()
     await shows(first, "yes, once")
     await shows(second, "yes, once")
-    await asyncio.sleep(0.5)
+    await asyncio.sleep(SILENCE + 0.5)
     second.send("y")
     await shows(first, "Hello")
     await shows(second, "Hello")

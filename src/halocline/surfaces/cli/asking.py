@@ -1,6 +1,5 @@
-"""Decisions and answers of a person at a terminal. Nothing is decided by a key that was typed before it was asked."""
+"""Decisions and answers of a person at a terminal: by a key that stands alone, after all of it was shown."""
 
-import sys
 from collections.abc import Awaitable, Callable
 
 from rich.console import Group, RenderableType
@@ -9,62 +8,67 @@ from rich.text import Text
 from halocline.protocol.events import ApprovalRequested, Choice, Grant, QuestionAsked, Scope, ToolKind
 from halocline.surfaces.cli import cards
 from halocline.surfaces.cli.decision import Decision
-from halocline.surfaces.cli.keys import ARM_AFTER, ESCAPE, Keyboard
+from halocline.surfaces.cli.keys import ESCAPE, RESUMED, Keyboard
 from halocline.surfaces.cli.line_input import read_line
 from halocline.surfaces.cli.look import Gutter, wrapped
 from halocline.surfaces.cli.screen import Screen
 from halocline.surfaces.row_kinds import CallRow
 
-ReadLine = Callable[[str, str], Awaitable[str | None]]
+ReadLine = Callable[[Keyboard, str, str, str], Awaitable[str | None]]
 MOST_OPTIONS = 9
+ALLOWING = ("y", "a", "s", "e")
+"""The keys that let a call run, or lead there."""
 
 
 class Asker:
-    """Asks below the card that the screen shows. `fd` is the terminal the keys come from."""
+    """Asks below the card that the screen shows."""
 
-    def __init__(
-        self,
-        screen: Screen,
-        fd: int | None = None,
-        *,
-        arm_after: float = ARM_AFTER,
-        line: ReadLine = read_line,
-    ) -> None:
+    def __init__(self, screen: Screen, keyboard: Keyboard, *, line: ReadLine = read_line) -> None:
         self._screen = screen
-        self._fd = sys.stdin.fileno() if fd is None else fd
-        self._arm_after = arm_after
+        self._keyboard = keyboard
         self._line = line
 
     async def ask_approval(self, event: ApprovalRequested) -> Decision:
-        """Show what would be done and wait for a key."""
+        """Show what would be done and wait for a key. Nothing is allowed before the whole of it was shown."""
         row = self._screen.show_approval(event)
         options = _options(event, row)
         while True:
-            key = await self._key(options)
-            if key == "d":
-                row = self._screen.show_approval(event, whole=True)
+            key = await self._key(options, lambda: self._screen.show_approval(event, again=True, whole=True))
+            if key == "d" or (key in ALLOWING and "d" in options):
+                row = self._screen.show_approval(event, again=True, whole=True)
                 del options["d"]
             elif decision := await self._decision(key, row, event):
                 return decision
 
     async def ask_question(self, event: QuestionAsked) -> str | None:
-        """Show the question and wait for a number or for words; None when the person gives no answer."""
+        """Show the question and wait for a number or for words; None when the person would rather stop."""
         self._screen.show_question(event)
         while event.options:
             numbers = {str(number): "" for number in range(1, len(event.options[:MOST_OPTIONS]) + 1)}
-            key = await self._key({**numbers, "t": "type another answer", ESCAPE: "no answer"})
+            options = {**numbers, "t": "type another answer", ESCAPE: "stop"}
+            key = await self._key(options, lambda: self._screen.show_question(event, again=True))
             if key == ESCAPE:
                 return None
             if key != "t":
                 return event.options[int(key) - 1]
-            if answer := await self._line("› ", ""):
+            if (answer := await self._typed("› ")) and answer.strip():
                 return answer
-        return await self._line("› ", "") or None
+        while (answer := await self._typed("› ", "Type an answer, or stop with Ctrl-C")) is not None:
+            if answer.strip():
+                return answer
+        return None
 
-    async def _key(self, options: dict[str, str]) -> str:
-        with self._screen.passing(_menu(options)):
-            async with Keyboard(self._fd, self._arm_after) as keyboard:
-                return await keyboard.one_of("".join(options))
+    async def _key(self, options: dict[str, str], show_again: Callable[[], object]) -> str:
+        while True:
+            with self._screen.passing(_menu(options)) as erasing:
+                key = await self._keyboard.choose("".join(options))
+                if key != RESUMED:
+                    return key
+                erasing.pop_all()  # other programs wrote below it
+            show_again()
+
+    async def _typed(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
+        return await self._line(self._keyboard, prompt, initial, hint)
 
     async def _decision(self, key: str, row: CallRow, event: ApprovalRequested) -> Decision | None:
         """What a key means; None when the person went back."""
@@ -76,7 +80,7 @@ class Asker:
             case "s":
                 return await self._saved(event)
             case "n":
-                reason = await self._line("Why not? (Enter for no reason) ", "")
+                reason = await self._typed("Why not? (Enter for no reason) ")
                 return None if reason is None else Decision(Choice.REJECT_ONCE, reason.strip())
             case "e":
                 return await self._edited(row)
@@ -87,13 +91,13 @@ class Asker:
         """Which rule to keep; None when the person went back."""
         rules = {str(number): rule for number, rule in enumerate(_rules(event), start=1)}
         shown = {number: f"always allow {cards.granted(*_meant(event, rule))}" for number, rule in rules.items()}
-        key = await self._key({**shown, ESCAPE: "back"})
+        key = await self._key({**shown, ESCAPE: "back"}, lambda: self._screen.show_approval(event, again=True))
         rule = rules.get(key)
         return rule and Decision(Choice.ALLOW_ALWAYS, scope=rule[0], wider=rule[1])
 
     async def _edited(self, row: CallRow) -> Decision | None:
         command = _command(row)
-        edited = await self._line("$ ", command)
+        edited = await self._typed("$ ", initial=command)
         if edited is None or not edited.strip():
             return None
         if edited == command:

@@ -64,13 +64,14 @@ class Composer:
         self._chips = Chips()
         self._kept = ""
 
-    async def ask(self) -> Prompt | None:
-        """The next prompt, or None when the person quits.
+    async def ask(self, typed: str = "") -> Prompt | None:
+        """The next prompt, which begins with what was `typed` before, or None when the person quits.
 
         Enter sends, Alt+Enter or Ctrl+J begins a new line, Tab takes what is offered, Ctrl-V pastes a picture,
-        Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the text or quits when there is none. What stood in the
-        line when somebody else was faster is there again the next time.
+        Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the text or quits when there is none, Ctrl-Z stops the
+        program for the shell. What stood in the line when somebody else was faster is there again the next time.
         """
+        self._kept += typed
         self._words.begin()
         chosen = Chosen(self._client.state(self.task).mode)
         line = MentionedLine(partial(self._client.mentioned, self.task), lambda: get_app().invalidate())
@@ -95,6 +96,7 @@ class Composer:
         session: PromptSession[str] = PromptSession(
             history=WholeHistory(history, self._chips),
             multiline=True,
+            enable_suspend=True,
             key_bindings=self._keys(chosen, line),
             prompt_continuation="  ",
             placeholder=FormattedText([("ansibrightblack", _placeholder())]),

@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +15,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
-from halocline.surfaces.cli.keys import LEFT_BY_KEY, LeaveKey
+from halocline.surfaces.cli.keys import LEFT_BY_KEY
 from halocline.surfaces.cli.output import View
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -71,7 +70,6 @@ class Conversation:
         self._events: AsyncIterator[ev.Event]
         self._shown = 0
         self._own: OwnCommand | None = None
-        self._leave_key = LeaveKey(sys.stdin.fileno()) if view.asks else None
 
     @property
     def goes_on(self) -> bool:
@@ -111,7 +109,7 @@ class Conversation:
             self._show(event)
             if self._retrying and isinstance(event, BEGUN_AGAIN):
                 self._retrying = False
-                self._keep()
+                self._view.offer_leave(None)
             match event:
                 case ev.ApprovalRequested(request=request) if self._view.asks:
                     await self._wait_for(self._decide(event), event.seq, partial(_decides, request))
@@ -119,11 +117,11 @@ class Conversation:
                     await self._wait_for(self._answer(event), event.seq, partial(_answers, request))
                 case ev.StepRetried(wait=wait) if wait:
                     self._retrying = True
-                    self._let_leave(partial(self._client.send, cmd.RetryNow(task=self._task)))
+                    self._view.offer_leave(partial(self._client.send, cmd.RetryNow(task=self._task)))
                 case ev.ToolCallStarted(name=name) if name == LEFT_BY_KEY:
-                    self._let_leave(partial(self._client.send, cmd.LeaveRunning(task=self._task)))
+                    self._view.offer_leave(partial(self._client.send, cmd.LeaveRunning(task=self._task)))
                 case ev.ToolCallEnded(name=name) if name == LEFT_BY_KEY:
-                    self._keep()
+                    self._view.offer_leave(None)
                 case ev.HandedOver() if event.seq > opened:
                     self.handed_over = event
                 case ev.TurnEnded() if event.seq > opened:
@@ -207,7 +205,7 @@ class Conversation:
         except UsageError as error:
             self._view.say(f"{error.text} {error.hint}".rstrip())
             return
-        self._let_leave(own.leave)
+        self._view.offer_leave(own.leave)
         try:
             while not own.is_over(event := await anext(self._events)):
                 self._show(event)
@@ -216,7 +214,7 @@ class Conversation:
             self._leaving = True
         finally:
             self._own = None
-            self._keep()
+            self._view.offer_leave(None)
 
     async def _was_note(self, prompt: str) -> bool:
         """Keep what stands behind a hash for tasks to come. False when the prompt is no such line."""
@@ -308,17 +306,6 @@ class Conversation:
             return
         self._client.send(cmd.AnswerQuestion(task=self._task, request=event.request, answer=answer))
 
-    def _let_leave(self, leave: Callable[[], object]) -> None:
-        """A command runs: a key lets it go on, and is waited for no more."""
-        if self._leave_key is not None:
-            asyncio.get_running_loop().add_signal_handler(signal.SIGQUIT, leave)
-            self._leave_key.on()
-
-    def _keep(self) -> None:
-        if self._leave_key is not None:
-            self._leave_key.off()
-            asyncio.get_running_loop().remove_signal_handler(signal.SIGQUIT)
-
     @contextmanager
     def _signals(self) -> Iterator[None]:
         loop = asyncio.get_running_loop()
@@ -329,7 +316,7 @@ class Conversation:
         finally:
             for number in SIGNALS:
                 loop.remove_signal_handler(number)
-            self._keep()
+            self._view.offer_leave(None)
             if self._deadline is not None:
                 self._deadline.cancel()
 

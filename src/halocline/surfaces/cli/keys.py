@@ -1,18 +1,31 @@
-"""Single keys from a terminal, without Enter; the terminal is given back as it was on every way out."""
+"""The keyboard of a terminal while no line is edited in it: nothing is echoed, and nothing that is typed is lost.
+
+What must stay true: a key decides only when it stands alone, in silence before and after it. All else that is typed is
+a draft, which the next prompt begins with. The terminal is given back as it was on every way out.
+"""
 
 import asyncio
+import codecs
 import os
+import re
+import select
+import signal
 import termios
-import tty
-from contextlib import suppress
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-ARM_AFTER = 0.3
-"""Seconds after which keys count, so that what was typed before a question cannot answer it."""
+BEAT = 0.1
+"""Seconds of one look for keys. Silence is counted in looks that found none, so that a busy program is no silence."""
+SILENCE = 0.7
+"""Seconds of silence, since the question and since the last key, after which a key can decide."""
+ALONE = 0.3
+"""Seconds of silence behind a key that decides; a key of a word is followed by the next."""
 
 ESCAPE = "\x1b"
-
+END = "\x04"
+RESUMED = "resumed"
+"""What stands for a key when the program was stopped and goes on: what it asked has to be shown again."""
 
 LEAVE = "\x02"
 LEAVE_HINT = "Ctrl-B lets it go on without waiting"
@@ -20,87 +33,187 @@ ASK_NOW_HINT = "Ctrl-B asks now"
 LEFT_BY_KEY = "execute_command"
 """The tool whose running call the key ends."""
 
+_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|\x1b.?", re.DOTALL)
+_ERASING = {"\x7f": re.compile(r".\Z", re.DOTALL), "\x08": re.compile(r".\Z", re.DOTALL)} | {
+    "\x17": re.compile(r"\S*\s*\Z"),
+    "\x15": re.compile(r"[^\n]*\Z"),
+}
 
-class LeaveKey:
-    """While it is on, Ctrl-B in the terminal sends a SIGQUIT, as Ctrl-\\ does otherwise.
 
-    Nothing is read from the terminal, so what was typed ahead is there for the next prompt.
-    """
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._saved: list[Any] | None = None
-
-    def on(self) -> None:
-        if self._saved is not None:
-            return
-        with suppress(termios.error):
-            self._saved = termios.tcgetattr(self._fd)
-            changed = [*self._saved[:6], [*self._saved[6]]]
-            changed[6][termios.VQUIT] = LEAVE.encode()
-            changed[3] |= termios.NOFLSH  # a signal would throw away what was typed before it
-            termios.tcsetattr(self._fd, termios.TCSANOW, changed)
-
-    def off(self) -> None:
-        saved, self._saved = self._saved, None
-        if saved is not None:
-            with suppress(termios.error):
-                termios.tcsetattr(self._fd, termios.TCSANOW, saved)
+def type_keys(draft: str, keys: str) -> str:
+    """A draft after these keys: they are typed at its end, erase there, or do nothing."""
+    for key in _SEQUENCE.sub("", keys):
+        if erased := _ERASING.get(key):
+            draft = erased.sub("", draft, count=1)
+        elif key in "\r\n":
+            draft += "\n"
+        elif key.isprintable() or key == "\t":
+            draft += key
+    return draft
 
 
 class Keyboard:
-    """`async with Keyboard(fd)` reads keys of a terminal. Ctrl-C stays a signal."""
+    """Reads a terminal from `open` to `close`. Ctrl-C stays a signal, and Ctrl-Z stops the program as everywhere."""
 
-    def __init__(self, fd: int, arm_after: float = ARM_AFTER) -> None:
+    def __init__(self, fd: int, *, silence: float = SILENCE, alone: float = ALONE) -> None:
+        self.draft = ""
+        self.on_leave: Callable[[], object] | None = None
+        self.on_suspend: Callable[[], object] = lambda: None
         self._fd = fd
-        self._arm_after = arm_after
+        self._silence = silence
+        self._alone = alone
+        self._saved: list[Any] | None = None
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._presses: list[str] = []
+        self._arrived = asyncio.Event()
+        self._chooses = False
+        self._is_gone = False
 
-    async def __aenter__(self) -> "Keyboard":
-        self._saved = termios.tcgetattr(self._fd)
-        tty.setcbreak(self._fd, termios.TCSAFLUSH)
-        try:
-            await asyncio.sleep(self._arm_after)
-            termios.tcflush(self._fd, termios.TCIFLUSH)
-        except BaseException:
-            self._restore()
-            raise
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._restore()
-
-    async def key(self) -> str:
-        """The next key that counts. A closed terminal is an Escape; pasted text, arrows and the like do not count."""
-        while True:
-            data = await self._read()
-            if data in (b"", b"\x04"):
-                return ESCAPE
-            text = data.decode(errors="replace")
-            if len(text) == 1:
-                return text
-
-    async def one_of(self, keys: str) -> str:
-        """The next key among these (letters in either case), or Escape."""
-        while True:
-            key = (await self.key()).lower()
-            if key in keys or key == ESCAPE:
-                return key
-
-    async def _read(self) -> bytes:
+    def open(self) -> None:
+        """Take the terminal, with what was typed into it before."""
+        if self._saved is not None:
+            return
+        with suppress(termios.error):  # a terminal that is gone has no modes; reading it tells
+            self._saved = termios.tcgetattr(self._fd)
+        self._quieten()
         loop = asyncio.get_running_loop()
-        arrived = asyncio.Event()
-        loop.add_reader(self._fd, arrived.set)
+        loop.add_reader(self._fd, self._read)
+        loop.add_signal_handler(signal.SIGTSTP, self._suspend)
+        loop.add_signal_handler(signal.SIGCONT, self._resume)
+
+    def close(self) -> None:
+        """Give the terminal back as it was."""
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._fd)
+        loop.remove_signal_handler(signal.SIGTSTP)
+        loop.remove_signal_handler(signal.SIGCONT)
+        self._restore()
+        self._saved = None
+
+    @contextmanager
+    def hand_over(self) -> Iterator[None]:
+        """Give the terminal to a line editor, once the draft holds all that was typed up to now."""
+        self.open()
+        while not self._is_gone and select.select([self._fd], [], [], 0)[0]:
+            self._read()
+        self.close()
         try:
-            await arrived.wait()
+            yield
         finally:
-            loop.remove_reader(self._fd)
+            self.open()
+
+    def take_draft(self) -> str:
+        """What was typed ahead, for a line that begins with it. An Enter behind it sends nothing."""
+        draft, self.draft = self.draft.strip("\n"), ""
+        return draft
+
+    def type(self, keys: str) -> None:
+        """Keys that were read elsewhere."""
+        self.draft = type_keys(self.draft, keys)
+
+    async def wait_for_silence(self) -> None:
+        """Wait until nothing was typed for a while; what is typed meanwhile is for the draft."""
+        self.open()
+        quiet, before = 0.0, self.draft
+        while quiet < self._silence and not self._is_gone:
+            await asyncio.sleep(BEAT)
+            quiet, before = (quiet + BEAT if self.draft == before else 0.0), self.draft
+
+    async def choose(self, keys: str) -> str:
+        """The next key among these (letters in either case) that stands alone, Escape, or RESUMED.
+
+        The end of the input is an Escape. Words, pasted text, arrows and the like choose nothing: what was typed goes
+        to the draft, unless it was no more than these keys, pressed too early.
+        """
+        self.open()
+        self._chooses, typed = True, ""
         try:
-            return os.read(self._fd, 1024)
+            while True:
+                text, is_calm = await self._next_press(self._silence)
+                key = ESCAPE if text in ("", END) else text.lower()
+                if text == RESUMED or not text:
+                    return key
+                if is_calm and (key in (ESCAPE, *keys)) and not await self._is_followed():
+                    return key
+                typed += text
+        finally:
+            typed += "".join(text for text in self._presses if text != RESUMED)
+            self._presses, self._chooses = [], False
+            if self.draft or not set(typed.lower()) <= {*keys, ESCAPE, END, "\r", "\n", " "}:
+                self.type(typed)
+
+    async def _next_press(self, silence: float) -> tuple[str, bool]:
+        """What is typed next, in one piece, and whether such a silence was before it; empty at the input's end."""
+        quiet = 0.0
+        while not self._presses:
+            if self._is_gone:
+                return "", True
+            self._arrived.clear()
+            try:
+                async with asyncio.timeout(BEAT):
+                    await self._arrived.wait()
+            except TimeoutError:
+                quiet += BEAT
+        return self._presses.pop(0), quiet >= silence - BEAT / 2
+
+    async def _is_followed(self) -> bool:
+        """Whether more is typed close behind a key."""
+        beats = round(self._alone / BEAT)
+        while not self._presses and beats:
+            await asyncio.sleep(BEAT)
+            beats -= 1
+        return bool(self._presses)
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._fd, 4096)
         except OSError:
-            return b""
+            data = b""
+        text = self._decoder.decode(data)
+        if not data:
+            self._is_gone = True
+            asyncio.get_running_loop().remove_reader(self._fd)
+        elif self.on_leave and LEAVE in text:
+            text = text.replace(LEAVE, "")
+            self.on_leave()
+        self._take(text)
+
+    def _take(self, text: str) -> None:
+        if text and self._chooses:
+            self._presses.append(text)
+        else:
+            self.type(text)
+        self._arrived.set()
+
+    def _suspend(self) -> None:
+        """Ctrl-Z: stop, with the terminal as the shell gave it. Where nobody could continue it, nothing stops."""
+        loop = asyncio.get_running_loop()
+        self.on_suspend()
+        self._restore()
+        loop.remove_signal_handler(signal.SIGTSTP)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        loop.add_signal_handler(signal.SIGTSTP, self._suspend)
+        self._quieten()
+
+    def _resume(self) -> None:
+        self._quieten()
+        if self._chooses:
+            self._presses.append(RESUMED)
+        self._arrived.set()
+
+    def _quieten(self) -> None:
+        """Keys come one by one and are not shown; signals and the form of the output stay as they are."""
+        if self._saved is None:
+            return
+        modes = [*self._saved[:6], [*self._saved[6]]]
+        modes[3] &= ~(termios.ECHO | termios.ICANON)
+        modes[6][termios.VMIN], modes[6][termios.VTIME] = 1, 0
+        self._set(modes, termios.TCSANOW)
 
     def _restore(self) -> None:
+        if self._saved is not None:
+            self._set(self._saved, termios.TCSADRAIN)
+
+    def _set(self, modes: list[Any], when: int) -> None:
         with suppress(termios.error):  # a terminal that is gone needs nothing back
-            termios.tcsetattr(self._fd, termios.TCSADRAIN, self._saved)
+            termios.tcsetattr(self._fd, when, modes)

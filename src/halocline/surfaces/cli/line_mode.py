@@ -1,7 +1,7 @@
 """The view for people: a screen that prints into the scrollback, and keys when somebody is there."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -14,7 +14,8 @@ from halocline.protocol.fold import fold
 from halocline.protocol.state import State
 from halocline.surfaces.cli.asking import Asker
 from halocline.surfaces.cli.decision import Decision
-from halocline.surfaces.cli.line_input import Prompt
+from halocline.surfaces.cli.keys import Keyboard
+from halocline.surfaces.cli.line_input import Prompt, edit_line
 from halocline.surfaces.cli.output import APPROVE, UNANSWERED, Foreign
 from halocline.surfaces.cli.screen import Screen
 from halocline.surfaces.cli.telling import tell
@@ -35,10 +36,14 @@ class LineMode:
         self._screen = Screen(Console(highlight=False, width=width, height=height), can_leave=attended)
         self.draws = self._screen.is_live
         self._composer: Composer | None = None
-        self._asker = Asker(self._screen) if attended else None
+        self._keyboard = Keyboard(sys.stdin.fileno()) if attended else None
+        self._asker = Asker(self._screen, self._keyboard) if self._keyboard else None
 
     async def __aenter__(self) -> Self:
         await self._screen.__aenter__()
+        if self._keyboard:
+            self._keyboard.open()
+            self._screen.follow_typing(self._keyboard)
         return self
 
     async def __aexit__(
@@ -49,6 +54,8 @@ class LineMode:
     def close(self) -> None:
         """Print what still waits, and leave the terminal as it was."""
         self._screen.close()
+        if self._keyboard:
+            self._keyboard.close()
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         """Where the conversation stands: its posture, and the last things that were said."""
@@ -87,6 +94,13 @@ class LineMode:
     async def compose(self, client: Client, task: str) -> Prompt | None:
         from halocline.surfaces.cli.composer import Composer
 
+        if self._keyboard is None:
+            raise RuntimeError("nobody is here to ask")
         if self._composer is None or self._composer.task != task:
             self._composer = Composer(client, task)
-        return await self._composer.ask()
+        with edit_line(self._keyboard):
+            return await self._composer.ask(self._keyboard.take_draft())
+
+    def offer_leave(self, leave: Callable[[], object] | None) -> None:
+        if self._keyboard:
+            self._keyboard.on_leave = leave

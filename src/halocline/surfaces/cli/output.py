@@ -3,7 +3,7 @@
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -141,6 +141,9 @@ class View(Protocol):
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
         """The person's next prompt for the task and its mode; None when they leave."""
 
+    def offer_leave(self, leave: Callable[[], object] | None) -> None:
+        """A key does this from now on: let what runs go on without waiting for it. None takes the key away."""
+
 
 class Silent:
     """The start of every view without a person: what a person should know goes to standard error."""
@@ -187,6 +190,9 @@ class Silent:
         raise RuntimeError("nobody is here to ask")
 
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
+        return None
+
+    def offer_leave(self, leave: Callable[[], object] | None) -> None:
         return None
 
 

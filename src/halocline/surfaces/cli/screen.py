@@ -6,7 +6,7 @@ Rows are printed in their order, each when it is settled; what is not settled ye
 import re
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 
 from rich.console import Console, RenderableType
@@ -18,7 +18,7 @@ from halocline.protocol.state import State
 from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli import cards
-from halocline.surfaces.cli.keys import ASK_NOW_HINT, LEAVE_HINT, LEFT_BY_KEY
+from halocline.surfaces.cli.keys import ASK_NOW_HINT, LEAVE_HINT, LEFT_BY_KEY, Keyboard
 from halocline.surfaces.cli.look import Gutter
 from halocline.surfaces.cli.markdown_blocks import split
 from halocline.surfaces.cli.output import Foreign
@@ -85,6 +85,11 @@ class Screen:
         self._stream.discard()
         self._print_looks()
 
+    def follow_typing(self, keyboard: Keyboard) -> None:
+        """Show what is typed ahead below the moving line."""
+        self._out.status.typed = lambda: keyboard.draft
+        keyboard.on_suspend = self._out.status.erase
+
     def begin_anew(self) -> None:
         """Forget the task that was shown; another one comes, whose calls and questions may have the same names."""
         self._print_looks()
@@ -123,20 +128,20 @@ class Screen:
                 self._settle(event)
                 self._follow(event)
 
-    def show_approval(self, event: ev.ApprovalRequested, *, whole: bool = False) -> r.CallRow:
-        """Print the card of an approval, unless it is printed; `whole` prints it again with its whole diff."""
+    def show_approval(self, event: ev.ApprovalRequested, *, again: bool = False, whole: bool = False) -> r.CallRow:
+        """Print the card of an approval, unless it is printed and not wanted `again`; `whole`: with its whole diff."""
         row = self._transcript.call(event.call) or r.CallRow(event.call, event.name, event.title, event.kind)
         if row.approval is None or row.approval.request != event.request:
             self._transcript = fold(self._transcript, event)
             row = self._transcript.call(event.call) or row
-        if whole or event.request not in self._asked:
+        if again or event.request not in self._asked:
             self._asked[event.request] = event.title
             self._print(cards.approval_card(row, whole=whole), row.call)
         return row
 
-    def show_question(self, event: ev.QuestionAsked) -> None:
-        """Print the card of a question, unless it is printed; one of several lines is Markdown."""
-        if event.request in self._asked:
+    def show_question(self, event: ev.QuestionAsked, *, again: bool = False) -> None:
+        """Print the card of a question, unless it is printed and not wanted `again`; several lines are Markdown."""
+        if event.request in self._asked and not again:
             return
         self._asked[event.request] = event.question
         question = event.question
@@ -151,7 +156,7 @@ class Screen:
         """Print an answer of Halocline itself."""
         self._print(cards.told_card(text))
 
-    def passing(self, body: RenderableType) -> AbstractContextManager[None]:
+    def passing(self, body: RenderableType) -> AbstractContextManager[ExitStack]:
         """Show something that is taken away again."""
         self._out.status.set(None)
         return self._out.passing(body)

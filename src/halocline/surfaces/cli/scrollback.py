@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -36,14 +36,16 @@ class Scrollback:
         self.group = ""
 
     @contextmanager
-    def passing(self, body: RenderableType) -> Iterator[None]:
-        """Show something that is taken away again, where the terminal can do that."""
+    def passing(self, body: RenderableType) -> Iterator[ExitStack]:
+        """Show something that is taken away again, where the terminal can do that, unless that is called off."""
         self.status.erase()
         lines = self.console.render_lines(Safe(body), pad=False)
         self.console.print(Safe(body))
-        try:
-            yield
-        finally:
+        with ExitStack() as erasing:
             if self.status.is_live and len(lines) < self.console.height:
-                self.console.file.write(f"\x1b[{len(lines)}A\r\x1b[J")
-                self.console.file.flush()
+                erasing.callback(self._erase, len(lines))
+            yield erasing
+
+    def _erase(self, lines: int) -> None:
+        self.console.file.write(f"\x1b[{lines}A\r\x1b[J")
+        self.console.file.flush()

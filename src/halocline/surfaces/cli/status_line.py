@@ -50,6 +50,7 @@ class StatusLine:
         self._below = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self.typed: Callable[[], str] = str
 
     @property
     def is_live(self) -> bool:
@@ -123,7 +124,8 @@ class StatusLine:
         frame = FRAMES[int(self._clock() / INTERVAL) % len(FRAMES)]
         width = min(self._console.width, WIDEST)
         accent = "" if self._console.no_color else "\x1b[36m"
-        below = self._grown(width)
+        typed = self._typed_ahead(width)
+        below = [*self._grown(width, len(typed)), *typed]
         lines = [f"{accent}{frame}\x1b[0m \x1b[2m{self.words(width - 3)}\x1b[0m", *below]
         self._write(self._back() + "\r\n".join(lines))
         self._drawn, self._below = True, len(below)
@@ -132,11 +134,16 @@ class StatusLine:
         """To where the drawing begins, with nothing left of it."""
         return f"\r\x1b[{self._below}A\x1b[J" if self._below else "\r\x1b[K"
 
-    def _grown(self, width: int) -> list[str]:
+    def _grown(self, width: int, taken: int) -> list[str]:
         """The newest lines of what grows, as many as there is room for, each on one row."""
-        room = max(0, self._console.height - 2)
+        room = max(0, self._console.height - 2 - taken)
         below = self._activity.below if self._activity and room else ()
         return [self._coloured(line, width - 5) for line in below[-room:]]
+
+    def _typed_ahead(self, width: int) -> list[str]:
+        """The end of what the person types while it works; it waits for the next prompt."""
+        text = clean(self.typed()[-width:]).replace("\n", "␤").expandtabs(4)
+        return [f"\x1b[1m❯\x1b[0m {_end_of(text, width - 3)}"] if text else []
 
     def _coloured(self, line: str, width: int) -> str:
         text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)

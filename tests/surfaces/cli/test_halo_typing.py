@@ -1,0 +1,164 @@
+"""Typing while the agent works, at a person's speed on real terminals: it decides nothing, and nothing is lost."""
+
+import asyncio
+import os
+import random
+import shlex
+import time
+import tty
+from contextlib import suppress
+from typing import Any
+
+import pexpect
+import pytest
+from tests.surfaces.cli.halo_process import HALO, LIMIT, Halo, call, shell
+from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, MENU, Person
+
+from halocline.protocol import events as ev
+from halocline.surfaces.cli.keys import ALONE, SILENCE, Keyboard
+
+TYPISTS = 60
+WORDS = ("a", "y", "s", "n", "e", "d", "A", "Y", "an", "as", "no", "yes", "any", "say", "day", "sand", "stay", "always")
+SENTENCE = "and look at the parlour of the grand tomb, at the day of May\r"
+PACE = 1 / 9
+"""Seconds between two keys of a person who types as most do."""
+
+
+def sentences(chance: random.Random) -> list[tuple[float, str]]:
+    """Keys, each with the seconds before it: words in a flow, and now and then a pause for thought before a word."""
+    keys: list[tuple[float, str]] = []
+    for _ in range(chance.randint(2, 4)):
+        for _ in range(chance.randint(2, 6)):
+            pause = chance.uniform(0.3, 1.6) if chance.random() < 0.3 else 0.0
+            word = chance.choice(WORDS) + " "
+            keys += [(pause * (at == 0) + chance.uniform(0.03, 0.2), key) for at, key in enumerate(word)]
+        keys.append((chance.uniform(0.03, 0.2), "\r"))
+    return keys
+
+
+async def type_at(master: int, keys: list[tuple[float, str]]) -> None:
+    for pause, key in keys:
+        await asyncio.sleep(pause)
+        os.write(master, key.encode())
+
+
+async def chosen_by_typing(seed: int) -> str:
+    """What a typist who sees nothing chose while a menu was open, which should be nothing."""
+    master, slave = os.openpty()
+    tty.setraw(master)
+    keyboard = Keyboard(slave)
+    chance = random.Random(seed)
+    typing = asyncio.create_task(type_at(master, sentences(chance)))
+    await asyncio.sleep(chance.uniform(0, 1))
+    choosing = asyncio.create_task(keyboard.choose("yasned123456789t\x1b"))
+    await typing
+    choosing.cancel()
+    with suppress(asyncio.CancelledError):
+        return await choosing
+    keyboard.close()
+    os.close(master)
+    os.close(slave)
+    return ""
+
+
+@pytest.mark.slow
+async def test_sixty_people_who_type_blindly_choose_nothing() -> None:
+    chosen = await asyncio.gather(*(chosen_by_typing(seed) for seed in range(TYPISTS)))
+    assert [(seed, key) for seed, key in enumerate(chosen) if key] == []
+
+
+TOUCH = {"call": [shell("touch made")], "delay": 1}
+OPTIONS = {"call": [call("ask_followup_question", question="Which?", options=["tabs", "spaces"])], "delay": 1}
+WORDS_WANTED = {"call": [call("ask_followup_question", question="Which name?")], "delay": 1}
+DECISIONS = (ev.ApprovalResolved, ev.QuestionAnswered, ev.PolicyChanged)
+
+
+@pytest.mark.parametrize("asked", [TOUCH, OPTIONS, WORDS_WANTED], ids=["approval", "options", "words"])
+async def test_a_sentence_typed_while_the_agent_works_decides_nothing_and_waits_for_the_next_prompt(
+    halo: Halo, asked: dict[str, Any]
+) -> None:
+    person = Person(halo, "-m", halo.script(asked, {"text": "Hello."}), "hi").sees("waiting for the model")
+    for key in SENTENCE:
+        await asyncio.sleep(PACE)
+        person.types(key)
+    await asyncio.sleep(2)
+    assert not [event for event in halo.log() if isinstance(event, DECISIONS)]
+    assert not (halo.folder / "made").exists()
+    person.types("\x03").sees("interrupted", SENTENCE.strip())
+    person.types("\x03").sees(COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 130
+
+
+async def test_what_is_typed_while_a_reply_is_spoken_breaks_no_line_of_it_and_is_the_next_prompt(halo: Halo) -> None:
+    slow = {"text": "One line.\n\n" + "And on. " * 30, "pace": 0.02}
+    heard = {"text": "Heard it.", "expect": "then the tests"}
+    person = Person(halo, "-m", halo.script(slow, heard), "hi").sees("One line.")
+    person.types("then the rest\x17tests\r").sees("done", "then the tests").types("\r").sees("Heard it.", COMPOSER)
+    person.types(CTRL_D)
+    assert person.is_gone_with() == 0
+    prompts = [event.content[0] for event in halo.log() if isinstance(event, ev.TurnStarted)]
+    assert prompts[1].text == "then the tests"  # type: ignore[union-attr]
+
+
+async def test_keys_pressed_behind_the_enter_of_a_prompt_answer_no_question(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script(WORDS_WANTED, {"text": "Hello.", "expect": "Ada"})).sees(COMPOSER)
+    person.types("hi\rand this\r").sees("Which name?", "› ").types("Ada\r").sees("Hello.", "and this")
+    person.types("\x03").sees(COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
+@pytest.mark.parametrize("key", ["y", "a"])
+async def test_a_single_key_in_silence_still_decides(halo: Halo, key: str) -> None:
+    person = Person(halo, "run", "-m", halo.script(TOUCH, {"text": "Hello."}), "hi").sees(MENU).presses(key)
+    assert person.sees("Hello.").is_gone_with() == 0
+    assert (halo.folder / "made").exists()
+
+
+ASKED_WORDS = {"call": [call("ask_followup_question", question="Which name?")]}
+STOPPED = "Stopped"
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown", "answer", "said"),
+    [
+        (TOUCH, MENU, "y", "exit code 0"),
+        (OPTIONS, "type another answer", "2", "spaces"),
+        (ASKED_WORDS, "› ", "Ada\r", "Ada"),
+        (None, "Ask for something", "again\r", "again"),
+    ],
+    ids=["approval", "options", "words", "prompt"],
+)
+def test_ctrl_z_stops_and_fg_goes_on_wherever_a_person_is_asked(
+    halo: Halo, asked: dict[str, Any] | None, shown: str, answer: str, said: str
+) -> None:
+    model = halo.script(*([asked] if asked else []), {"text": "Hello."}, {"text": "Hello."})
+    shell = pexpect.spawn(
+        "bash",
+        ["--norc", "--noediting"],
+        cwd=str(halo.folder),
+        env=halo.env | {"PROMPT_TOOLKIT_NO_CPR": "1", "PS1": "sh> "},
+        dimensions=(30, 100),
+        timeout=LIMIT,
+        encoding="utf-8",
+    )
+    shell.expect("sh> ")
+    shell.sendline(shlex.join([*HALO, "-m", model, "hi"]))
+    for _ in range(2):
+        shell.expect_exact(shown)
+        time.sleep(SILENCE + ALONE + 0.5)
+        shell.send("\x1a")
+        shell.expect_exact(STOPPED)
+        shell.expect("sh> ")
+        shell.sendline("stty | grep -o -- -echo || echo is loud")
+        shell.expect_exact("is loud")
+        shell.sendline("fg")
+    shell.expect_exact(shown)
+    time.sleep(SILENCE + ALONE + 0.5)
+    shell.send(answer)
+    shell.expect_exact(said)
+    shell.expect_exact("Hello.")
+    shell.expect_exact("Ask for something")
+    shell.send(CTRL_D)
+    shell.expect("sh> ")
+    shell.sendline("exit")
+    shell.expect(pexpect.EOF)
