@@ -67,3 +67,36 @@ def test_the_map_of_the_guide_names_every_package_and_no_other():
     assert [room for room in rooms if not (SOURCE / room).exists()] == []
     packages = {path.parent.relative_to(SOURCE).parts[0] for path in MODULES if path.parent != SOURCE}
     assert packages == {room.split("/")[0] for room in rooms}
+
+
+STARTERS = {
+    "subprocess": {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"},
+    "asyncio": {"create_subprocess_exec", "create_subprocess_shell"},
+    "os": {"system", "popen", "posix_spawn", "posix_spawnp", "fork", "forkpty", "execv", "execve", "execvp", "execvpe"},
+    "pty": {"spawn", "fork"},
+}
+RUN_GIT = {"git/process.py", "git/repository.py", "checkpoints/git.py"}
+"""The last one runs git on stores of our own, whose settings are ours."""
+START_OTHERS = {
+    *("hosts/documents.py", "hosts/hooks.py", "hosts/keeper.py", "hosts/processes.py", "hosts/ripgrep.py"),
+    *("hosts/sandbox/landlock.py", "hosts/sandbox/probe.py", "hosts/sandbox/self_test.py", "store/system_keyring.py"),
+    *("surfaces/cli/clipboard.py", "surfaces/cli/memory.py"),
+}
+
+
+def test_only_the_room_of_git_starts_git():
+    trees = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text()) for path in MODULES}
+    starting = {name for name, tree in trees.items() if starts_processes(tree)}
+    assert starting == RUN_GIT | START_OTHERS
+    assert [name for name in START_OTHERS if names_git(trees[name])] == []
+
+
+def starts_processes(tree):
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    named = (call for call in calls if isinstance(call, ast.Attribute) and isinstance(call.value, ast.Name))
+    return any(call.attr in STARTERS.get(call.value.id, ()) for call in named)
+
+
+def names_git(tree):
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return any(text == "git" or text.startswith("git ") for text in texts)

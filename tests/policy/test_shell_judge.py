@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from halocline.hosts.shell_facts import LocalShellFacts, parsed
+from halocline.hosts.shell_facts import LocalShellFacts
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
@@ -143,48 +143,6 @@ def test_what_answers_by_path_asks_once_a_command_changed_it(workspace):
 def test_what_is_typed_into_a_program_is_not_allowed_as_reading(workspace):
     typed = Summary("ls", ToolKind.EXECUTE, command="ls", place="job 1")
     assert decide(typed, Posture(workspace, workspace.parent / "home", Mode.ACT, ASK)).verdict == "ask"
-
-
-@pytest.mark.parametrize(
-    ("config", "verdict"),
-    [
-        ("[core]\n\tfsmonitor = ./x\n\thooksPath = .husky\n", "allow"),
-        ('[filter "lfs"]\n\tclean = git-lfs clean -- %f\n', "allow"),
-        ('[filter "x"]\n\tclean = ./x\n', "ask"),
-        ('[diff "x"]\n\ttextconv = ./x\n', "ask"),
-        ('[DIFF "x"]\ncommand=./x\n', "ask"),
-        ("[include]\n\tpath = ../x\n", "ask"),
-        ('[includeIf "gitdir:/"]\n\tpath = ../x\n', "ask"),
-        ("[extensions]\n\tpartialClone = origin\n", "ask"),
-        ("[core]\n\tworktree = /\n", "ask"),
-        ("[core] worktree = /\n", "ask"),
-        ("what is this\n", "ask"),
-    ],
-)
-def test_git_is_asked_about_where_the_repository_may_run_programs(tmp_path, config, verdict):
-    (tmp_path / "w" / ".git").mkdir(parents=True)
-    (tmp_path / "w" / ".git" / "config").write_text(config)
-    assert judged(tmp_path / "w", "git status").verdict == verdict
-
-
-def test_a_submodules_settings_are_looked_at_too(tmp_path):
-    module = tmp_path / "w" / ".git" / "modules" / "libs" / "a"
-    module.mkdir(parents=True)
-    (module / "HEAD").write_text("ref: refs/heads/main\n")
-    (module / "config").write_text('[filter "x"]\n\tprocess = ./x\n')
-    assert judged(tmp_path / "w", "git status").verdict == "ask"
-
-
-def test_a_link_between_the_workspace_and_its_repository_is_followed(tmp_path):
-    (tmp_path / "w").mkdir()
-    (tmp_path / "real").mkdir()
-    (tmp_path / "real" / "config").write_text('[diff "x"]\n\tcommand = ./x\n')
-    (tmp_path / "w" / ".git").write_text("gitdir: ../real\n")
-    assert judged(tmp_path / "w", "git diff").verdict == "ask"
-
-
-def test_settings_continue_over_lines_and_know_comments():
-    assert parsed('; c\n[a "B"] x = 1\n# d\n\ty = 2 \\\n 3\n[c]\nz\n') == {"a.b.x": "1", "a.b.y": "2  3", "c.z": "true"}
 
 
 @pytest.mark.parametrize(

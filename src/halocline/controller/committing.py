@@ -43,7 +43,7 @@ class Committing:
 
     async def plan(self, task: str) -> CommitPlan:
         """What could be committed of a task's workspace. Raises UsageError where there is no repository."""
-        from halocline.hosts.committing import uncommitted
+        from halocline.git.commit import uncommitted
 
         past = await asyncio.to_thread(self._time.past, task)
         workspace = self._workspace(task)
@@ -57,15 +57,19 @@ class Committing:
         ours = tuple(file.path for file in found.files if {file.path, str(workspace / file.path)} & changed)
         return CommitPlan(found, ours, proposed(title, _result(past)))
 
-    async def commit(self, task: str, paths: Sequence[str], message: str) -> Committed:
-        """Commit these files of a task's workspace, whole. Raises UsageError with what git said."""
-        from halocline.hosts.committing import commit
+    async def commit(self, task: str, paths: Sequence[str], message: str, runs: Sequence[str] = ()) -> Committed:
+        """Commit these files of a task's workspace, whole; `runs` are the programs that the person was shown.
+
+        Raises UsageError with what git said.
+        """
+        from halocline.git.commit import commit
+        from halocline.hosts.child_environment import for_commands
 
         if not paths:
             raise UsageError("No file is chosen.", "Choose what is to be committed.")
         if not message.strip() or len(message) > LONGEST or "\0" in message:
             raise UsageError("A commit needs a message of some words.", f"At most {LONGEST} characters.")
-        return await commit(self._workspace(task), paths, message.strip(), self._hidden)
+        return await commit(self._workspace(task), paths, message.strip(), for_commands(os.environ, self._hidden), runs)
 
     def _workspace(self, task: str) -> Path:
         info = self._desk.info(task)

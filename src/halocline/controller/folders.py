@@ -68,7 +68,7 @@ def look(path: Path, *, hidden: bool) -> Looked:
 
 async def git(path: Path) -> Standing:
     """How the git of a folder stands. Raises ToolFailure when git cannot tell."""
-    from halocline.hosts.revisions import git_standing
+    from halocline.git.diffs import git_standing
 
     return Standing(*await git_standing(path))
 

@@ -21,7 +21,7 @@ class WorkspaceRevisions:
 
     async def diff(self, old: str, new: str = "") -> str:
         if not _CHECKPOINT.fullmatch(old):
-            from halocline.hosts.revisions import git_diff
+            from halocline.git.diffs import git_diff
 
             return await git_diff(self._workspace, old, new)
         try:
@@ -30,16 +30,16 @@ class WorkspaceRevisions:
             raise ToolFailure(f"{error.text} A commit is named by a branch, a tag or its hash.") from error
 
     async def commits(self, most: int) -> tuple[tuple[str, str], ...]:
-        from halocline.hosts.revisions import git_commits
+        from halocline.git.diffs import git_commits
 
         return await git_commits(self._workspace, most)
 
     async def changes(self) -> Changes:
-        from halocline.hosts.revisions import git_changes
+        from halocline.git.diffs import git_changes
 
         return await git_changes(self._workspace)
 
     async def commit(self, name: str) -> Changes:
-        from halocline.hosts.revisions import git_commit
+        from halocline.git.diffs import git_commit
 
         return await git_commit(self._workspace, name)

@@ -155,7 +155,7 @@ class TimeTravel:
             if not then.checkpoint:
                 raise UsageError(f"The files were not saved at event {at}.", "Fork without --files.")
             if worktree:
-                from halocline.hosts.worktrees import add_worktree
+                from halocline.git.worktrees import add_worktree
 
                 await add_worktree(Path(then.state.workspace), folder)
             await store.export(then.checkpoint, folder)

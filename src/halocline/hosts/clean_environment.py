@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from halocline.policy.shell.git import environment as of_git
+from halocline.git.environment import looking_environment, search_path
 
 _KEPT = re.compile(
     r"HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|TMPDIR|SHELL|COLUMNS|LINES|NO_COLOR|SYSTEMROOT|XDG_[A-Z_]+|"
@@ -35,16 +35,6 @@ _PINNED = {
 def clean(environment: Mapping[str, str], workspace: str) -> dict[str, str]:
     """The environment to run in, made from the one that Halocline started with."""
     kept = {name: value for name, value in environment.items() if _KEPT.fullmatch(name)}
-    return kept | _PINNED | of_git() | {"PATH": _path(environment.get("PATH", os.defpath), workspace)}
-
-
-def _path(path: str, workspace: str) -> str:
-    """The folders of a PATH that are absolute and lead nowhere into the workspace."""
-    real = os.path.realpath(workspace) if workspace else ""
-    folders = [folder for folder in path.split(os.pathsep) if os.path.isabs(folder)]
-    outside = [folder for folder in folders if not real or not _within(os.path.realpath(folder), real)]
-    return os.pathsep.join(outside) or os.defpath
-
-
-def _within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+    return (
+        kept | _PINNED | looking_environment() | {"PATH": search_path(environment.get("PATH", os.defpath), workspace)}
+    )

@@ -27,11 +27,15 @@ class UncommittedFile(Value, frozen=True, omit_defaults=False):
 
 
 class Uncommitted(Value, frozen=True):
-    """`branch` is empty when none is checked out; `under_way` names a merge or the like that is not at its end."""
+    """`branch` is empty when none is checked out; `under_way` names a merge or the like that is not at its end.
+
+    `runs` are the programs of the repository that a commit would run.
+    """
 
     branch: str
     files: tuple[UncommittedFile, ...]
     under_way: str
+    runs: tuple[str, ...] = ()
 
 
 class Committed(Value, frozen=True):

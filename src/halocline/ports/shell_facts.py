@@ -12,11 +12,8 @@ class ShellFacts(Protocol):
     def permissions(self) -> str | None:
         """What `CLINE_COMMAND_PERMISSIONS` says; None when it is not set."""
 
-    def git_settings(self, folder: str) -> dict[str, str] | None:
-        """The settings of the repository that a folder is in, keys in lower case; empty outside of one.
-
-        Those of its submodules belong to them. None when they cannot be read.
-        """
+    def git_doubt(self, folder: str) -> str:
+        """Why a git that only looks may run programs or read elsewhere in a folder; empty when it does not."""
 
     def matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
         """The names that a pattern of the shell stands for in a folder; None when there are too many."""
@@ -39,8 +36,8 @@ class NoFacts:
 
     permissions: str | None = None
 
-    def git_settings(self, folder: str) -> dict[str, str] | None:
-        return {}
+    def git_doubt(self, folder: str) -> str:
+        return ""
 
     def matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
         return ()

@@ -30,6 +30,7 @@ MOST_ASKED = 20
 """Files of one server that are opened because they were changed, when a person asks for all problems."""
 CURRENT_WAIT = 10.0
 """Seconds that a person who asks for all problems may have to wait, servers that have to start included."""
+_GIT_PATIENCE = 3.0
 
 
 class LanguageServers:
@@ -104,10 +105,10 @@ class LanguageServers:
         return tuple(problem for server, problem in late if _still(server, problem))
 
     async def current(self, paths: Sequence[Path]) -> tuple[Problem, ...] | None:
-        from halocline.hosts.language_servers.changed import changed_files
+        from halocline.git.diffs import changed_files
 
         wanted: dict[Server, list[Path]] = {server: [] for server in self._servers.values() if not server.gone.is_set()}
-        for path in dict.fromkeys((*paths, *await changed_files(self._workspace, self._environment))):
+        for path in dict.fromkeys((*paths, *await changed_files(self._workspace, _GIT_PATIENCE))):
             if (server := self._server(path)) and len(wanted.setdefault(server, [])) < MOST_ASKED:
                 wanted[server].append(path)
         answers = [self._in_background(self._all_of(*pair)) for pair in wanted.items()]

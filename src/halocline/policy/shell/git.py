@@ -1,39 +1,15 @@
-"""git's commands that only look, with their harmless flags; how a repository is kept from running programs of its own.
+"""git's commands that only look, with their harmless flags.
 
-A repository may name programs in its configuration. What can be switched off by environment is; for the rest the
-configuration is looked at (`runs_programs`), and then every git command is asked about.
+A repository may name programs in its configuration. What can be switched off by environment is; for the rest git is
+asked (`ShellFacts.git_doubt`), and where there is a doubt, every git command is asked about.
 """
 
-import re
 from collections.abc import Callable
 
 from halocline.policy.shell.specs import Given, Role, Spec
 
 NAMED, TEXT = Role.NAMED, Role.TEXT
 
-OVERRIDES = {
-    "core.fsmonitor": "false",
-    "core.hooksPath": "/dev/null",
-    "core.pager": "cat",
-    "core.editor": "false",
-    "core.sshCommand": "false",
-    "core.askPass": "",
-    "safe.bareRepository": "explicit",
-    "protocol.allow": "never",
-    "log.showSignature": "false",
-    "diff.external": "",
-    "status.submoduleSummary": "false",
-    "maintenance.auto": "false",
-    "gc.auto": "0",
-}
-"""Settings that go over those of a repository while a command that only looks runs."""
-
-_RUNS = re.compile(
-    r"filter\..*\.(clean|smudge|process)|diff\..*\.(textconv|command)|core\.(gitproxy|worktree|alternaterefscommand)|"
-    r"gpg\..*program|gpg\.program|include\.path|includeif\..*|extensions\.partialclone|"
-    r"remote\..*\.(promisor|partialclonefilter|uploadpack|vcs)"
-)
-_NEUTRAL = re.compile(r"filter\.lfs\..*")
 _DIFF = (
     "stat? numstat shortstat name-only name-status summary patch no-patch raw cached staged unified= word-diff? "
     "word-diff-regex= color? no-color color-words? ignore-all-space ignore-space-change ignore-space-at-eol "
@@ -214,24 +190,3 @@ LOOKS: dict[str, Spec] = {
     "var": _spec("", "", "", operands=(TEXT,)),
     "version": _spec("", "", "build-options", most=0),
 }
-
-
-def runs_programs(keys: dict[str, str]) -> tuple[str, ...]:
-    """The settings of a repository that make a looking git run programs or read elsewhere. Keys are in lower case."""
-    found = [key for key in keys if _RUNS.fullmatch(key)]
-    return tuple(key for key in found if not (_NEUTRAL.fullmatch(key) and keys[key].startswith("git-lfs ")))
-
-
-def environment() -> dict[str, str]:
-    """What keeps git from repository's helpers, locks, questions and the network."""
-    pinned = {
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ALLOW_PROTOCOL": "none",
-        "GIT_PAGER": "cat",
-        "GIT_CONFIG_COUNT": str(len(OVERRIDES)),
-    }
-    for number, (key, value) in enumerate(OVERRIDES.items()):
-        pinned |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    return pinned

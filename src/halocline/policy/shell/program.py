@@ -230,10 +230,5 @@ def _git(simple: Simple, ground: Ground) -> Finding:
     finding = _by_spec(f"git --no-pager {name}", git.LOOKS[name], simple, tuple(words[1:]), ground)
     if finding.rule is not Rule.READS:
         return finding
-    for folder in ground.folders:
-        settings = ground.facts.git_settings(folder)
-        if settings is None:
-            return unknown(simple.source, "the repository's settings cannot be read")
-        if runs := git.runs_programs(settings):
-            return unknown(simple.source, f"the repository's settings may run programs: {', '.join(runs[:3])}")
-    return finding
+    doubt = next((doubt for folder in ground.folders if (doubt := ground.facts.git_doubt(folder))), "")
+    return unknown(simple.source, doubt) if doubt else finding

@@ -6,10 +6,11 @@ from halocline.surfaces.web.subjects.row import OfTask, Row, Rows
 
 
 class OfCommit(OfTask, frozen=True):
-    """`paths` are from the task's workspace."""
+    """`paths` are from the task's workspace; `runs` are the programs of the repository that the person was shown."""
 
     paths: tuple[str, ...]
     message: str
+    runs: tuple[str, ...] = ()
 
 
 async def commit_plan(desk: Desk, which: OfTask) -> CommitPlan:
@@ -19,7 +20,7 @@ async def commit_plan(desk: Desk, which: OfTask) -> CommitPlan:
 
 async def commit(desk: Desk, which: OfCommit) -> Committed:
     """Commit these files whole, by the project's git with its hooks; what else is staged stays staged."""
-    return await desk.client.committing.commit(desk.known(which.task), which.paths, which.message)
+    return await desk.client.committing.commit(desk.known(which.task), which.paths, which.message, which.runs)
 
 
 QUERIES: Rows = {"commit_plan": Row(OfTask, commit_plan)}

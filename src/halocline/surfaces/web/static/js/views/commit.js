@@ -60,7 +60,7 @@ function Form({ task, plan, onDone }) {
   const [message, setMessage] = useState(plan.message)
   const [error, setError] = useState(null)
   const [busy, setBusy] = useState(false)
-  const { files, branch, under_way: underWay } = plan.uncommitted
+  const { files, branch, under_way: underWay, runs = [] } = plan.uncommitted
   const ours = files.filter((file) => plan.ours.includes(file.path))
   const others = files.filter((file) => !plan.ours.includes(file.path))
   const left = files.filter((file) => file.staged && !chosen.has(file.path)).length
@@ -70,7 +70,7 @@ function Form({ task, plan, onDone }) {
     setBusy(true)
     setError(null)
     try {
-      onDone(await act('commit', { task: task.id, paths: [...chosen], message }))
+      onDone(await act('commit', { task: task.id, paths: [...chosen], message, runs }))
     } catch (problem) {
       setError(problem)
     } finally {
@@ -119,6 +119,15 @@ function Form({ task, plan, onDone }) {
         ${count(left, 'staged file')}${' '}
         ${left === 1 ? 'is' : 'are'} not chosen, and ${left === 1 ? 'stays' : 'stay'} staged.
       </p>`
+    }
+    ${
+      runs.length > 0 &&
+      html`<div class="stack" role="status">
+        <p class="small">This repository has git run when you commit:</p>
+        <ul class="tiny mono commit-runs">
+          ${runs.map((program) => html`<li key=${program}>${shown(program)}</li>`)}
+        </ul>
+      </div>`
     }
     ${error && html`<${Refused} error=${error} />`}
     <div class="row">

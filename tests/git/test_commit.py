@@ -1,14 +1,19 @@
 """Only what was chosen is committed, with git's hooks, and what else is staged stays staged."""
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from halocline.hosts.committing import commit, uncommitted
+from halocline.git.commit import commit as commit_with, uncommitted
+from halocline.ports.revisions import Committed
 from halocline.protocol.errors import UsageError
 
-NONE: frozenset[str] = frozenset()
+
+async def commit(place: Path, paths: list[str], message: str) -> Committed:
+    """As a person does it who was shown what it runs."""
+    return await commit_with(place, paths, message, os.environ, (await uncommitted(place)).runs)
 
 
 def git(folder: Path, *words: str) -> str:
@@ -43,7 +48,7 @@ async def test_the_chosen_files_are_committed_and_the_rest_stays_as_it_was(place
     (place / "sub/new").write_text("new\n")
     (place / "staged").write_text("staged\n")
     git(place, "add", "staged", "two")
-    said = await commit(place, ["one", "gone", "sub/new"], "# Title\n\nWhy.", NONE)
+    said = await commit(place, ["one", "gone", "sub/new"], "# Title\n\nWhy.")
     assert (said.subject, said.files) == ("# Title", 3)
     assert git(place, "show", "--format=%B", "--name-status").split() == [
         *("#", "Title", "Why."),
@@ -58,7 +63,7 @@ async def test_a_file_that_is_staged_in_part_says_so_and_is_committed_whole(plac
     (place / "part").write_text("1 staged\n2\n3 not\n")
     (file,) = (await uncommitted(place)).files
     assert (file.path, file.state, file.staged, file.unstaged) == ("part", "changed", True, True)
-    await commit(place, ["part"], "Part", NONE)
+    await commit(place, ["part"], "Part")
     assert git(place, "show", "HEAD:part") == "1 staged\n2\n3 not\n"
     assert git(place, "status", "--porcelain") == ""
 
@@ -68,23 +73,33 @@ async def test_when_a_hook_refuses_nothing_is_committed_or_staged(place: Path) -
     (place / "one").write_text("one\n")
     (place / "new").write_text("new\n")
     with pytest.raises(UsageError, match="no tabs, please"):
-        await commit(place, ["one", "new"], "Try", NONE)
+        await commit(place, ["one", "new"], "Try")
     assert git(place, "status", "--porcelain") == " M one\n?? new\n"
 
 
-async def test_hooks_run_and_get_no_keys(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "k-1")
+async def test_hooks_run_in_the_environment_that_was_chosen(place: Path) -> None:
     hook(place, 'echo "key: $SOME_API_KEY."; git ls-files "on*"')
     (place / "one").write_text("one\n")
-    said = (await commit(place, ["one"], "With a hook", frozenset({"SOME_API_KEY"}))).said
+    environment = {**os.environ, "SOME_OTHER": "k-1"}
+    said = (await commit_with(place, ["one"], "With a hook", environment, [".git/hooks/pre-commit"])).said
     assert "key: ." in said
     assert "\none\n" in said
+
+
+async def test_a_program_that_the_person_was_not_shown_is_named_and_nothing_is_run(place: Path) -> None:
+    hook(place, "touch ran")
+    git(place, "config", "filter.x.clean", "touch ran; cat")
+    (place / "one").write_text("one\n")
+    assert (await uncommitted(place)).runs == (".git/hooks/pre-commit", "filter.x.clean = touch ran; cat")
+    with pytest.raises(UsageError, match=r"not shown: filter.x.clean = touch ran; cat. Nothing was committed"):
+        await commit_with(place, ["one"], "Try", os.environ, [".git/hooks/pre-commit"])
+    assert not (place / "ran").exists()
 
 
 async def test_names_are_taken_as_they_are(place: Path) -> None:
     for name in ("[a]*", "one", ":(top)x", "ü"):
         (place / name).write_text("other\n")
-    await commit(place, ["[a]*", ":(top)x", "ü"], "Odd names", NONE)
+    await commit(place, ["[a]*", ":(top)x", "ü"], "Odd names")
     assert git(place, "status", "--porcelain") == " M one\n"
 
 
@@ -96,7 +111,7 @@ async def test_a_part_of_a_repository_commits_before_there_was_any_commit(tmp_pa
     (tmp_path / "other/outside").write_text("a\n")
     found = await uncommitted(sub)
     assert (found.branch, [file.path for file in found.files]) == ("first", ["a"])
-    assert (await commit(sub, ["a"], "First", NONE)).subject == "First"
+    assert (await commit(sub, ["a"], "First")).subject == "First"
     assert git(tmp_path / "other", "status", "--porcelain") == "?? outside\n"
 
 
@@ -113,6 +128,6 @@ async def test_a_merge_under_way_and_a_folder_without_git_are_named(
     found = await uncommitted(place)
     assert (found.under_way, [file.state for file in found.files]) == ("A merge", ["in conflict"])
     with pytest.raises(UsageError, match="partial commit during a merge"):
-        await commit(place, ["one"], "Try", NONE)
+        await commit(place, ["one"], "Try")
     with pytest.raises(UsageError, match="is no git repository"):
         await uncommitted(tmp_path_factory.mktemp("plain"))

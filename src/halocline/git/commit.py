@@ -1,0 +1,127 @@
+"""Commits that a person wants of the files they chose: by the project's own git, with its hooks and its configuration.
+
+Only the chosen files are committed, whole and as they are on the disk. What else is staged stays staged, also when git
+or one of its hooks refuses.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from halocline.git.diffs import branch_of
+from halocline.git.process import run_git
+from halocline.git.programs import run_by_commit
+from halocline.git.repository import GitUnusable
+from halocline.git.view import open_view
+from halocline.ports.revisions import Committed, Uncommitted, UncommittedFile
+from halocline.protocol.errors import UsageError
+
+TIME_LIMIT = 900.0
+"""Seconds; a hook may run all tests."""
+MOST_SAID = 8_000
+"""Characters of what git and its hooks printed that are told, the last ones."""
+_MOST_READ = 2_000_000
+_FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")
+_NAMES = {"?": "new", "A": "new", "D": "deleted"}
+_UNDER_WAY = {
+    "MERGE_HEAD": "A merge",
+    "CHERRY_PICK_HEAD": "A cherry-pick",
+    "REVERT_HEAD": "A revert",
+    "rebase-merge": "A rebase",
+    "rebase-apply": "A rebase",
+}
+
+
+async def uncommitted(workspace: Path) -> Uncommitted:
+    """What is not committed below the workspace; runs nothing. Raises UsageError where there is no repository."""
+    words = ("status", "--porcelain=v1", "--branch", "-z", "--no-renames", "--untracked-files=all")
+    try:
+        async with open_view(workspace) as view:
+            said = await view.run(*words, "--ignore-submodules=dirty", "--", ".")
+            repository = view.repository
+    except GitUnusable as error:
+        raise UsageError(error.text, error.hint) from error
+    if not said.is_good:
+        raise _refusal(said.errors)
+    head, *entries = said.text.rstrip("\0").split("\0")
+    files = tuple(_file(entry, repository.prefix) for entry in entries if entry)
+    branch = "" if head.startswith("## HEAD (") else branch_of(head)
+    return Uncommitted(branch, files, _under_way(repository.folder), run_by_commit(repository))
+
+
+async def commit(
+    workspace: Path, paths: Sequence[str], message: str, environment: Mapping[str, str], runs: Sequence[str]
+) -> Committed:
+    """Commit these files, named from the workspace. Hooks get the environment.
+
+    `runs` are the programs of the repository that the person saw and agreed to.
+
+    Raises:
+        UsageError: nothing was committed, and why; in git's words when it refused.
+    """
+    git = _Git(workspace, environment)
+    found = await uncommitted(workspace)
+    if unseen := [program for program in found.runs if program not in runs]:
+        raise UsageError(
+            f"The commit would run what you were not shown: {', '.join(unseen)}. Nothing was committed.",
+            "Open Commit again and look at what it runs.",
+        )
+    files = {file.path: file for file in found.files}
+    if gone := [path for path in paths if path not in files]:
+        raise UsageError(f"{gone[0]} has nothing to commit.", "Look at the files again.")
+    new = [path for path in paths if not files[path].known]
+    if new:
+        await git.run("add", "--intent-to-add", *_FROM_INPUT, given=new)
+    try:
+        words = ("commit", "--only", "--no-status", "--cleanup=whitespace", f"--message={message}")
+        said = await git.run(*words, *_FROM_INPUT, given=paths)
+    except BaseException:
+        if new:
+            await git.run("rm", "--cached", "--quiet", "--force", *_FROM_INPUT, given=new)
+        raise
+    name, _, subject = (await git.run("log", "-1", "--no-show-signature", "--format=%h%x00%s")).strip().partition("\0")
+    return Committed(name, subject, len(paths), said[-MOST_SAID:].strip())
+
+
+def _file(entry: str, prefix: str) -> UncommittedFile:
+    """The first letter is of the index, the second of the disk."""
+    index, disk, path = entry[0], entry[1], entry[3:].removeprefix(prefix)
+    if "U" in entry[:2] or entry[:2] in ("AA", "DD"):
+        return UncommittedFile(path, "in conflict", False, True, True)
+    state = "new" if index == "A" and disk != "D" else _NAMES.get(disk if disk != " " else index, "changed")
+    return UncommittedFile(path, state, index not in " ?", disk != " ", index != "?")
+
+
+def _under_way(place: Path) -> str:
+    return next((name for file, name in _UNDER_WAY.items() if (place / file).exists()), "")
+
+
+class _Git:
+    """git in a folder, as the person set it up. Nothing waits for a terminal."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._environment = {**environment, "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
+
+    async def run(self, *words: str, given: Sequence[str] = ()) -> str:
+        """What it printed. `given` are paths for its input. Raises UsageError with what it said."""
+        data = "\0".join(f":(literal){path}" for path in given).encode()
+        try:
+            said = await run_git(
+                self._folder,
+                self._environment,
+                ("-c", "core.quotePath=false", *words),
+                data=data,
+                most=_MOST_READ,
+                seconds=TIME_LIMIT,
+                is_one_stream=words[0] == "commit",
+            )
+        except GitUnusable as error:
+            raise UsageError(error.text, "See what its hooks do.") from error
+        if not said.is_good:
+            raise _refusal(said.errors or said.output)
+        return said.text
+
+
+def _refusal(said: bytes) -> UsageError:
+    text = said.decode("utf-8", "replace").strip()[-MOST_SAID:]
+    return UsageError(f"git refused: {text or 'it did not say why'}", "Nothing was committed.")

@@ -1,0 +1,127 @@
+"""Why a git that only looks may run programs all the same: asked of git, and kept until something there changes."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from halocline.git.programs import run_by_looking
+from halocline.git.repository import (
+    GitUnusable,
+    NoRepository,
+    Repository,
+    ask_git,
+    check_ownership,
+    find_repository,
+)
+
+MOST_REPOSITORIES = 60
+"""A repository and those within it; with more of them every git command is asked about."""
+_LARGEST_INDEX = 256 << 20
+_GITLINK = b"\x00\x00\xe0\x00"
+"""The mode of an entry that stands for another repository, as every version of the index writes it."""
+_TICK = 100_000_000
+"""Nanoseconds within which a file may change without another time of change."""
+_OBEYED = ("HEAD", "config", "config.worktree", "commondir", "gitdir", "index", "objects", "refs", "packed-refs")
+
+Stamp = tuple[int, int, int, int] | None
+
+
+class _Known(NamedTuple):
+    doubt: str
+    stamps: dict[str, Stamp]
+
+
+class Doubts:
+    """What was found out about folders."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._known: dict[str, _Known] = {}
+
+    def of(self, folder: str) -> str:
+        """Why git may run programs or read elsewhere in a folder; empty when it does not. Never raises."""
+        place = os.path.realpath(folder)
+        known = self._known.get(place)
+        if known and all(_stamp(path) == stamp for path, stamp in known.stamps.items()):
+            return known.doubt
+        began, seen = time.time_ns(), list(_markers(place))
+        if not any(map(os.path.lexists, seen)):
+            return ""
+        try:
+            doubt = self._ask(place, seen)
+        except NoRepository:
+            return ""
+        except (GitUnusable, OSError) as error:
+            return f"git cannot say what it would run here: {error}"
+        stamps = {path: _stamp(path) for path in seen}
+        # What was written a moment ago may be written again without another time.
+        if all(stamp is None or stamp[0] < began - _TICK for stamp in stamps.values()):
+            self._known[place] = _Known(doubt, stamps)
+        return doubt
+
+    def _ask(self, place: str, seen: list[str]) -> str:
+        """Raises NoRepository, GitUnusable and OSError."""
+        repository = find_repository(Path(place), self._environment)
+        check_ownership(repository)
+        return self._judge(repository, seen)
+
+    def _judge(self, repository: Repository, seen: list[str]) -> str:
+        waiting, number = [repository], 0
+        while waiting:
+            one = waiting.pop()
+            if (number := number + 1) > MOST_REPOSITORIES:
+                return "too many repositories are within this one"
+            seen += (str(place / name) for place in {one.folder, one.common} for name in _OBEYED)
+            if keys := run_by_looking(one.settings, within=number > 1):
+                shown = ", ".join(keys[:3])
+                where = "" if number == 1 else f" within, {one.top}"
+                return f"the settings of the repository{where} may run programs: {shown}"
+            waiting += self._within(one, seen)
+        return ""
+
+    def _within(self, repository: Repository, seen: list[str]) -> Iterator[Repository]:
+        """The repositories that git enters: those that the index names, where they are."""
+        for place in _gitlinks(repository, self._environment):
+            seen.append(str(place / ".git"))
+            if os.path.lexists(place / ".git"):
+                found = find_repository(place, self._environment)
+                if found.top == place:
+                    check_ownership(found)
+                    yield found
+
+
+def _gitlinks(repository: Repository, environment: Mapping[str, str]) -> list[Path]:
+    indexes = [repository.folder / "index", *repository.folder.glob("sharedindex.*")]
+    if not any(_has_gitlinks(index) for index in indexes):
+        return []
+    listed = ask_git(repository.top, environment, "ls-files", "--stage", "-z").split("\0")
+    return [repository.top / entry.partition("\t")[2] for entry in listed if entry.startswith("160000 ")]
+
+
+def _has_gitlinks(index: Path) -> bool:
+    """May be wrong about there being one, never about there being none."""
+    if not index.is_file():
+        return False
+    with open(index, "rb") as file:
+        data = file.read(_LARGEST_INDEX)
+    return _GITLINK in data or len(data) == _LARGEST_INDEX
+
+
+def _markers(folder: str) -> Iterator[str]:
+    """What makes git take a folder, or one above it, for part of a repository."""
+    place = folder
+    while True:
+        yield os.path.join(place, ".git")
+        yield os.path.join(place, "HEAD")
+        if place == (place := os.path.dirname(place)):
+            return
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino

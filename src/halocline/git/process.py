@@ -1,0 +1,88 @@
+"""Starts git as a process of its own group, reads no more of it than is wanted, and ends it in time."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from halocline.git.environment import find_git, search_path
+from halocline.git.repository import GitUnusable
+
+
+class Answer(NamedTuple):
+    """What git said; the exit code is None when there was more output than was read."""
+
+    code: int | None
+    output: bytes
+    errors: bytes
+
+    @property
+    def is_good(self) -> bool:
+        """It did what it was told, as far as its output was read."""
+        return self.code in (0, None)
+
+    @property
+    def text(self) -> str:
+        return self.output.decode("utf-8", "replace")
+
+
+async def run_git(
+    folder: Path,
+    environment: Mapping[str, str],
+    words: Sequence[str],
+    *,
+    data: bytes = b"",
+    most: int,
+    seconds: float,
+    is_one_stream: bool = False,
+) -> Answer:
+    """Run git in a folder; with `is_one_stream`, its errors stand among its output. Raises GitUnusable."""
+    program = find_git(search_path(environment.get("PATH", os.defpath), os.fspath(folder)))
+    if program is None:
+        raise GitUnusable("git was not found on this machine.", "Install git.")
+    pipe = asyncio.subprocess.PIPE
+    try:
+        process = await asyncio.create_subprocess_exec(
+            program,
+            *words,
+            cwd=folder,
+            env=environment,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=asyncio.subprocess.STDOUT if is_one_stream else pipe,
+            process_group=0,
+        )
+    except OSError as error:
+        raise GitUnusable(f"git could not be started in {folder}: {error.strerror}.", "Look at the folder.") from error
+    try:
+        async with asyncio.timeout(seconds):
+            output, errors, _ = await asyncio.gather(
+                _bounded(process.stdout, most), _bounded(process.stderr, most), _feed(process, data)
+            )
+            code = None if len(output) > most else await process.wait()
+    except TimeoutError:
+        raise GitUnusable(f"git {words[0]} took longer than {seconds:g} s.", "Try again with less.") from None
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+    return Answer(code, output[:most], errors)
+
+
+async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
+    assert process.stdin is not None
+    with suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(data)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _bounded(stream: asyncio.StreamReader | None, most: int) -> bytes:
+    data = b""
+    while stream is not None and len(data) <= most and (chunk := await stream.read(1 << 16)):
+        data += chunk
+    return data

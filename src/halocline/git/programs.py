@@ -1,0 +1,72 @@
+"""Settings and hooks of a repository by which git runs programs; pure but for looking whether a hook is there."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from halocline.git.repository import Repository, Setting
+
+_LOOKING = re.compile(
+    r"filter\..*\.(clean|smudge|process)|diff\..*\.(textconv|command)|core\.(gitproxy|alternaterefscommand)"
+    r"|gpg\.(.*\.)?(program|defaultkeycommand)|include\.path|includeif\..*|extensions\.partialclone|hook\..*"
+    r"|remote\..*\.(promisor|partialclonefilter|uploadpack|vcs)|lfs\.(extension|customtransfer|standalonetransferagent).*",
+    re.DOTALL,
+)
+"""What the environment of a looking git does not switch off, because the names are the repository's own."""
+_SWITCHED_OFF = re.compile(
+    r"core\.(fsmonitor|sshcommand|askpass|pager|editor)|diff\.external|pager\..*|credential\..*|sequence\.editor"
+    r"|uploadpack\.packobjectshook|gc\.recentobjectshook|interactive\.difffilter",
+    re.DOTALL,
+)
+"""What it does switch off, though not for a repository within, which git enters with an environment of its own."""
+_COMMITTING = re.compile(
+    r"filter\..*\.(clean|process)|core\.(fsmonitor|alternaterefscommand|sshcommand|gitproxy)|hook\..*\.command"
+    r"|gpg\.(.*\.)?(program|defaultkeycommand)|gc\.recentobjectshook|remote\..*\.(uploadpack|vcs)"
+    r"|lfs\.(extension|customtransfer|standalonetransferagent).*|trailer\..*\.(command|cmd)",
+    re.DOTALL,
+)
+_HARMLESS = {
+    "filter.lfs.clean": {"git-lfs clean -- %f"},
+    "filter.lfs.smudge": {"git-lfs smudge -- %f", "git-lfs smudge --skip -- %f"},
+    "filter.lfs.process": {"git-lfs filter-process", "git-lfs filter-process --skip"},
+    "core.fsmonitor": {"false", "true", ""},
+}
+"""Values that run nothing but what the person installed, to the letter."""
+_HOOKS = (
+    *("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"),
+    *("post-index-change", "reference-transaction", "pre-auto-gc", "post-rewrite"),
+)
+_LONGEST = 200
+
+
+def run_by_looking(settings: Iterable[Setting], *, within: bool = False) -> list[str]:
+    """Keys of a repository by which a looking git may run programs or read elsewhere; `within` another repository."""
+    patterns = (_LOOKING, _SWITCHED_OFF) if within else (_LOOKING,)
+    found = [one for one in settings if any(pattern.fullmatch(one.key) for pattern in patterns)]
+    return list(dict.fromkeys(one.key for one in found if _is_doubtful(one)))
+
+
+def run_by_commit(repository: Repository) -> tuple[str, ...]:
+    """The programs of a repository that a commit runs, as a person is told of them."""
+    named = [one for one in repository.settings if _COMMITTING.fullmatch(one.key) and _is_doubtful(one)]
+    told = [f"{one.key} = {' '.join(one.value.split())[:_LONGEST]}" for one in named]
+    return tuple(dict.fromkeys((*_hooks(repository), *told)))
+
+
+def _is_doubtful(setting: Setting) -> bool:
+    return setting.is_of_the_repository and setting.value not in _HARMLESS.get(setting.key, ())
+
+
+def _hooks(repository: Repository) -> Iterator[str]:
+    """Those that are there; the person's own, which lie elsewhere, are not the repository's."""
+    chosen = [setting.value for setting in repository.settings if setting.key == "core.hookspath"]
+    folder = repository.top / os.path.expanduser(chosen[-1]) if chosen else repository.common / "hooks"
+    real = Path(os.path.realpath(folder))
+    local = [one for one in repository.settings if one.key == "core.hookspath" and one.is_of_the_repository]
+    if not local and not any(real.is_relative_to(place) for place in (repository.top, repository.common)):
+        return
+    for name in _HOOKS:
+        if os.access(folder / name, os.X_OK):
+            shown = folder / name
+            yield str(shown.relative_to(repository.top) if shown.is_relative_to(repository.top) else shown)

@@ -1,0 +1,142 @@
+"""Which repository a folder belongs to and what its settings are, as git itself says; reading them runs nothing."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from halocline.git.environment import bare_environment, find_git
+from halocline.protocol.errors import ToolFailure
+
+TIME_LIMIT = 5.0
+"""Seconds; a setting that never ends (a pipe) takes no longer."""
+_PLACES = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
+_OF_THE_PERSON = frozenset({"system", "global"})
+
+
+class GitUnusable(ToolFailure):
+    """git is not there, or refuses this repository, or the repository is not what it seems."""
+
+
+class NoRepository(GitUnusable):
+    """A folder is in no repository that git would use."""
+
+
+class Setting(NamedTuple):
+    """One value of one key. The scope is git's word for where it stands; section and name are in lower case."""
+
+    scope: str
+    key: str
+    value: str
+
+    @property
+    def is_of_the_repository(self) -> bool:
+        return self.scope not in _OF_THE_PERSON
+
+
+class Repository(NamedTuple):
+    """A work tree, its git folder, and the one that this shares with other work trees; links are resolved."""
+
+    top: Path
+    folder: Path
+    common: Path
+    prefix: str
+    settings: tuple[Setting, ...]
+
+
+def find_repository(folder: Path, environment: Mapping[str, str]) -> Repository:
+    """The repository that git would use in a folder.
+
+    Raises:
+        GitUnusable, NoRepository
+    """
+    said = ask_git(folder, environment, "rev-parse", "--path-format=absolute", *_PLACES).split("\n")
+    if len(said) != len(_PLACES) + 1:
+        raise GitUnusable("git's answer cannot be read.", "Rename folders whose names hold line ends.")
+    top, place, common = (Path(os.path.realpath(line)) for line in said[:3])
+    listed = ask_git(folder, environment, "config", "--null", "--list", "--show-scope")
+    return Repository(top, place, common, said[3], tuple(_settings(listed)))
+
+
+def check_ownership(repository: Repository) -> None:
+    """Raises GitUnusable for the history of another folder: a `.git` that leads there without being named there."""
+    top, place, common = repository[:3]
+    inside = place.is_relative_to(common) and all(
+        Path(os.path.realpath(common / name)).is_relative_to(common) for name in ("objects", "refs", "packed-refs")
+    )
+    if not inside or not (place == top / ".git" or _is_linked_back(repository)):
+        raise GitUnusable(
+            f"The git folder of {top} is {place}, which does not name it as its work tree.",
+            "If both are yours, set core.worktree there, or run: git worktree repair",
+        )
+
+
+def _is_linked_back(repository: Repository) -> bool:
+    """A further work tree is named in `gitdir`, the one of a submodule by a setting."""
+    top, place = repository.top, repository.folder
+    try:
+        leads = _first_line(top / ".git").removeprefix("gitdir: ")
+        if os.path.realpath(top / leads) != str(place):
+            return False
+        if (place / "gitdir").is_file():
+            return os.path.realpath(_first_line(place / "gitdir")) == str(top / ".git")
+    except OSError:
+        return False
+    trees = [setting.value for setting in repository.settings if setting.key == "core.worktree"]
+    return bool(trees) and os.path.realpath(place / trees[-1]) == str(top)
+
+
+def _first_line(path: Path) -> str:
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return file.readline().rstrip("\n")
+
+
+def _settings(listed: str) -> list[Setting]:
+    fields = listed.split("\0")[:-1]
+    pairs = zip(fields[::2], fields[1::2], strict=True)
+    # What this question came with is not the repository's.
+    return [Setting(scope, *_key_and_value(text)) for scope, text in pairs if scope != "command"]
+
+
+def _key_and_value(text: str) -> tuple[str, str]:
+    key, newline, value = text.partition("\n")
+    return key, value if newline else "true"
+
+
+def ask_git(folder: Path, environment: Mapping[str, str], *words: str) -> str:
+    """What git prints about a folder. Only for commands that run nothing of a repository.
+
+    Raises:
+        GitUnusable, NoRepository
+    """
+    env = bare_environment(environment, os.fspath(folder))
+    program = find_git(env["PATH"])
+    if program is None:
+        raise GitUnusable("git was not found on this machine.", "Install git.")
+    try:
+        asked = subprocess.run(
+            [program, *words],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIME_LIMIT,
+            process_group=0,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise GitUnusable(f"git {words[0]} took longer than {TIME_LIMIT:g} s.", "See what is in .git.") from None
+    except OSError as error:
+        raise NoRepository(f"{folder} cannot be entered: {error.strerror}.", "Choose another folder.") from error
+    if asked.returncode:
+        raise _refusal(folder, asked.stderr.decode(errors="replace").strip())
+    return asked.stdout.decode("utf-8", "surrogateescape")
+
+
+def _refusal(folder: Path, said: str) -> GitUnusable:
+    if "not a git repository" in said:
+        return NoRepository(f"{folder} is no git repository.", "Make one with: git init")
+    return GitUnusable(f"git refused: {said[-500:] or 'it did not say why'}", "Run git status there to see more.")

@@ -1,0 +1,168 @@
+"""A repository as git may read it: through a git folder of ours that lends its history, and none of its settings.
+
+A repository's settings name programs, and what is named may change while git runs. So git is never started on the
+repository itself: it gets a private folder with links to the objects, references and index, and a configuration that we
+wrote, in which no program is named. Attributes may then choose filters and drivers, but none of them exists.
+"""
+
+import asyncio
+import os
+import re
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from shutil import rmtree
+
+from halocline.git.environment import bare_environment
+from halocline.git.process import Answer, run_git
+from halocline.git.repository import GitUnusable, Repository, Setting, check_ownership, find_repository
+
+TIME_LIMIT = 30.0
+LARGEST = 2_000_000
+"""Bytes of output that are read."""
+_SHARED = ("objects", "refs", "packed-refs", "reftable", "shallow")
+_OWN = ("index", "logs")
+_HEADS = ("HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
+_LARGEST_HEAD = 1 << 16
+_CARRIED = re.compile(
+    r"core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode|checkstat|trustctime|sparsecheckout"
+    r"|sparsecheckoutcone)|index\.sparse|branch\..*\.(remote|merge)|remote\..*\.fetch",
+    re.DOTALL,
+)
+"""Settings that say how files and names are to be understood."""
+_FORMAT = re.compile(r"extensions\.(objectformat|compatobjectformat|refstorage)")
+_LISTS = {"core.excludesfile": "ignore", "core.attributesfile": "attributes"}
+"""Where the person's own lists are, and the names that these have without a setting."""
+_FIXED = """[core]
+	repositoryFormatVersion = 1
+	bare = false
+	logAllRefUpdates = false
+	quotePath = false
+	fsmonitor = false
+	hooksPath = /dev/null
+[diff]
+	ignoreSubmodules = dirty
+[log]
+	showSignature = false
+"""
+
+
+class View:
+    """Runs git on a repository's history and files, and on nothing of its configuration."""
+
+    def __init__(self, repository: Repository, workspace: Path, environment: Mapping[str, str]) -> None:
+        self.repository = repository
+        self._workspace = workspace
+        self._environment = environment
+
+    async def run(self, *words: str, seconds: float = TIME_LIMIT) -> Answer:
+        """Ask git in the workspace. Raises GitUnusable when it takes longer."""
+        return await run_git(self._workspace, self._environment, words, most=LARGEST, seconds=seconds)
+
+
+@asynccontextmanager
+async def open_view(workspace: Path, environment: Mapping[str, str] | None = None) -> AsyncIterator[View]:
+    """A view of the repository that a folder is in; gone afterwards.
+
+    Raises:
+        GitUnusable, NoRepository
+    """
+    around = os.environ if environment is None else environment
+    repository, place = await asyncio.to_thread(_prepare, workspace, around)
+    try:
+        yield View(repository, workspace, _environment(repository, place, around))
+    finally:
+        rmtree(place, ignore_errors=True)
+
+
+def _prepare(workspace: Path, environment: Mapping[str, str]) -> tuple[Repository, Path]:
+    repository = find_repository(workspace, environment)
+    check_ownership(repository)
+    place = _new_folder(repository.top)
+    try:
+        _link(repository, place)
+        (place / "config").write_bytes(
+            _configuration(repository.settings, environment).encode(errors="surrogateescape")
+        )
+    except OSError as error:
+        rmtree(place, ignore_errors=True)
+        raise GitUnusable(f"No view of the repository could be made: {error}.", "Look at the disk.") from error
+    return repository, place
+
+
+def _new_folder(top: Path) -> Path:
+    """A private folder; never where the commands of a task may write."""
+    usual = Path(os.path.realpath(tempfile.gettempdir()))
+    return Path(tempfile.mkdtemp(prefix="halocline-git-", dir="/tmp" if usual.is_relative_to(top) else usual))
+
+
+def _link(repository: Repository, place: Path) -> None:
+    folder, common = repository.folder, repository.common
+    links = {name: common / name for name in _SHARED} | {name: folder / name for name in _OWN}
+    links |= {found.name: found for found in folder.glob("sharedindex.*")}
+    links |= {f"info/{name}": common / "info" / name for name in ("exclude", "attributes")}
+    links["info/sparse-checkout"] = folder / "info" / "sparse-checkout"
+    (place / "info").mkdir()
+    for name, target in links.items():
+        if target.is_dir() or target.is_file():
+            (place / name).symlink_to(target)
+    for name in _HEADS:
+        with suppress(OSError):
+            (place / name).write_bytes(_head(folder / name))
+
+
+def _head(path: Path) -> bytes:
+    """What a reference like HEAD holds; of one that is a link, the name. Raises OSError."""
+    if path.is_symlink() and (target := os.readlink(path)).startswith("refs/"):
+        return f"ref: {target}\n".encode()
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    with open(path, "rb") as file:
+        return file.read(_LARGEST_HEAD)
+
+
+def _configuration(settings: Sequence[Setting], environment: Mapping[str, str]) -> str:
+    kept = [(key, value) for _, key, value in settings if _CARRIED.fullmatch(key)]
+    kept += [(key, value) for _, key, value in settings if _FORMAT.fullmatch(key) and value.isalnum()]
+    # git takes no notice of a remote without an address; this one is never used.
+    remotes = {key.removesuffix(".fetch") for key, _ in kept if key.startswith("remote.")}
+    kept += [(f"{remote}.url", "/dev/null") for remote in sorted(remotes)]
+    kept += _lists(settings, environment)
+    return _FIXED + "".join(_line(key, value) for key, value in kept)
+
+
+def _lists(settings: Sequence[Setting], environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    home = environment.get("HOME") or os.path.expanduser("~")
+    own = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    for key, name in _LISTS.items():
+        chosen = [setting.value for setting in settings if setting.key == key]
+        path = chosen[-1] if chosen else f"{own}/git/{name}"
+        path = f"{home}{path[1:]}" if path.startswith("~/") else path
+        if os.path.isfile(path):
+            yield key, path
+
+
+def _line(key: str, value: str) -> str:
+    section, _, rest = key.partition(".")
+    below, _, name = rest.rpartition(".")
+    head = f'{section} "{_escaped(below)}"' if below else section
+    return f'[{head}]\n\t{name} = "{_escaped(value)}"\n'.replace("\0", "")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _environment(repository: Repository, place: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    return bare_environment(environment, os.fspath(repository.top)) | {
+        "GIT_DIR": os.fspath(place),
+        "GIT_WORK_TREE": os.fspath(repository.top),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        # Versions before 2.32 know no GIT_CONFIG_GLOBAL and look here.
+        "HOME": os.fspath(place),
+        "XDG_CONFIG_HOME": os.fspath(place),
+    }

@@ -1,0 +1,36 @@
+"""New worktrees of the person's git, for a copy of its files; made because a person said so, and without its hooks."""
+
+import asyncio
+import os
+from pathlib import Path
+
+from halocline.git.environment import bare_environment
+from halocline.git.process import run_git
+from halocline.git.repository import GitUnusable, check_ownership, find_repository
+from halocline.protocol.errors import UsageError
+
+TIME_LIMIT = 120.0
+_MOST = 100_000
+_INSTEAD = "Use --files instead of --worktree."
+
+
+async def add_worktree(workspace: Path, folder: Path) -> None:
+    """Make one at the commit that is checked out, with an index but no files yet. Raises UsageError."""
+    try:
+        repository = await asyncio.to_thread(find_repository, workspace, os.environ)
+        check_ownership(repository)
+        if repository.prefix:
+            raise UsageError(f"{workspace} is only a part of its repository.", _INSTEAD)
+        # No file is written, so no filter has anything to do.
+        await _git(workspace, workspace, "worktree", "add", "--quiet", "--no-checkout", "--detach", str(folder))
+        await _git(folder, workspace, "reset", "--quiet", "--mixed")
+    except GitUnusable as error:
+        raise UsageError(f"git made no worktree: {error.text}", _INSTEAD) from error
+
+
+async def _git(place: Path, workspace: Path, *words: str) -> None:
+    environment = bare_environment(os.environ, os.fspath(workspace))
+    said = await run_git(place, environment, words, most=_MOST, seconds=TIME_LIMIT)
+    if not said.is_good:
+        last = said.errors.decode(errors="replace").strip().split("\n")[-1]
+        raise UsageError(f"git made no worktree: {last}", _INSTEAD)
