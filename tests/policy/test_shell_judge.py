@@ -40,7 +40,10 @@ def judged(workspace, command, mode=ASK, plan=False, env=None, place="", **more)
         ("cat 'a b' *.md", "cat -- 'a b' *.md"),
         ("grep -n 'x' -- -f", "grep -n -- x -f"),
         ("head -5 a | wc -l 2>&1", "head -5 -- a | wc -l 2>&1"),
-        ("git diff HEAD~1 -- a", "git --no-pager diff --no-ext-diff --no-textconv 'HEAD~1' -- a"),
+        ("git diff --stat HEAD~1 -- a", "git --no-pager diff --no-ext-diff --no-textconv --stat 'HEAD~1' -- a"),
+        ("git branch --merged main", "git --no-pager branch --merged=main"),
+        ("tail -n 5 a | cut -d : -f 1,2", "tail -n5 -- a | cut -d: -f1,2"),
+        ("tree -L 2", "tree -L 2"),
         ("ls\npwd", "ls; pwd"),
         ("ls src/{a,b}", "ls -- src/a src/b"),
         ("bash -lc 'ls | wc -l'", "bash --noprofile --norc -c 'ls | wc -l'"),
@@ -53,9 +56,10 @@ def test_what_only_reads_runs_in_a_form_made_from_its_words(workspace, command, 
 
 
 def test_reading_whole_folders_leaves_out_what_may_hold_secrets(workspace):
-    assert "--exclude=.env" in (judged(workspace, "grep -rn x .").canonical or "")
-    assert "--glob='!.env'" in (judged(workspace, "rg x").canonical or "")
-    assert "! -iname '.env'" in (judged(workspace, "find . -name '*.py' | xargs cat").canonical or "")
+    assert "--exclude=.[eE][nN][vV]" in (judged(workspace, "grep -rn x .").canonical or "")
+    assert "--iglob=!{.env," in (judged(workspace, "rg x").canonical or "")
+    assert "! -iname .env" in (judged(workspace, "find . -name '*.py' | xargs cat").canonical or "")
+    assert ":(top,exclude,icase,glob)**/.env" in (judged(workspace, "git diff HEAD~1 -- a").canonical or "")
 
 
 @pytest.mark.parametrize("command", ["ls", "rm x", "pytest", "ls; touch x"])

@@ -18,6 +18,8 @@ OVERRIDES = {
     "protocol.allow": "never",
     "log.showSignature": "false",
     "diff.external": "",
+    "diff.submodule": "short",
+    "stash.showPatch": "false",
     "status.submoduleSummary": "false",
     "maintenance.auto": "false",
     "gc.auto": "0",

@@ -238,11 +238,23 @@ def _auto(command: str, analysis: "Analysis", worst: "Finding | None", *, risky:
         return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be judged: {analysis.problem}")
     if worst and worst.rule not in (Rule.READS, Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
         return CommandJudgement(Verdict.ASK, worst.rule.value, worst.part.reason)
+    if shown := _unguarded(analysis):
+        return CommandJudgement(Verdict.ASK, Rule.SECRET.value, shown)
     if why := risk(command):
         return CommandJudgement(Verdict.ASK, "risky-command", f"the command {why}")
     if risky:
         return CommandJudgement(Verdict.ASK, "model-warned", "the model itself calls it risky")
     return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows ordinary commands")
+
+
+def _unguarded(analysis: "Analysis") -> str:
+    """Why a line may show secrets that its part would leave out if it ran alone: the line runs as it was written."""
+    from halocline.policy.shell.exclusions import leaves_out
+
+    found = (
+        () if analysis.reads else (one for one in analysis.findings if one.reads and leaves_out(one.canonical or ""))
+    )
+    return next((f"{one.part.text} may show files that hold secrets; alone it runs without them" for one in found), "")
 
 
 def _odd(command: str) -> str:

@@ -5,10 +5,9 @@ of them makes two of it.
 """
 
 import re
-from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from halocline.policy.sensitive_names import SECRET_FILES
+from halocline.policy.shell.exclusions import FOR_FIND, names_secret
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.program import judge_program
@@ -16,7 +15,6 @@ from halocline.policy.shell.readers import READERS
 from halocline.policy.shell.render import render
 from halocline.policy.shell.tree import Piece, Simple, Word
 
-_NO_SECRETS = " ".join(f"! -iname '{name}'" for name in SECRET_FILES)
 _PRINTS = frozenset({"-print", "-print0", "-printf", "-ls", "-quit"})
 _SHOWS_LITTLE = frozenset({"grep", "egrep", "fgrep", "wc", "file", "md5sum", "sha1sum", "sha256sum"})
 _COUNT = re.compile(r"\d{1,4}")
@@ -74,7 +72,7 @@ def _names(find: Simple, ground: Ground) -> str | None:
         return None
     tests = " ".join(render(word) for word in find.words[at:])
     condition = f"'(' {tests} ')' " if tests else ""
-    return " ".join(("find", *map(render, find.words[1:at]), f"{condition}-type f {_NO_SECRETS}"))
+    return " ".join(("find", *map(render, find.words[1:at]), f"{condition}-type f {FOR_FIND}"))
 
 
 def _program(words: list[Word], ground: Ground) -> str | None:
@@ -94,9 +92,8 @@ def _program(words: list[Word], ground: Ground) -> str | None:
 def _is_meant(find: Simple, words: list[Word]) -> bool:
     """Whether no name asks for secrets, and a program that shows whole files is given files by name."""
     texts = [word.text for word in find.words]
-    wanted = [value.lower() for test, value in pairwise(texts) if test in ("-name", "-iname")]
-    examples = [name.replace("?", "_").replace("*", filling) for name in SECRET_FILES for filling in ("", "x")]
-    secret = any(fnmatchcase(name, pattern) for pattern in wanted for name in examples)
+    wanted = [value for test, value in pairwise(texts) if test in ("-name", "-iname")]
+    secret = any(names_secret(pattern) for pattern in wanted)
     return not secret and (bool(wanted) or words[0].source in _SHOWS_LITTLE or READERS[words[0].source].names_only)
 
 

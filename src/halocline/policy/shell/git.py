@@ -4,34 +4,53 @@ A repository may name programs in its configuration. What can be switched off by
 asked (`ShellFacts.git_doubt`), and where there is a doubt, every git command is asked about.
 """
 
+import re
 from collections.abc import Callable
 
+from halocline.policy.shell.exclusions import FOR_GIT
 from halocline.policy.shell.specs import Given, Role, Spec
 
 NAMED, TEXT = Role.NAMED, Role.TEXT
 
+_COLOR = "always|never|auto"
+OBJECT = re.compile(r"(.*-g)?[0-9a-fA-F]{4,64}(\^\{(blob|object)?\})?")
+"""The name of an object that may be of any kind."""
 _DIFF = (
-    "stat? numstat shortstat name-only name-status summary patch no-patch raw cached staged unified= word-diff? "
-    "word-diff-regex= color? no-color color-words? ignore-all-space ignore-space-change ignore-space-at-eol "
-    "ignore-blank-lines ignore-cr-at-eol function-context diff-filter= find-renames? find-copies? find-copies-harder "
-    "no-renames exit-code quiet check minimal patience histogram diff-algorithm= binary full-index abbrev? "
-    "inter-hunk-context= relative? text merge-base ignore-submodules? submodule? no-prefix dirstat? compact-summary "
-    "no-ext-diff no-textconv cc combined-all-paths pickaxe-all pickaxe-regex base ours theirs src-prefix= dst-prefix= "
-    "color-moved? anchored= indent-heuristic"
+    "stat?list numstat shortstat name-only name-status summary patch no-patch raw cached staged unified=number "
+    f"word-diff?color|plain|porcelain|none word-diff-regex=text color?{_COLOR} no-color color-words?text "
+    "ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines ignore-cr-at-eol function-context "
+    "diff-filter=names find-renames?percent find-copies?percent find-copies-harder no-renames exit-code quiet check "
+    "minimal patience histogram diff-algorithm=patience|minimal|histogram|myers|default binary full-index "
+    "abbrev?number inter-hunk-context=number relative?path text merge-base ignore-submodules?none|untracked|dirty|all "
+    "submodule?short|log no-prefix dirstat?names compact-summary no-ext-diff no-textconv cc combined-all-paths "
+    "pickaxe-all pickaxe-regex base ours theirs src-prefix=text dst-prefix=text color-moved?names anchored=text "
+    "indent-heuristic"
 )
 _LOG = (
-    f"{_DIFF} oneline graph all decorate? no-decorate decorate-refs= max-count= skip= since= until= after= before= "
-    f"author= "
-    "committer= grep= all-match invert-grep regexp-ignore-case extended-regexp fixed-strings perl-regexp merges "
-    "no-merges "
-    "first-parent reverse format= pretty? abbrev-commit no-abbrev-commit date= relative-date follow topo-order "
-    "date-order "
-    "author-date-order branches? tags? remotes? glob= exclude= not boundary left-right cherry-pick cherry-mark cherry "
-    "left-only right-only simplify-by-decoration full-history ancestry-path? show-pulls source name-only walk-reflogs "
-    "no-walk? children parents min-parents= max-parents= no-notes notes? count objects no-mailmap mailmap reflog "
-    "use-mailmap"
+    f"{_DIFF} oneline graph all decorate?short|full|auto|no no-decorate decorate-refs=text max-count=number "
+    "skip=number since=date until=date after=date before=date author=text committer=text grep=text all-match "
+    "invert-grep regexp-ignore-case extended-regexp fixed-strings perl-regexp merges no-merges first-parent reverse "
+    "format=format pretty?format abbrev-commit no-abbrev-commit date=text relative-date follow topo-order date-order "
+    "author-date-order branches?text tags?text remotes?text glob=text exclude=text not boundary left-right cherry-pick "
+    "cherry-mark cherry left-only right-only simplify-by-decoration full-history ancestry-path?text show-pulls source "
+    "name-only walk-reflogs no-walk?sorted|unsorted children parents min-parents=number max-parents=number no-notes "
+    "notes?text count objects no-mailmap mailmap reflog use-mailmap"
 )
-_DIFF_FLAGS, _DIFF_VALUED = "pustbwWMCDaRzBq", "USGl"
+_DIFF_FLAGS, _DIFF_VALUED = "pustbwWDaRzq", "SG:text l:number U?number MCB?percent"
+_PATCH = (
+    "-p -u -U -W -c --patch --unified --function-context --word-diff --word-diff-regex --color-words --cc --binary "
+    "--check"
+)
+"""Flags that make git print what is in files."""
+_BRIEF = (
+    "--stat --numstat --shortstat --name-only --name-status --summary --dirstat --compact-summary --raw --quiet "
+    "--no-patch -s -q"
+)
+"""Flags that make git print names where it would print what is in files."""
+_PLAIN_DIFF = ("--no-ext-diff", "--no-textconv")
+WHOLE_HISTORY = ("--full-history", "--sparse")
+"""Keeps commits in a log whose changes are all left out."""
+_LISTED = "contains:text no-contains:text merged:text no-merged:text points-at=text sort=text format=format ignore-case"
 
 
 def _lists(given: Given) -> str:
@@ -63,6 +82,12 @@ def _remote(given: Given) -> str:
     return "it would change remotes or ask one"
 
 
+def _cat_file(given: Given) -> str:
+    if any(OBJECT.fullmatch(word.text) for word in given.operands) and not {"-t", "-s", "-e"} & set(given.names):
+        return "that object may be a file with secrets; name it as REVISION:PATH"
+    return ""
+
+
 def _one(given: Given) -> str:
     return "" if len(given.operands) == 1 else "it would change what the name stands for"
 
@@ -76,54 +101,71 @@ def _spec(
     most: int = 1000,
     added: tuple[str, ...] = (),
     extra: Callable[[Given], str] | None = None,
+    shows: str = "",
+    brief: str = "",
 ) -> Spec:
     return Spec(
-        flags, valued, words, operands=operands, most=most, added=added, extra=extra, ordered=True, numbers=True
+        flags,
+        valued,
+        words,
+        operands=operands,
+        most=most,
+        added=added,
+        extra=extra,
+        ordered=True,
+        numbers=True,
+        recursive=shows,
+        brief=brief,
+        excluded=FOR_GIT if shows else (),
     )
 
 
+def _diff_spec(flags: str, valued: str, words: str, always: str = "") -> Spec:
+    """A command that shows changes: by a flag, or `always` unless a flag makes it brief."""
+    return _spec(flags, valued, words, added=_PLAIN_DIFF, shows=f"{always}{_PATCH}", brief=_BRIEF)
+
+
+_BLAME = "L:text MC?percent"
 LOOKS: dict[str, Spec] = {
     "status": _spec(
         "sbuvz",
         "",
-        "short branch show-stash porcelain? long verbose untracked-files? ignore-submodules? ignored? ahead-behind "
-        "no-ahead-behind renames no-renames column? no-column",
+        "short branch show-stash porcelain?names long verbose untracked-files?no|normal|all "
+        "ignore-submodules?none|untracked|dirty|all ignored?names ahead-behind no-ahead-behind renames no-renames "
+        "column?names no-column",
+        shows="-v --verbose",
     ),
-    "diff": _spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF, added=("--no-ext-diff", "--no-textconv")),
-    "log": _spec(f"{_DIFF_FLAGS}igEFP", f"{_DIFF_VALUED}nL", _LOG, added=("--no-ext-diff", "--no-textconv")),
-    "show": _spec(f"{_DIFF_FLAGS}iEF", f"{_DIFF_VALUED}nL", _LOG, added=("--no-ext-diff", "--no-textconv")),
-    "whatchanged": _spec(_DIFF_FLAGS, f"{_DIFF_VALUED}n", _LOG, added=("--no-ext-diff", "--no-textconv")),
+    "diff": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF, "always "),
+    "log": _diff_spec(f"{_DIFF_FLAGS}igEFP", f"{_DIFF_VALUED} n:number L:lines", _LOG),
+    "show": _diff_spec(f"{_DIFF_FLAGS}iEF", f"{_DIFF_VALUED} n:number L:lines", _LOG, "always "),
+    "whatchanged": _diff_spec(_DIFF_FLAGS, f"{_DIFF_VALUED} n:number", _LOG),
     "shortlog": _spec(
-        "nsec", "w", "numbered summary email committer group= format= since= until= no-merges author= all"
+        "nsec",
+        "w?list",
+        "numbered summary email committer group=text format=format since=date until=date no-merges author=text all",
     ),
-    "reflog": _spec("", "n", f"{_LOG}", extra=_first("show", "HEAD", "list", "exists")),
+    "reflog": _spec("", "n:number", _LOG, extra=_first("show", "HEAD", "list", "exists"), shows=_PATCH, brief=_BRIEF),
     "branch": _spec(
         "arvli",
         "",
-        "all remotes verbose list show-current sort= format= contains? no-contains? merged? no-merged? points-at= "
-        "color? "
-        "no-color column? abbrev? no-abbrev ignore-case",
+        f"all remotes verbose list show-current {_LISTED} color?{_COLOR} no-color column?names abbrev?number no-abbrev",
         extra=_lists,
     ),
-    "tag": _spec(
-        "lin",
-        "",
-        "list sort= format= contains? no-contains? merged? no-merged? points-at= color? column? ignore-case",
-        extra=_lists,
-    ),
+    "tag": _spec("li", "n?number", f"list {_LISTED} color?{_COLOR} column?names", extra=_lists),
     "remote": _spec("v", "", "verbose all push", extra=_remote),
     "stash": _spec(
-        _DIFF_FLAGS,
-        f"{_DIFF_VALUED}n",
-        f"{_DIFF} oneline format= pretty? date= include-untracked only-untracked",
+        "z",
+        "n:number",
+        "oneline format=format pretty?format date=text stat?list numstat shortstat name-only name-status summary "
+        "since=date until=date",
         extra=_first("list", "show", empty=False),
     ),
     "worktree": _spec("vz", "", "porcelain verbose", extra=_first("list", empty=False)),
-    "notes": _spec("", "", "ref=", extra=_first("list", "show")),
+    "notes": _spec("", "", "ref=text", extra=_first("list", "show")),
     "config": _spec(
         "lz",
         "",
-        "get get-all get-regexp list local global system show-origin show-scope name-only type= bool int null "
+        "get get-all get-regexp list local global system show-origin show-scope name-only type=names bool int null "
         "get-urlmatch",
         operands=(TEXT,),
         extra=_reads_config,
@@ -131,62 +173,66 @@ LOOKS: dict[str, Spec] = {
     "rev-parse": _spec(
         "q",
         "",
-        "abbrev-ref? show-toplevel git-dir git-common-dir absolute-git-dir is-inside-work-tree is-inside-git-dir "
-        "is-bare-repository short? verify quiet symbolic symbolic-full-name show-prefix show-cdup all branches? tags? "
-        "remotes? show-object-format? is-shallow-repository revs-only no-revs flags no-flags not",
+        "abbrev-ref?strict|loose show-toplevel git-dir git-common-dir absolute-git-dir is-inside-work-tree "
+        "is-inside-git-dir is-bare-repository short?number verify quiet symbolic symbolic-full-name show-prefix "
+        "show-cdup all branches?text tags?text remotes?text show-object-format?names is-shallow-repository revs-only "
+        "no-revs flags no-flags not",
     ),
-    "rev-list": _spec("igEFnz", "n", _LOG),
+    "rev-list": _spec("igEFz", "n:number", _LOG),
     "ls-files": _spec(
         "cdmoistuzkvf",
-        "x",
-        "cached deleted modified others ignored stage unmerged killed exclude-standard exclude= full-name "
-        "error-unmatch "
-        "directory no-empty-directory abbrev? eol deduplicate format= recurse-submodules sparse resolve-undo",
+        "x:text",
+        "cached deleted modified others ignored stage unmerged killed exclude-standard exclude=text full-name "
+        "error-unmatch directory no-empty-directory abbrev?number eol deduplicate format=format sparse resolve-undo",
     ),
-    "ls-tree": _spec("drtlz", "", "name-only name-status full-name full-tree long abbrev? object-only format="),
+    "ls-tree": _spec(
+        "drtlz", "", "name-only name-status full-name full-tree long abbrev?number object-only format=format"
+    ),
     "blame": _spec(
-        "bltfnsewMCcp",
-        "L",
-        "porcelain line-porcelain root show-stats date= show-name show-number show-email abbrev= since= first-parent "
-        "ignore-rev= color-lines color-by-age",
+        "bltfnsewcp",
+        _BLAME,
+        "porcelain line-porcelain root show-stats date=text show-name show-number show-email abbrev=number since=date "
+        "first-parent ignore-rev=text color-lines color-by-age",
     ),
-    "annotate": _spec("bltfnsewMCcp", "L", "porcelain date="),
+    "annotate": _spec("bltfnsewcp", _BLAME, "porcelain date=text"),
     "grep": _spec(
         "invwhHlLcpqIaoEGFPWrz",
-        "eABCm",
-        "cached untracked no-index exclude-standard recurse-submodules text ignore-case word-regexp invert-match "
-        "extended-regexp "
+        "e:text ABCm:number",
+        "cached untracked no-index exclude-standard text ignore-case word-regexp invert-match extended-regexp "
         "basic-regexp perl-regexp fixed-strings line-number column files-with-matches name-only files-without-match "
-        "count "
-        "color? no-color break heading show-function context= after-context= before-context= function-context "
-        "max-depth= "
-        "and or not all-match quiet only-matching max-count= full-name null recursive",
+        f"count color?{_COLOR} no-color break heading show-function context=number after-context=number "
+        "before-context=number function-context max-depth=number and or not all-match quiet only-matching "
+        "max-count=number full-name null recursive",
+        shows="always",
     ),
     "describe": _spec(
         "",
         "",
-        "tags all always dirty? broken? long abbrev? candidates= exact-match match= exclude= contains first-parent",
+        "tags all always dirty?text broken?text long abbrev?number candidates=number exact-match match=text "
+        "exclude=text contains first-parent",
     ),
-    "cat-file": _spec("tpse", "", ""),
-    "show-ref": _spec("dsq", "", "heads tags branches verify hash? abbrev? dereference quiet exists"),
-    "for-each-ref": _spec(
-        "", "", "count= sort= format= contains? merged? no-merged? points-at= ignore-case", operands=(TEXT,)
-    ),
+    "cat-file": _spec("tpse", "", "", extra=_cat_file),
+    "show-ref": _spec("dsq", "", "heads tags branches verify hash?number abbrev?number dereference quiet exists"),
+    "for-each-ref": _spec("", "", f"count=number {_LISTED}", operands=(TEXT,)),
     "merge-base": _spec("a", "", "all octopus is-ancestor independent fork-point"),
-    "name-rev": _spec("", "", "tags refs= all name-only always"),
+    "name-rev": _spec("", "", "tags refs=text all name-only always"),
     "count-objects": _spec("vH", "", "verbose human-readable"),
     "check-ignore": _spec("qvnz", "", "quiet verbose non-matching no-index"),
-    "diff-tree": _spec(
-        f"{_DIFF_FLAGS}rtvc",
-        _DIFF_VALUED,
-        f"{_DIFF} root no-commit-id pretty?",
-        added=("--no-ext-diff", "--no-textconv"),
-    ),
-    "diff-index": _spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF, added=("--no-ext-diff", "--no-textconv")),
-    "diff-files": _spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF, added=("--no-ext-diff", "--no-textconv")),
+    "diff-tree": _diff_spec(f"{_DIFF_FLAGS}rtvc", _DIFF_VALUED, f"{_DIFF} root no-commit-id pretty?format"),
+    "diff-index": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF),
+    "diff-files": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF),
     "symbolic-ref": _spec("q", "", "short quiet", extra=_one),
-    "cherry": _spec("v", "", "abbrev?"),
-    "range-diff": _spec("", "", "no-color stat? no-dual-color", added=("--no-ext-diff", "--no-textconv")),
+    "cherry": _spec("v", "", "abbrev?number"),
+    "range-diff": _spec("", "", "no-color stat?list no-dual-color", added=_PLAIN_DIFF, shows="always"),
     "var": _spec("", "", "", operands=(TEXT,)),
     "version": _spec("", "", "build-options", most=0),
 }
+PATHS_BEGIN: dict[str, int | None] = {
+    **dict.fromkeys(("diff", "log", "show", "whatchanged", "shortlog", "reflog", "rev-list", "grep"), None),
+    **dict.fromkeys(("diff-tree", "diff-index", "range-diff"), None),
+    **dict.fromkeys(("status", "ls-files", "diff-files"), 0),
+    **dict.fromkeys(("blame", "annotate"), -1),
+    "ls-tree": 1,
+}
+"""Commands whose revisions and paths stand on the two sides of `--`: the number of the first operand that is a path,
+from the end if negative; None where that is the first that names a file."""

@@ -1,16 +1,19 @@
 """One program with its words, judged: by the table of readers, as git, or (`acting`) by what those that do more do."""
 
 import re
+from dataclasses import replace
 
-from halocline.policy.shell import git
+from halocline.policy.shell import git, git_operands
 from halocline.policy.shell.acting import LONGEST_WORD, acting
 from halocline.policy.shell.actors import ACTORS
+from halocline.policy.shell.dot_patterns import without_parents
+from halocline.policy.shell.exclusions import names_secret
 from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.places import reading
-from halocline.policy.shell.readers import PRINTS_VERSION, READERS, SUBCOMMANDS
+from halocline.policy.shell.readers import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.render import render
-from halocline.policy.shell.specs import Given, Role, Spec, Unlisted, sort_words
+from halocline.policy.shell.specs import Given, NamesSecret, Role, Spec, Unlisted, sort_words
 from halocline.policy.shell.tree import Piece, Simple, Word
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import Effect, Place
@@ -18,7 +21,8 @@ from halocline.protocol.rules import Effect, Place
 MOST_NAMES = 900
 _FOLDERS = ("", "/bin/", "/usr/bin/")
 _STATUS = re.compile(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
-_WITHOUT_CONTENT = frozenset({"branch", "remote", "rev-parse", "status", "tag"})
+_HIDDEN = "it may come upon files that an ignore file hides"
+_PROCESSES = "it may show the arguments of other processes, which may hold secrets"
 _RUSTUP = frozenset({"cargo", "rustc"})
 _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "typeset"})
 
@@ -91,6 +95,8 @@ def _looking(name: str, simple: Simple, ground: Ground) -> Finding:
         return _by_spec("command -v", READERS["type"], simple, words, ground)
     if name == "tar" and words and texts[0] and not texts[0].startswith("-"):
         words = (Word(f"-{texts[0]}", (Piece(f"-{texts[0]}"),)), *words[1:])
+    if name in SHOWS_PROCESSES:
+        return _processes(name, simple, ground)
     spec = READERS.get(name)
     if name in SUBCOMMANDS and words:
         name = f"{name} {texts[0]}"
@@ -98,6 +104,14 @@ def _looking(name: str, simple: Simple, ground: Ground) -> Finding:
     if spec is None:
         return unknown(simple.source, f"nothing is known of {name}")
     return _by_spec(name, spec, simple, words, ground)
+
+
+def _processes(name: str, simple: Simple, ground: Ground) -> Finding:
+    """A program that shows other processes: anything but known columns may hold secrets."""
+    finding = _by_spec(name, READERS[name], simple, simple.words[1:], ground) if name in READERS else None
+    if finding and finding.rule is Rule.READS:
+        return finding
+    return Finding(part(simple.source, Effect.READ_ONLY if finding else Effect.UNKNOWN, _PROCESSES), Rule.SECRET)
 
 
 def _version(name: str, simple: Simple, ground: Ground) -> Finding:
@@ -114,20 +128,37 @@ def _by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], gro
     if name in ("echo", "printf"):
         words = tuple(_status(word) for word in words)
     try:
-        given = sort_words(spec, words, _quoted, render)
-        paths = [*given.paths, *_require(spec, given, ground)]
-        found = _found(spec, given, paths, ground)
-    except Unlisted as why:
-        return unknown(simple.source, str(why))
-    except ToolFailure as why:
-        return unknown(simple.source, why.text, Rule.DYNAMIC)
-    recursive = spec.recursive == "always" or bool(set(spec.recursive.split()) & set(given.names))
-    folders = [one.path for one in found] or list(ground.folders)
-    if recursive and any(ground.holds_own_state(folder) for folder in folders):
-        return Finding(part(simple.source, Effect.READ_ONLY, "Halocline's own files are below"), Rule.OUTSIDE)
-    if recursive and ground.ignored:
-        return unknown(simple.source, "it may come upon files that an ignore file hides")
-    return reading(simple.source, found, _form(name, spec, given, recursive), names_only=spec.names_only)
+        given = sort_words(spec, tuple(map(without_parents, words)), _quoted)
+        paths = [*given.paths, *_require(spec, given)]
+        form = _form(name, spec, given)
+        return _read(simple, spec, given, paths, form, ground)
+    except (Unlisted, ToolFailure) as why:
+        return _refused(simple, why)
+
+
+def _refused(simple: Simple, why: Unlisted | ToolFailure) -> Finding:
+    """A command with a word that is not known to be harmless, or that cannot be judged."""
+    match why:
+        case NamesSecret():
+            return Finding(part(simple.source, Effect.READ_ONLY, str(why)), Rule.SECRET)
+        case ToolFailure():
+            return unknown(simple.source, why.text, Rule.DYNAMIC)
+        case _:
+            return unknown(simple.source, str(why))
+
+
+def _read(simple: Simple, spec: Spec, given: Given, paths: list[Word], form: str, ground: Ground) -> Finding:
+    """The judgement of a command of which all flags are harmless. Raises Unlisted and ToolFailure."""
+    if pattern := next((pattern for pattern in given.globs if names_secret(pattern)), ""):
+        raise NamesSecret(f"{pattern} names files that may hold secrets")
+    found = _found(paths, ground)
+    if spec.reads_folders(given.names):
+        found = found or ground.find(".")
+        if any(ground.holds_own_state(one.path) for one in found):
+            return Finding(part(simple.source, Effect.READ_ONLY, "Halocline's own files are below"), Rule.OUTSIDE)
+        if ground.ignored:
+            return Finding(part(simple.source, Effect.READ_ONLY, _HIDDEN), Rule.SECRET)
+    return reading(simple.source, found, form, names_only=spec.names_only)
 
 
 def _status(word: Word) -> Word:
@@ -148,7 +179,7 @@ def _roles(spec: Spec, given: Given) -> tuple[Role, ...]:
     return spec.operands[1:] if shifted and len(spec.operands) > 1 else spec.operands
 
 
-def _require(spec: Spec, given: Given, ground: Ground) -> list[Word]:
+def _require(spec: Spec, given: Given) -> list[Word]:
     """The operands that are paths, all others being harmless. Raises Unlisted."""
     if not spec.least <= len(given.operands) <= spec.most:
         raise Unlisted("it has another number of arguments than is known to be harmless")
@@ -165,8 +196,6 @@ def _require(spec: Spec, given: Given, ground: Ground) -> list[Word]:
         match role:
             case Role.PATH:
                 paths.append(word)
-            case Role.NAMED:
-                paths += _named(word)
             case Role.PROGRAM:
                 given.programs.append(word.text)
         if role in (Role.TEXT, Role.PROGRAM) and (word.is_pattern or (word.text.startswith("~") and not word.quoted)):
@@ -181,15 +210,7 @@ def _require(spec: Spec, given: Given, ground: Ground) -> list[Word]:
     return paths
 
 
-def _named(word: Word) -> list[Word]:
-    """A revision or a path; of `REVISION:PATH`, `:PATH` and `:STAGE:PATH` the path."""
-    _, colon, path = word.text.rpartition(":")
-    if colon and not word.is_pattern and not word.text.startswith((":/", ":(", ":!", ":^")):
-        return [Word(path, (Piece(path.removeprefix("./") or "."),), quoted=True)]
-    return [word]
-
-
-def _found(spec: Spec, given: Given, paths: list[Word], ground: Ground) -> list[Found]:
+def _found(paths: list[Word], ground: Ground) -> list[Found]:
     """Where the paths lead. Raises Unlisted and ToolFailure."""
     found: list[Found] = []
     for word in paths:
@@ -205,11 +226,11 @@ def _found(spec: Spec, given: Given, paths: list[Word], ground: Ground) -> list[
     return found
 
 
-def _form(name: str, spec: Spec, given: Given, recursive: bool) -> str:
-    added = spec.added if recursive or not spec.recursive else ()
-    if spec.ordered:
-        return " ".join((name, *added, *given.order))
+def _form(name: str, spec: Spec, given: Given) -> str:
+    added = spec.added if spec.reads_folders(given.names) or not spec.recursive else ()
     operands = [render(word) for word in given.operands]
+    if spec.ordered:
+        return " ".join((name, *added, *(part if isinstance(part, str) else operands[part] for part in given.order)))
     end = ["--"] if spec.ends and operands else []
     return " ".join((name, *given.flags, *added, *end, *operands))
 
@@ -220,15 +241,29 @@ def _git(simple: Simple, ground: Ground) -> Finding:
         words.pop(0)
     if not words or words[0].value is None:
         return unknown(simple.source, "nothing is known of this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN)
-    name = words[0].text
-    if name.startswith("-"):
-        return unknown(simple.source, f"git's option {name} may change what it reads or runs")
-    if name not in git.LOOKS:
-        return unknown(simple.source, f"git {name} may change the repository")
-    if ground.ignored and name not in _WITHOUT_CONTENT:
-        return unknown(simple.source, "it may show files that an ignore file hides")
-    finding = _by_spec(f"git --no-pager {name}", git.LOOKS[name], simple, tuple(words[1:]), ground)
+    name, *rest = git_operands.rewrite_stash(tuple(words))
+    if name.text.startswith("-"):
+        return unknown(simple.source, f"git's option {name.text} may change what it reads or runs")
+    if name.text not in git.LOOKS:
+        return unknown(simple.source, f"git {name.text} may change the repository")
+    finding = _git_by_spec(name.text, git.LOOKS[name.text], simple, tuple(rest), ground)
     if finding.rule is not Rule.READS:
         return finding
     doubt = next((doubt for folder in ground.folders if (doubt := ground.facts.git_doubt(folder))), "")
     return unknown(simple.source, doubt) if doubt else finding
+
+
+def _git_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
+    try:
+        given = sort_words(spec, tuple(map(without_parents, words)), _quoted)
+        if spec.extra and (fault := spec.extra(given)):
+            raise Unlisted(fault)
+        if spec.operands == (Role.NAMED,):
+            paths = [*given.paths, *git_operands.judged_words(name, spec, given, ground)]
+        else:
+            paths = _require(spec, given)
+        finding = _read(simple, spec, given, paths, "", ground)
+        form = git_operands.render_git(name, spec, given, ground) if finding.rule is Rule.READS else None
+        return replace(finding, canonical=form)
+    except (Unlisted, ToolFailure) as why:
+        return _refused(simple, why)

@@ -1,17 +1,29 @@
-"""What is known of a program that only reads: its harmless flags, and what its other words are.
+"""The language of the tables: the harmless flags of a program that only reads, and the types of its other words.
 
-The tables are lists of what is allowed. A flag that is not in them is not judged harmless, whatever it does.
+A table lists what is allowed. A flag that is not listed asks, and so does a value that is none of its type: the tool on
+this machine may take it for something else. Values are rendered glued to their flags, so that no tool takes one for an
+operand:
+
+- `flags="lan"`: letters without a value.
+- `valued="nc:size w?number"`: letters with a value of a type; with `?` the value may be left out, and only what is
+  glued to the letter counts as one.
+- `words="quiet lines=size color?always|never merged:text"`: the same for long flags; with `:` the value may be left out
+  only at the end of the command.
+
+A type is a name in `TYPES`, or the allowed words themselves with `|` between them.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 
-from halocline.policy.shell.tree import Word
+from halocline.policy.shell.tree import Piece, Word
 
 
 class Role(StrEnum):
-    """What a word is to a program: `NAMED` is a revision or a path, `PROGRAM` a text that it carries out."""
+    """The meaning of an operand: `NAMED` is a revision or a path, `PROGRAM` a text that the tool carries out."""
 
     TEXT = "text"
     PATH = "path"
@@ -19,15 +31,48 @@ class Role(StrEnum):
     PROGRAM = "program"
 
 
+_COLUMN = (
+    r"(?:[prs]?gid|[prse]?uid|r?user|r?group|p?pid|pgrp|sid|sess|tpgid|comm|ucmd|ucomm|stat|state|s|%cpu|pcpu|%mem|pmem|"
+    r"rss|rssize|rsz|vsz|vsize|sz|size|etimes?|cputimes?|time|lstart|start|start_time|stime|tty|tt|tname|nice|ni|pri|"
+    r"nlwp|thcount|psr|cls|wchan|flags|f)(?:=[A-Za-z_]*)?"
+)
+"""Columns of `ps` without the arguments and the environment of a process."""
+TYPES: dict[str, str] = {
+    "number": r"[-+]?\d{1,18}",
+    "size": r"[-+]?\d{1,18}(\.\d{1,9})?[A-Za-z]{0,3}",
+    "percent": r"\d{1,9}%?(/\d{1,9}%?)?",
+    "list": r"[-+\d,.:;/ ]{1,400}",
+    "key": r"\d{1,6}(\.\d{1,6})?[A-Za-z]{0,9}(,\d{1,6}(\.\d{1,6})?[A-Za-z]{0,9})?",
+    "names": r"[A-Za-z0-9%+][A-Za-z0-9_,.:+*%#-]{0,400}",
+    "mode": r"[-/+]?[0-7ugoa+=rwxXst,-]{1,40}",
+    "age": r"[-+]?\d{1,12}(\.\d{1,6})?[smhdw]?",
+    "assignment": r"(?s)[A-Za-z_]\w*=.*",
+    "date": r"(?s).+",
+    "format": r"(?s).*",
+    "text": r"(?s).*",
+    "glob": r"(?s).*",
+    "columns": rf"(?:{_COLUMN})(?:,(?:{_COLUMN}))*",
+    "path": r"(?s).+",
+    "program": r"(?s).*",
+    "lines": r"(?s)[^\n]+:[^\n]+",
+}
+"""Types of values, each with what a whole value looks like. A `glob` that names secrets asks, a `path` is judged as
+one, a `program` is read, and of `lines` (`1,9:FILE`) the file is judged. `date`, `format` and `text` are printed or
+compared, whatever they hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """`flags` and `valued` are letters; `words` are long flags, each as `name`, `name=role` or `name?` (with a value or
-    not). `operands` are roles, of which the last goes on; at most `most`, at least `least`. After a flag of `shifted`
-    the first operand is like the others. With `ends`, `--` ends the flags; `ordered` words stay where they are. `paths`
-    and `programs` are letters whose values are such. `added` is put before the operands of a command that reads whole
-    folders, which the flags in `recursive` make it do. `program` and `extra` find fault. A program that `looks_up`
-    answers by PATH, which an earlier command may have changed; one of `names_only` shows nothing of what is in a file.
-    Flags that are `in_front` end with the first operand; one that `prints` takes what is no flag as a text.
+    """The harmless forms of one program; the heading of the module says how flags are written.
+
+    `operands` are roles, of which the last goes on; at most `most`, at least `least`. After a flag of `shifted` the
+    first operand is like the others. With `ends`, `--` ends the flags; `ordered` words stay where they are. `glue`
+    stands between a letter and its value; the values of letters in `apart` stay words of their own, for a tool that
+    takes them in no other way. `recursive` are the flags that make it read whole folders, or `always`, if none is
+    needed; those in `brief` then make it show names only. `added` is put behind its flags, but not for single files,
+    and `excluded` behind its paths. `program` and `extra` find fault. A program that `looks_up` answers by PATH, which
+    an earlier command may have changed; one of `names_only` shows nothing of what is in a file. Flags that are
+    `in_front` end with the first operand; one that `prints` takes what is no flag as a text.
     """
 
     flags: str = ""
@@ -39,11 +84,13 @@ class Spec:
     ends: bool = True
     numbers: bool = False
     single: bool = False
-    paths: str = ""
-    programs: str = ""
-    renamed: Mapping[str, str] = field(default_factory=dict)
+    glue: str = ""
+    apart: str = ""
+    renamed: tuple[tuple[str, str], ...] = ()
     added: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     recursive: str = ""
+    brief: str = ""
     shifted: str = ""
     ordered: bool = False
     program: Callable[[str], str] | None = None
@@ -53,117 +100,194 @@ class Spec:
     in_front: bool = False
     prints: bool = False
 
-    def long_flags(self) -> dict[str, str]:
-        """Each long flag with its role: empty for none, `?` for a value that may be left out."""
-        return {
-            name: (role or "text") if equals else ("?" if entry.endswith("?") else "")
-            for entry in self.words.split()
-            for name, equals, role in [entry.rstrip("?").partition("=")]
-        }
+    def reads_folders(self, names: Collection[str]) -> bool:
+        """Whether a command with these flags shows what is in all files of a folder, or of a repository."""
+        flags = self.recursive.split()
+        if any(flag in names for flag in flags):
+            return True
+        return "always" in flags and not any(flag in names for flag in self.brief.split())
+
+    def letters(self) -> dict[str, "Value"]:
+        """Each letter that takes a value."""
+        return _letters(self.valued)
+
+    def long_flags(self) -> dict[str, "Value | None"]:
+        """Each long flag; None for one that takes no value."""
+        return _long_flags(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The value of a flag: its type, and whether it may be left out; `at_end`: only by the last word."""
+
+    kind: str
+    optional: bool = False
+    at_end: bool = False
+
+    def fits(self, text: str) -> bool:
+        return text in self.kind.split("|") if "|" in self.kind else bool(_pattern(self.kind).fullmatch(text))
+
+
+_ENTRY = re.compile(r"([^=?:]+)(?:([=?:])(\S+))?")
+
+
+@cache
+def _letters(text: str) -> dict[str, Value]:
+    found = [_ENTRY.fullmatch(entry) for entry in text.split()]
+    return {letter: Value(one[3], one[2] == "?") for one in found if one for letter in one[1]}
+
+
+@cache
+def _long_flags(text: str) -> dict[str, Value | None]:
+    found = [_ENTRY.fullmatch(entry) for entry in text.split()]
+    return {one[1]: Value(one[3], one[2] != "=", one[2] == ":") if one[2] else None for one in found if one}
+
+
+@cache
+def _pattern(kind: str) -> re.Pattern[str]:
+    return re.compile(TYPES[kind])
 
 
 @dataclass(slots=True)
 class Given:
-    """The words of a command, sorted. `flags` are in the form in which they are run."""
+    """The words of a command, sorted. `flags` are in the form in which they are run.
+
+    `order` holds flags and operands as they stood, an operand as its number; `split` is how many stood before `--`.
+    """
 
     names: list[str] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
     operands: list[Word] = field(default_factory=list)
     paths: list[Word] = field(default_factory=list)
+    globs: list[str] = field(default_factory=list)
     programs: list[str] = field(default_factory=list)
-    order: list[str] = field(default_factory=list)
+    order: list[str | int] = field(default_factory=list)
     split: int = -1
+
+    def add_operands(self, *words: Word) -> None:
+        for word in words:
+            self.order.append(len(self.operands))
+            self.operands.append(word)
+
+    def add_flag(self, *parts: str) -> None:
+        self.flags.extend(parts)
+        self.order.extend(parts)
+
+    def add_value(self, value: Value, text: str) -> None:
+        """Note what has to be judged of a value."""
+        match value.kind:
+            case "path":
+                self.paths.append(literal(text))
+            case "lines":
+                self.paths.append(literal(text.rpartition(":")[2]))
+            case "glob":
+                self.globs.append(text)
+            case "program":
+                self.programs.append(text)
 
 
 class Unlisted(Exception):
     """A word that is not known to be harmless; the text says why."""
 
 
-def sort_words(
-    spec: Spec, words: tuple[Word, ...], quote: Callable[[str], str], render: Callable[[Word], str]
-) -> Given:
+class NamesSecret(Unlisted):
+    """A pattern that asks for files with secrets."""
+
+
+def literal(text: str) -> Word:
+    """A word that stands for itself."""
+    return Word(text, (Piece(text),), quoted=True)
+
+
+def sort_words(spec: Spec, words: tuple[Word, ...], quote: Callable[[str], str]) -> Given:
     """Tell flags from operands, and require all flags to be in the tables. Raises Unlisted."""
     given, rest = Given(), list(words)
     shown = frozenset(spec.flags)
-    long = spec.long_flags()
     while rest:
         word = rest.pop(0)
         if word.dynamic:
             raise Unlisted(f"{word.source}: {word.dynamic}")
-        text, before = word.text, len(given.flags)
+        text = word.text
         is_text = spec.prints and not (len(text) > 1 and text[0] == "-" and shown >= {*text[1:]})
         if (spec.in_front and given.operands) or is_text:
-            given.operands += [word, *rest]
-            given.order += map(render, (word, *rest))
+            given.add_operands(word, *rest)
             break
         if text == "--" and spec.ends:
             given.split = len(given.operands)
-            given.operands += rest
-            given.order += ["--", *map(render, rest)]
+            given.order.append("--")
+            given.add_operands(*rest)
             break
         if text.startswith("-") and len(text) > 1 and spec.single:
-            _single(spec, given, text, long, rest, quote)
+            _sort_single(spec, given, text, rest, quote)
         elif text.startswith("--"):
-            _long(given, text, long, rest, quote)
+            _sort_long(spec, given, text, rest, quote)
         elif text.startswith("-") and len(text) > 1:
-            _short(spec, given, text, rest, quote)
+            _sort_short(spec, given, text, rest, quote)
         else:
-            given.operands.append(word)
-            given.order.append(render(word))
-        given.order += given.flags[before:]
+            given.add_operands(word)
     return given
 
 
-def _long(given: Given, text: str, long: dict[str, str], rest: list[Word], quote: Callable[[str], str]) -> None:
-    name, equals, value = text[2:].partition("=")
-    role = long.get(name)
-    if role is None:
-        raise Unlisted(f"the flag --{name} is not known to be harmless")
-    given.names.append(f"--{name}")
-    if not equals and role not in ("", "?"):
-        value, equals = _next(rest, f"--{name}"), "="
-    if equals and not role:
-        raise Unlisted(f"the flag --{name} takes no value")
-    given.flags.append(f"--{name}={quote(value)}" if equals else f"--{name}")
-    _note(given, role, value)
+def _sort_long(spec: Spec, given: Given, text: str, rest: list[Word], quote: Callable[[str], str]) -> None:
+    name, equals, attached = text[2:].partition("=")
+    flag = f"--{name}"
+    if name not in spec.long_flags():
+        raise Unlisted(f"the flag {flag} is not known to be harmless")
+    given.names.append(flag)
+    value = spec.long_flags()[name]
+    if value is None and equals:
+        raise Unlisted(f"the flag {flag} takes no value")
+    if value is None or (value.optional and not equals and not (value.at_end and rest)):
+        given.add_flag(flag)
+        return
+    found = attached if equals else _next(rest, flag)
+    _note(given, flag, value, found)
+    given.add_flag(f"{flag}={quote(found)}")
 
 
-def _single(
-    spec: Spec, given: Given, text: str, long: dict[str, str], rest: list[Word], quote: Callable[[str], str]
-) -> None:
+def _sort_single(spec: Spec, given: Given, text: str, rest: list[Word], quote: Callable[[str], str]) -> None:
     """A flag of one dash and many letters, as `find` and `go` have them."""
-    name, equals, value = text.lstrip("-").partition("=")
-    role, dashes = long.get(name), text[: len(text) - len(text.lstrip("-"))]
-    if role is None or (equals and not role):
+    name, equals, attached = text.lstrip("-").partition("=")
+    long, dashes = spec.long_flags(), text[: len(text) - len(text.lstrip("-"))]
+    value = long.get(name)
+    if name not in long or (equals and (value is None or not spec.glue)):
         raise Unlisted(f"the flag {text} is not known to be harmless")
     given.names.append(f"-{name}")
-    if not equals and role not in ("", "?"):
-        value = _next(rest, text)
-        given.flags += [f"{dashes}{name}", quote(value)]
-    else:
-        given.flags.append(f"{dashes}{name}={quote(value)}" if equals else text)
-    _note(given, role, value)
-
-
-def _short(spec: Spec, given: Given, text: str, rest: list[Word], quote: Callable[[str], str]) -> None:
-    if spec.numbers and text[1:].isdecimal():
-        given.flags.append(text)
+    if value is None or (value.optional and not equals):
+        given.add_flag(text)
         return
-    at = 1
-    while at < len(text):
-        letter = text[at]
-        at += 1
-        if letter in spec.valued:
-            value = text[at:] or _next(rest, f"-{letter}")
-            given.names.append(f"-{letter}")
-            given.flags += [f"-{letter}", quote(value)] if value[:1] != "-" else [f"-{letter}{quote(value)}"]
-            role = Role.PATH if letter in spec.paths else Role.PROGRAM if letter in spec.programs else Role.TEXT
-            _note(given, role, value)
-            return
-        if letter not in spec.flags:
-            raise Unlisted(f"the flag -{letter} is not known to be harmless")
-        given.names.append(f"-{letter}")
-        given.flags.append(spec.renamed.get(f"-{letter}", f"-{letter}"))
+    found = attached if equals else _next(rest, text)
+    _note(given, text, value, found)
+    if spec.glue:
+        given.add_flag(f"{dashes}{name}{spec.glue}{quote(found)}")
+        return
+    if found.startswith("-") and value.kind not in ("number", "size", "age", "mode"):
+        raise Unlisted(f"the value of {text} begins like a flag")
+    given.add_flag(f"{dashes}{name}", quote(found))
+
+
+def _sort_short(spec: Spec, given: Given, text: str, rest: list[Word], quote: Callable[[str], str]) -> None:
+    if spec.numbers and text[1:].isdecimal():
+        given.add_flag(text)
+        return
+    for at, letter in enumerate(text[1:], 2):
+        flag = f"-{letter}"
+        value = spec.letters().get(letter)
+        if value is None and letter not in spec.flags:
+            raise Unlisted(f"the flag {flag} is not known to be harmless")
+        given.names.append(flag)
+        if value is None or (value.optional and not text[at:]):
+            given.add_flag(dict(spec.renamed).get(flag, flag))
+            continue
+        found = text[at:] or _next(rest, flag)
+        _note(given, flag, value, found)
+        if letter in spec.apart and not found.startswith("-"):
+            given.add_flag(flag, quote(found))
+        elif letter in spec.apart or not found:
+            raise Unlisted(f"the value of {flag} is empty or begins like a flag")
+        else:
+            given.add_flag(f"{flag}{spec.glue}{quote(found)}")
+        return
 
 
 def _next(rest: list[Word], flag: str) -> str:
@@ -176,10 +300,8 @@ def _next(rest: list[Word], flag: str) -> str:
     return word.text
 
 
-def _note(given: Given, role: str, value: str) -> None:
-    if role == Role.PATH:
-        from halocline.policy.shell.tree import Piece
-
-        given.paths.append(Word(value, (Piece(value),), quoted=True))
-    elif role == Role.PROGRAM:
-        given.programs.append(value)
+def _note(given: Given, flag: str, value: Value, text: str) -> None:
+    if not value.fits(text):
+        expected = f"one of {value.kind.replace('|', ', ')}" if "|" in value.kind else f"a {value.kind}"
+        raise Unlisted(f"the value of {flag} is not {expected}")
+    given.add_value(value, text)

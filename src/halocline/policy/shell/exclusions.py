@@ -1,0 +1,92 @@
+"""The files that reading whole folders leaves out: one list of secret names, in the language of each tool.
+
+Each tool takes the last word on a file: these stand behind all flags of the command, letter case does not count, and no
+flag in the tables goes over them.
+"""
+
+import re
+from fnmatch import fnmatchcase
+from functools import cache
+from itertools import product
+from shlex import quote
+
+from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS, fold, is_secret
+
+_MOST_CHOICES = 64
+_CHOICES = re.compile(r"\{([^{}]*)\}")
+_SET = re.compile(r"\[[!^]?(.)[^\]]*\]")
+_LITERAL_END = re.compile(r"[^*?\[{!]{2}.*|.*[*?]\w[^*?\]}]{2,}")
+
+
+def _fold_letters(pattern: str) -> str:
+    """The pattern for tools that tell large letters from small ones."""
+    return "".join(f"[{char}{char.upper()}]" if char.isalpha() else char for char in pattern)
+
+
+def _hidden_folders() -> tuple[str, ...]:
+    """Folders to leave out whole, where a tool looks at the last part of a path only."""
+    ends = (*SECRET_FOLDERS, *SECRET_PATHS)
+    return tuple(dict.fromkeys(end.partition("/")[0] for end in ends))
+
+
+def _exclude_by_name(folders: str) -> tuple[str, ...]:
+    files = [quote(f"--exclude={_fold_letters(name)}") for name in SECRET_FILES]
+    return (*files, *(quote(f"{folders}={_fold_letters(name)}") for name in _hidden_folders()))
+
+
+def _exclude_for_ripgrep() -> tuple[str, ...]:
+    paths = (*SECRET_FOLDERS, *SECRET_PATHS)
+    return tuple(quote(f"--iglob=!{{{','.join(names)}}}") for names in (SECRET_FILES, [f"**/{path}" for path in paths]))
+
+
+def _exclude_for_git() -> tuple[str, ...]:
+    patterns = (*SECRET_FILES, *SECRET_PATHS, *(f"{folder}/**" for folder in SECRET_FOLDERS))
+    return tuple(quote(f":(top,exclude,icase,glob)**/{pattern}") for pattern in patterns)
+
+
+def _exclude_for_find() -> str:
+    paths = (*SECRET_PATHS, *(f"{folder}/*" for folder in SECRET_FOLDERS))
+    tests = [f"! -iname {quote(name)}" for name in SECRET_FILES]
+    return " ".join((*tests, *(f"! -ipath {quote(f'*/{path}')}" for path in paths)))
+
+
+FOR_GREP = _exclude_by_name("--exclude-dir")
+FOR_DIFF = ("--no-dereference", *_exclude_by_name("--exclude"))
+FOR_RIPGREP = _exclude_for_ripgrep()
+FOR_GIT = _exclude_for_git()
+FOR_FIND = _exclude_for_find()
+
+
+def leaves_out(form: str) -> bool:
+    """Whether a command in this form leaves out secrets that it would show as it was written."""
+    kinds = (FOR_GREP, FOR_DIFF, FOR_RIPGREP, FOR_GIT, (FOR_FIND,))
+    return any(" ".join(kind) in form for kind in kinds)
+
+
+def names_secret(pattern: str) -> bool:
+    """Whether a pattern asks for secrets by name, as `.env`, `*.pem` and `.e*` do; `*` names nothing."""
+    if pattern.startswith("!"):
+        return False
+    return any(_is_example(choice) for choice in _expand_choices(fold(pattern)))
+
+
+def _is_example(pattern: str) -> bool:
+    plain = _SET.sub(r"\1", pattern)
+    if any(is_secret(plain.replace("?", "_").replace("*", filling)) for filling in ("", "x")):
+        return True
+    name = pattern.rstrip("/").rpartition("/")[2]
+    return bool(_LITERAL_END.fullmatch(name)) and any(fnmatchcase(example, name) for example in _examples())
+
+
+def _expand_choices(pattern: str) -> list[str]:
+    """The patterns that braces stand for."""
+    parts = _CHOICES.split(pattern)
+    choices = [part.split(",") if at % 2 else [part] for at, part in enumerate(parts)]
+    found = ["".join(one) for one, _ in zip(product(*choices), range(_MOST_CHOICES), strict=False)]
+    return found if len(parts) > 1 else [pattern]
+
+
+@cache
+def _examples() -> tuple[str, ...]:
+    names = (name.replace("?", "_") for name in SECRET_FILES)
+    return tuple(dict.fromkeys(name.replace("*", filling) for name in names for filling in ("", "x")))
