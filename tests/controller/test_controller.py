@@ -1,7 +1,5 @@
 import asyncio
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -90,21 +88,6 @@ async def test_a_task_that_cannot_be_opened_with_a_model_can_be_with_another(jou
         await client.resume(journey.task, TaskOptions(model="anthropic/any"))
     await client.resume(journey.task, TaskOptions(model=model))
     await client.close()
-
-
-async def test_a_second_process_is_told_who_has_the_task(journey, script):
-    model = script("one", "hello")
-    client = plain_client(journey)
-    await journey.open(client, TaskOptions(model=model))
-    words = [sys.executable, "-m", "halocline", "run", "-p", "-m", model, "-r", journey.task, "go"]
-    environment = {**os.environ, "HALOCLINE_HOME": str(journey.home.root)}
-    other = await asyncio.to_thread(
-        subprocess.run, words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    await client.close()
-    assert other.returncode == 1
-    assert f"pid {os.getpid()}" in other.stderr
-    assert "Traceback" not in other.stderr
 
 
 async def test_a_second_controller_cannot_open_or_delete_an_open_task(journey):

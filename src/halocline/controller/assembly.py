@@ -341,6 +341,7 @@ class Assembly:
                 workspace=state.workspace,
                 sandbox=self.sandbox(workspace, folder, state.roots),
                 blot=blotter(self.settings),
+                home=str(self.home.root),
             ),
             search=Ripgrep(),
             web=LocalWeb(self._way),

@@ -1,12 +1,13 @@
 """The door of an open task: other processes of this person watch it and drive it, through a socket in its folder.
 
-Only who holds the log's lock has a door. A guest that reads slowly costs a bounded queue, and never delays the task.
+Only who holds the log's lock has a door. What a task started, such as a command of the model, is never let in, and a
+mode that asks less is chosen where the task runs. A guest that reads slowly costs a bounded queue, and never delays the
+task.
 """
 
 import asyncio
 import os
 import socket
-import struct
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -16,9 +17,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from halocline.hosts.ancestry import Unknown, find_peer, find_task_above
 from halocline.protocol import commands as cmd, joining
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import Durable, Event, Noticed, Transient
+from halocline.protocol.kinds import is_looser
 from halocline.task.stream import QUEUE_LIMIT, Stream, joined_with
 
 if TYPE_CHECKING:
@@ -93,14 +96,27 @@ class Door:
         assert serving is not None
         self._guests.add(serving)
         try:
-            pid, user = peer(writer.get_extra_info("socket"))
-            if user == os.geteuid():
+            if pid := await self._admit(writer.get_extra_info("socket")):
                 await self._serve(Guest(pid, _joining.decode(await reader.readline())), reader, writer)
         except (OSError, ValueError, msgspec.DecodeError):
             pass  # it left, or is none of ours
         finally:
             self._guests.discard(serving)
             writer.close()
+
+    async def _admit(self, connection: socket.socket) -> int:
+        """The process of a person at the other end; 0 for whoever is not let in. Raises OSError."""
+        pid, user, is_there = find_peer(connection)
+        try:
+            home = self._path.parent.parent.parent
+            task = await asyncio.to_thread(find_task_above, pid, home) if user == os.geteuid() else 0
+        except Unknown:
+            task = 0
+        if is_there() and task is None:
+            return pid
+        if task:
+            self._task.emit(Noticed(f"Process {pid}, which a task started, tried to join this task. It was refused."))
+        return 0
 
     async def _serve(self, guest: "Guest", reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = self._task
@@ -132,11 +148,22 @@ class Door:
         try:
             command = _command.decode(line)
             named = replace(command, task=self._task.log.task, client=guest.name)
+            if isinstance(named, cmd.SetPolicy) and is_looser(named.approval_mode, self._task.state.approval_mode):
+                return self._leave_to_owner(named)
             return "" if await self._send(named) else TOO_LATE
         except msgspec.DecodeError as error:
             return f"The process that runs the task does not understand this ({error}); it may be another version."
         except HaloclineError as error:
             return f"{error.text} {error.hint}".rstrip()
+
+    def _leave_to_owner(self, command: cmd.SetPolicy) -> str:
+        """A mode that asks less is chosen where the task runs: a message alone must not bring it about."""
+        mode = command.approval_mode
+        self._task.emit(Noticed(f"{command.client} asks for the approval mode {mode}. To allow it: /approvals {mode}"))
+        return (
+            f"The approval mode {mode} asks less, so it is set where the task runs: in process {os.getpid()}. "
+            "It was told of your request."
+        )
 
 
 class Guest:
@@ -192,13 +219,3 @@ class Guest:
             reached = [last for last in self._queue if isinstance(last, joining.Reached)]
             self._queue = deque([*kept, *reached[-1:]])
         self._wake.set()
-
-
-def peer(connection: socket.socket) -> tuple[int, int]:
-    """Who is at the other end: the process (0: unknown) and its user. Raises OSError."""
-    if (credentials := getattr(socket, "SO_PEERCRED", None)) is not None:
-        pid, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, credentials, 12))
-        return pid, user
-    # macOS: `struct xucred` begins with a version and the user; LOCAL_PEERCRED is 1, at level 0.
-    _, user = struct.unpack_from("2I", connection.getsockopt(0, 1, 76))
-    return 0, user

@@ -19,8 +19,8 @@ def granted(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bo
             return task.inbox.resolve(command)
         case cmd.SetMode(mode=mode):
             switch(task, mode, opened.model.names, assembly)
-        case cmd.SetPolicy(approval_mode=approval_mode):
-            task.emit(PolicyChanged(approval_mode=approval_mode))
+        case cmd.SetPolicy(approval_mode=approval_mode, client=client):
+            task.emit(PolicyChanged(approval_mode=approval_mode, client=client))
         case cmd.TakeBack(grant=grant, client=client):
             if grant not in task.state.grants:
                 return False

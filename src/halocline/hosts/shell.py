@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from halocline.context.budget import COMMAND
+from halocline.hosts.ancestry import MARK
 from halocline.hosts.child_environment import for_commands, in_sandbox
 from halocline.hosts.job import Job
 from halocline.hosts.jobs import START, START_ON_TERMINAL, LocalJobs, settles
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 SPOOL_CAP = 1 << 28
 LINES, COLUMNS = 40, 120
-MARK = "HALOCLINE_COMMAND"
-"""The variable by which a command's processes are known when they left its session."""
 _GRACE = 2.0
 _SHORT_GRACE = 0.3
 _PIPE_SIZE = 1 << 20
@@ -64,7 +63,8 @@ class LocalShell:
 
     Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Commands do not see the environment
     variables named in `hidden`. Jobs are counted from `first_job` on. Programs of the `workspace` are not found by name
-    by commands that were judged to only read. `blot` takes out of outputs what nobody is shown.
+    by commands that were judged to only read. `blot` takes out of outputs what nobody is shown. `home` is named to
+    commands: our own command line refuses to steer it for them.
     """
 
     def __init__(
@@ -76,8 +76,10 @@ class LocalShell:
         workspace: str = "",
         sandbox: "Sandbox | None" = None,
         blot: Callable[[str], str] = lambda text: text,
+        home: str = "",
     ) -> None:
         self._blot = blot
+        self._home = home
         self._spool_folder = spool_folder
         self._spool_cap = spool_cap
         self._workspace = workspace
@@ -215,7 +217,7 @@ class LocalShell:
         held = await asyncio.to_thread(sandbox.hold, words, folder) if sandbox else None
         start = self._starting_environment(command)
         base = {**in_sandbox(start), **held.environment} if held else start
-        base = base | {MARK: mark} | (_ON_TERMINAL if command.terminal else {})
+        base = base | {MARK: f"{mark} {self._home}".rstrip()} | (_ON_TERMINAL if command.terminal else {})
         environment = base if command.judged else state.over(base)
         reading, writing = _terminal() if command.terminal else _pipe()
         left = scratch_file()

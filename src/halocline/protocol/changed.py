@@ -22,7 +22,10 @@ class EffortChanged(Durable, frozen=True):
 
 
 class PolicyChanged(Durable, frozen=True):
+    """Another approval mode from now on. `client` set it; empty: whoever opened the task, or a log that is older."""
+
     approval_mode: ApprovalMode
+    client: str = ""
 
 
 class GrantTakenBack(Durable, frozen=True):

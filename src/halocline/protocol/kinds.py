@@ -37,12 +37,18 @@ class CallStatus(StrEnum):
 
 
 class ApprovalMode(StrEnum):
-    """How much is done without asking."""
+    """How much is done without asking; the strictest first."""
 
     ASK = "ask"
     ACCEPT_EDITS = "accept-edits"
     AUTO = "auto"
     YOLO = "yolo"
+
+
+def is_looser(mode: ApprovalMode, than: ApprovalMode) -> bool:
+    """Whether a mode does more without asking."""
+    order = [*ApprovalMode]
+    return order.index(mode) > order.index(than)
 
 
 class Choice(StrEnum):

@@ -30,6 +30,11 @@ def mcp_files(home: "Home", workspace: Path, user: str) -> list[Path]:
     return [MANAGED_MCP, home.mcp, *(workspace / name for name in PROJECT_MCP), *others]
 
 
+def home_folder(env: Mapping[str, str]) -> Path:
+    """Where the home is, or would be."""
+    return Path(env.get("HALOCLINE_HOME") or Path.home() / ".halocline").expanduser().absolute()
+
+
 class Home(Value, frozen=True):
     """The folder for everything that outlives a task; private to the user."""
 
@@ -38,7 +43,7 @@ class Home(Value, frozen=True):
     @classmethod
     def of(cls, env: Mapping[str, str]) -> "Home":
         """The home that the environment names. Raises UsageError when it cannot be made or written."""
-        root = Path(env.get("HALOCLINE_HOME") or Path.home() / ".halocline").expanduser().absolute()
+        root = home_folder(env)
         home = cls(root)
         try:
             # Of parents that it makes, mkdir leaves the mode to the umask: the home itself is made by name.

@@ -100,6 +100,14 @@ async def test_two_attached_clients_see_the_same_and_one_of_them_approves(halo: 
         assert (halo.folder / "made").exists()
 
 
+async def test_a_second_process_is_told_who_has_the_task(halo: Halo) -> None:
+    async with writing(halo, "-y", "-m", halo.script(FOR_EVER)) as writer:
+        other = await halo.run("run", "-p", "-r", halo.tasks[0], "go")
+    assert other.code == 1
+    assert f"pid {writer.pid}" in other.err
+    assert "Traceback" not in other.err
+
+
 async def test_an_attached_client_sees_words_as_they_come_and_those_that_came_before_it(halo: Halo) -> None:
     words = "one two three four five six seven"
     model = halo.script({"text": words, "pace": 0.3, "chunk": 4})

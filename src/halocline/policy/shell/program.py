@@ -10,6 +10,7 @@ from halocline.policy.shell.dot_patterns import without_parents
 from halocline.policy.shell.exclusions import names_secret
 from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
+from halocline.policy.shell.own_program import steering
 from halocline.policy.shell.places import reading
 from halocline.policy.shell.readers import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.render import render
@@ -29,6 +30,8 @@ _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "
 
 def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     """What one simple command does, and where it leaves the shell."""
+    if (denied := steering(simple)) is not None:
+        return denied, ground
     finding, after = _judged(simple, ground)
     if finding.rule in (Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
         finding = _naming_secrets(simple, ground, finding)
