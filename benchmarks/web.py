@@ -30,8 +30,11 @@ LIMITS = {"server's CPU, % of a core": 10.0, "2,000 calls told, ms": 1000.0, "re
 class Served:
     """A server, and the time it took until it said where it is."""
 
-    def __init__(self, process: asyncio.subprocess.Process, origin: str, cookie: str, ready: float) -> None:
-        self.process, self.origin, self.cookie, self.ready = process, origin, cookie, ready
+    def __init__(
+        self, process: asyncio.subprocess.Process, origin: str, session: tuple[str, str], ready: float
+    ) -> None:
+        self.process, self.origin, self.ready = process, origin, ready
+        self.cookie, self.page_key = session
 
     @property
     def cpu(self) -> float:
@@ -49,7 +52,10 @@ class Served:
     async def page(self) -> AsyncIterator[ClientConnection]:
         url = f"{self.origin.replace('http', 'ws', 1)}/live"
         headers = {"cookie": self.cookie}
-        async with connect(url, origin=self.origin, additional_headers=headers, max_size=None, proxy=None) as socket:
+        spoken = ["halocline", self.page_key]
+        async with connect(
+            url, origin=self.origin, additional_headers=headers, subprotocols=spoken, max_size=None, proxy=None
+        ) as socket:
             yield socket
 
 
@@ -69,7 +75,8 @@ async def served(root: Path) -> AsyncIterator[Served]:
     request = urllib.request.Request(f"{found[1]}/enter", found[2].encode(), {"origin": found[1]})
     answer = await asyncio.to_thread(urllib.request.urlopen, request)
     try:
-        yield Served(process, found[1], answer.headers["set-cookie"].partition(";")[0], ready)
+        cookie, key = answer.headers["set-cookie"].partition(";")[0], json.load(answer)["key"]
+        yield Served(process, found[1], (cookie, key), ready)
     finally:
         if process.returncode is None:
             process.terminate()

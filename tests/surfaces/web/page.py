@@ -1,4 +1,4 @@
-"""A page as the server knows it: HTTP with a cookie, and a WebSocket; against the real `halo web` process."""
+"""A page as the server knows it: HTTP with a session, and a WebSocket; against the real `halo web` process."""
 
 import asyncio
 import itertools
@@ -6,7 +6,7 @@ import json
 import re
 from asyncio.subprocess import Process
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,8 @@ from typing import Any
 import httpx
 from tests.surfaces.cli.halo_process import Halo, line_with
 from websockets.asyncio.client import ClientConnection, connect
+
+from halocline.surfaces.web.guard import PAGE_KEY, PROTOCOL
 
 LIMIT = 30
 _numbers = itertools.count(1)
@@ -35,12 +37,13 @@ class Server:
     def http(self, **more: Any) -> httpx.AsyncClient:
         return httpx.AsyncClient(base_url=self.origin, timeout=LIMIT, trust_env=False, **more)
 
-    async def cookie(self) -> str:
+    async def session(self) -> dict[str, str]:
+        """The headers of a browser that was let in, and whose page asks."""
         async with self.http(headers={"origin": self.origin}) as http:
             answer = await http.post("/enter", content=self.key)
             assert answer.status_code == 200
             ((name, value),) = answer.cookies.items()
-            return f"{name}={value}"
+            return {"cookie": f"{name}={value}", PAGE_KEY: answer.json()["key"]}
 
 
 @asynccontextmanager
@@ -124,8 +127,18 @@ class Page:
 
 
 @asynccontextmanager
-async def page(server: Server, cookie: str = "") -> AsyncIterator[Page]:
-    headers = {"cookie": cookie or await server.cookie()}
-    url = f"ws://{server.host}/live"
-    async with connect(url, origin=server.origin, additional_headers=headers, max_size=None, proxy=None) as socket:  # type: ignore[arg-type]
+async def page(server: Server, session: Mapping[str, str] | None = None) -> AsyncIterator[Page]:
+    async with live(server, session or await server.session()) as socket:
         yield Page(socket)
+
+
+def live(server: Server, session: Mapping[str, str]) -> connect:
+    """The WebSocket of a page with this session, or with a part of one."""
+    return connect(
+        f"ws://{server.host}/live",
+        origin=server.origin,  # type: ignore[arg-type]
+        additional_headers={name: value for name, value in session.items() if name != PAGE_KEY},
+        subprotocols=[PROTOCOL, session[PAGE_KEY]] if PAGE_KEY in session else [PROTOCOL],  # type: ignore[list-item]
+        max_size=None,
+        proxy=None,
+    )

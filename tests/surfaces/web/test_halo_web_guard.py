@@ -1,14 +1,16 @@
-"""Who gets nothing: other names, other sites, no cookie, too much, twice, and paths that lead out. Over raw sockets."""
+"""Who gets nothing: other names and sites, half a session, too much, twice, and paths that lead out. By raw sockets."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
 import pytest
 from tests.surfaces.cli.halo_process import Halo, line_with
-from tests.surfaces.web.page import Server, page, serving
-from websockets.asyncio.client import connect
+from tests.surfaces.web.page import Server, live, page, serving
 from websockets.exceptions import InvalidStatus
+
+from halocline.surfaces.web.guard import PAGE_KEY, PROTOCOL
+from halocline.surfaces.web.site import OPEN
 
 PROTECTED = ("/session", "/blob/sha256:00", "/export/x.md", "/upload", "/live", "/nothing")
 LEADING_OUT = (
@@ -33,7 +35,7 @@ UPGRADE = (
 )
 
 
-async def said(server: Server, head: str, *headers: str, body: bytes = b"") -> str:
+async def said(server: Server, head: str, *headers: str, body: bytes = b"", wait: bool = True) -> str:
     """The status line and headers that come back for exactly these bytes; empty when nothing does."""
     host, _, port = server.host.partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
@@ -50,77 +52,105 @@ def status(answer: str) -> int:
 
 
 @asynccontextmanager
-async def known(halo: Halo) -> AsyncIterator[tuple[Server, str]]:
-    """A server, and the header with a good cookie."""
+async def known(halo: Halo) -> AsyncIterator[tuple[Server, tuple[str, ...]]]:
+    """A server, and the headers of a good session, for a request and for a socket."""
     async with serving(halo) as server:
-        yield server, f"cookie: {await server.cookie()}"
+        yield server, lines(await server.session())
 
 
-async def test_nothing_but_the_page_is_answered_without_a_cookie(halo: Halo) -> None:
-    async with serving(halo) as server:
-        host = f"host: {server.host}"
-        got = [status(await said(server, f"GET {path} HTTP/1.1", host, "connection: close")) for path in PROTECTED]
-        socket = await said(server, "GET /live HTTP/1.1", host, f"origin: {server.origin}", *UPGRADE)
-    assert got == [401] * len(PROTECTED)
-    assert status(socket) == 403
+def lines(session: Mapping[str, str]) -> tuple[str, ...]:
+    """The headers of a session, or of a part of one."""
+    spoken = ", ".join([PROTOCOL, *([session[PAGE_KEY]] if PAGE_KEY in session else [])])
+    return (*(f"{name}: {value}" for name, value in session.items()), f"sec-websocket-protocol: {spoken}")
 
 
-async def test_a_host_that_is_not_ours_gets_nothing_with_a_good_cookie(halo: Halo) -> None:
-    async with known(halo) as (server, cookie):
+async def test_every_route_and_the_socket_answer_to_both_parts_of_a_session_alone(halo: Halo) -> None:
+    async with known(halo) as (server, _):
+        mine, other = await server.session(), await server.session()
+        held = {
+            "nothing": {},
+            "cookie": {"cookie": mine["cookie"]},
+            "page key": {PAGE_KEY: mine[PAGE_KEY]},
+            "another's page key": {"cookie": mine["cookie"], PAGE_KEY: other[PAGE_KEY]},
+            "both": mine,
+        }
+        port = int(server.host.partition(":")[2])
+        origins = (server.origin, f"http://127.0.0.1:{port + 1}", "http://evil.example", "null")
+        let_in = set()
+        for part, session in held.items():
+            for origin in origins:
+                given = (f"host: {server.host}", f"origin: {origin}", *lines(session))
+                for path in PROTECTED:
+                    for method in ("GET", "POST", "PUT", "DELETE", "OPTIONS", "HEAD"):
+                        head = (f"{method} {path} HTTP/1.1", *given, "content-length: 0", "connection: close")
+                        if status(await said(server, *head)) not in (401, 403):
+                            let_in.add((part, origin))
+                if status(await said(server, "GET /live HTTP/1.1", *given, *UPGRADE)) == 101:
+                    let_in.add((part, origin, "live"))
+    assert let_in == {("both", server.origin), ("both", server.origin, "live")}
+
+
+def test_what_needs_no_session_is_the_page_itself_and_the_way_in() -> None:
+    assert OPEN == ("/", "/worker.js", "/static", "/diagram", "/enter", "/favicon.ico")
+
+
+async def test_a_host_that_is_not_ours_gets_nothing_with_a_good_session(halo: Halo) -> None:
+    async with known(halo) as (server, session):
         port = server.host.partition(":")[2]
         for name in ("evil.example", "127.0.0.1", f"localhost.evil.example:{port}", "127.0.0.1:1", ""):
-            page_ = await said(server, "GET / HTTP/1.1", f"host: {name}", cookie, "connection: close")
-            given = (f"host: {name}", cookie, f"origin: {server.origin}")
+            page_ = await said(server, "GET / HTTP/1.1", f"host: {name}", *session, "connection: close")
+            given = (f"host: {name}", *session, f"origin: {server.origin}")
             live = await said(server, "GET /live HTTP/1.1", *given, *UPGRADE)
             assert status(page_) in (400, 421), name
             assert status(live) in (400, 403), name
 
 
 async def test_another_site_can_neither_post_nor_open_a_socket(halo: Halo) -> None:
-    async with known(halo) as (server, cookie):
+    async with known(halo) as (server, session):
         port = server.host.partition(":")[2]
         evil = ("http://evil.example", f"http://evil.example:{port}", f"http://{server.host}.evil.example")
         for origin in (*evil, "null", "http://127.0.0.1", "http://127.0.0.1:1", ""):
-            given = (f"host: {server.host}", f"origin: {origin}", cookie)
+            given = (f"host: {server.host}", f"origin: {origin}", *session)
             post = await said(server, "POST /upload?name=a HTTP/1.1", *given, "content-length: 1", body=b"a")
             live = await said(server, "GET /live HTTP/1.1", *given, *UPGRADE)
             assert (status(post), status(live)) == (403, 403), origin
 
 
 async def test_a_post_or_a_socket_without_an_origin_is_refused(halo: Halo) -> None:
-    async with known(halo) as (server, cookie):
+    async with known(halo) as (server, session):
         host = f"host: {server.host}"
-        post = await said(server, "POST /upload?name=a HTTP/1.1", host, cookie, "content-length: 1", body=b"a")
-        live = await said(server, "GET /live HTTP/1.1", host, cookie, *UPGRADE)
+        post = await said(server, "POST /upload?name=a HTTP/1.1", host, *session, "content-length: 1", body=b"a")
+        live = await said(server, "GET /live HTTP/1.1", host, *session, *UPGRADE)
     assert (status(post), status(live)) == (403, 403)
 
 
 async def test_another_port_of_this_machine_is_another_site_though_browsers_send_it_the_cookie(halo: Halo) -> None:
-    async with known(halo) as (server, cookie):
-        asked = (f"host: {server.host}", cookie, "sec-fetch-site: same-site", "connection: close")
-        answer = await said(server, "GET /session HTTP/1.1", *asked)
-        own = await said(server, "GET /session HTTP/1.1", *asked[:2], "sec-fetch-site: same-origin", asked[3])
+    async with known(halo) as (server, session):
+        asked = (f"host: {server.host}", *session)
+        site, own_site = "sec-fetch-site: same-site", "sec-fetch-site: same-origin"
+        answer = await said(server, "GET /session HTTP/1.1", *asked, site, "connection: close")
+        own = await said(server, "GET /session HTTP/1.1", *asked, own_site, "connection: close")
     assert (status(answer), status(own)) == (403, 204)
 
 
 async def test_a_header_that_decides_is_not_taken_twice(halo: Halo) -> None:
-    async with known(halo) as (server, cookie):
-        given = (f"host: {server.host}", f"origin: {server.origin}", "content-length: 1", cookie)
+    async with known(halo) as (server, session):
+        given = (f"host: {server.host}", f"origin: {server.origin}", "content-length: 1", *session)
         for twice in ("host: evil.example", "origin: http://evil.example", "content-length: 5"):
             answer = await said(server, "POST /upload?name=a HTTP/1.1", *given, twice, body=b"a")
             assert status(answer) == 400, twice
 
 
 async def test_no_path_leads_out_of_the_page_or_to_other_files_of_the_home(halo: Halo) -> None:
-    async with known(halo) as (server, cookie):
+    async with known(halo) as (server, session):
         for path in LEADING_OUT:
-            answer = await said(server, f"GET {path} HTTP/1.1", f"host: {server.host}", cookie, "connection: close")
+            answer = await said(server, f"GET {path} HTTP/1.1", f"host: {server.host}", *session, "connection: close")
             assert status(answer) == 404, path
 
 
 async def test_a_body_that_says_it_is_too_large_is_not_read(halo: Halo) -> None:
-    async with known(halo) as (server, cookie):
-        given = (f"host: {server.host}", f"origin: {server.origin}", cookie)
+    async with known(halo) as (server, session):
+        given = (f"host: {server.host}", f"origin: {server.origin}", *session)
         answer = await said(server, "POST /upload?name=a HTTP/1.1", *given, f"content-length: {33 * 2**20}")
         open_ = await said(server, "POST /enter HTTP/1.1", *given[:2], "content-length: 5000")
     assert (status(answer), status(open_)) == (413, 413)
@@ -161,10 +191,10 @@ async def test_a_wrong_key_waits_and_the_right_one_enters_afterwards(halo: Halo)
     assert "Domain" not in cookie
 
 
-async def test_a_cookie_ends_with_its_server(halo: Halo) -> None:
+async def test_a_session_ends_with_its_server(halo: Halo) -> None:
     async with serving(halo) as server:
-        cookie = await server.cookie()
-    async with serving(halo) as server, server.http(headers={"cookie": cookie}) as http:
+        session = await server.session()
+    async with serving(halo) as server, server.http(headers=session) as http:
         again = await http.get("/session")
         shell = await http.get("/nothing.js")
     assert (again.status_code, shell.status_code) == (401, 401)
@@ -181,18 +211,15 @@ async def test_every_answer_forbids_what_the_page_does_not_need(halo: Halo) -> N
         assert "access-control-allow-origin" not in answer.headers
 
 
-async def test_two_servers_of_one_home_do_not_share_cookies(halo: Halo) -> None:
+async def test_two_servers_of_one_home_do_not_share_sessions(halo: Halo) -> None:
     async with serving(halo) as first, serving(halo) as second:
-        both = f"{await first.cookie()}; {await second.cookie()}"
-        async with page(first, both) as one, page(second, both) as two:
+        mine, other = await first.session(), await second.session()
+        both = f"{mine['cookie']}; {other['cookie']}"
+        async with page(first, mine | {"cookie": both}) as one, page(second, other | {"cookie": both}) as two:
             assert await one.ask("tasks") == await two.ask("tasks") == []
-        with pytest.raises(InvalidStatus):
-            await connect(
-                f"ws://{second.host}/live",
-                origin=second.origin,  # type: ignore[arg-type]
-                additional_headers={"cookie": await first.cookie()},
-                proxy=None,
-            )
+        for session in (mine, mine | {"cookie": both}, other | {"cookie": mine["cookie"]}):
+            with pytest.raises(InvalidStatus):
+                await live(second, session)
 
 
 async def test_another_machine_is_paired_by_a_code_that_few_wrong_tries_end(halo: Halo) -> None:

@@ -276,9 +276,9 @@ async def test_settings_that_are_wrong_are_named_and_begin_nothing(halo: Halo) -
 
 async def test_sigterm_ends_a_server_that_many_pages_are_at(halo: Halo) -> None:
     async with serving(halo) as server, AsyncExitStack() as pages:
-        cookie = await server.cookie()
+        session = await server.session()
         for _ in range(30):
-            each = await pages.enter_async_context(page(server, cookie))
+            each = await pages.enter_async_context(page(server, session))
             assert await each.ask("tasks") == []
         server.process.terminate()
         done = await ended(server.process)
@@ -337,13 +337,13 @@ def test_a_page_that_reconnects_anywhere_has_seen_the_same(tmp_path_factory: Any
 async def _reconnects(halo: Halo, cuts: list[int]) -> None:
     script = halo.script({**SLOWLY, "call": [shell("echo one")]}, {**SLOWLY, "call": [shell("echo two")]}, SLOWLY)
     async with serving(halo) as server, page(server) as steady:
-        cookie = await server.cookie()
+        session = await server.session()
         task = await steady.begin(halo, "go", model=script, approval_mode="yolo")
         following = asyncio.create_task(steady.turn(task))
         durable: list[dict[str, Any]] = []
         transient: list[dict[str, Any]] = []
         for frames in [*cuts, 0]:
-            async with page(server, cookie) as each:
+            async with page(server, session) as each:
                 await _follow(each, task, frames, durable, transient)
         await following
     assert durable == log_as_told(steady)

@@ -109,13 +109,13 @@ async def test_a_context_report_is_told_of_a_task_that_nobody_has_open(halo: Hal
 
 async def test_a_picture_is_given_shown_and_named_by_its_content(halo: Halo) -> None:
     async with serving(halo) as server:
-        headers = {"origin": server.origin, "cookie": await server.cookie()}
+        headers = {"origin": server.origin, **await server.session()}
         (halo.home / "settings.toml").write_text('image_models = ["scripted/*"]\n')
         async with server.http(headers=headers) as http:
             model = halo.script(HI)
             given = await http.post("/upload", params={"model": model, "name": "a.png"}, content=PIXEL)
     async with serving(halo) as server:
-        headers = {"origin": server.origin, "cookie": await server.cookie()}
+        headers = {"origin": server.origin, **await server.session()}
         async with server.http(headers=headers) as http:
             seen = await http.post("/upload", params={"model": model, "name": "a.png"}, content=PIXEL)
             image = seen.json()[1]
@@ -128,7 +128,7 @@ async def test_a_picture_is_given_shown_and_named_by_its_content(halo: Halo) -> 
 
 async def test_a_text_is_given_as_a_note_and_what_is_no_text_is_refused(halo: Halo) -> None:
     async with serving(halo) as server:
-        headers = {"origin": server.origin, "cookie": await server.cookie()}
+        headers = {"origin": server.origin, **await server.session()}
         async with server.http(headers=headers) as http:
             where = {"model": halo.script(HI)}
             text = await http.post("/upload", params={"name": "notes\n.txt", **where}, content=b"remember")
@@ -141,7 +141,7 @@ async def test_a_text_is_given_as_a_note_and_what_is_no_text_is_refused(halo: Ha
 async def test_a_task_is_exported_as_a_file_and_nothing_else_is(halo: Halo) -> None:
     await halo.run("run", "-m", halo.script(HI), "hi")
     (task,) = halo.tasks
-    async with serving(halo) as server, server.http(headers={"cookie": await server.cookie()}) as http:
+    async with serving(halo) as server, server.http(headers=await server.session()) as http:
         page_ = await http.get(f"/export/{task}.md")
         odd = await http.get(f"/export/{task}.exe")
         none = await http.get("/export/nothing.md")

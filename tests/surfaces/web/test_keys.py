@@ -13,15 +13,23 @@ def wrong_for(code: str) -> str:
     return f"{(int(code) + 1) % 10**6:06}"
 
 
-def test_a_key_is_exchanged_for_a_cookie_of_its_own_each_time() -> None:
+def test_a_key_is_exchanged_for_a_session_of_its_own_each_time() -> None:
     keys = Keys()
     first, second = keys.exchange(keys.key), keys.exchange(f" {keys.key}\n")
     assert first
     assert second
-    assert first != second
-    assert keys.knows(first)
-    assert not keys.knows(keys.key)
-    assert not keys.knows("")
+    assert len({first.cookie, first.page_key, second.cookie, second.page_key, keys.key}) == 5
+    assert keys.knows(first.cookie, first.page_key)
+
+
+def test_a_session_is_known_by_both_of_its_parts_alone() -> None:
+    keys = Keys()
+    first, second = keys.exchange(keys.key), keys.exchange(keys.key)
+    assert first
+    assert second
+    parts = ("", "none", keys.key, first.cookie, first.page_key, second.cookie, second.page_key)
+    good = [(cookie, key) for cookie in parts for key in parts if keys.knows(cookie, key)]
+    assert good == [(first.cookie, first.page_key), (second.cookie, second.page_key)]
 
 
 def test_no_code_is_taken_where_nobody_is_paired() -> None:

@@ -74,11 +74,12 @@ async def _serve(listening: socket.socket, workspaces: tuple[Path, ...], argumen
 def _server(application: "ASGIApp") -> "Server":
     from uvicorn import Config, Server
 
+    from halocline.surfaces.web.patience import PatientConnection
     from halocline.surfaces.web.site import LONGEST_FRAME
 
     config = Config(
         application,
-        http="h11",
+        http=PatientConnection,
         log_config=None,
         access_log=False,
         lifespan="off",

@@ -1,7 +1,8 @@
-"""What every request passes before anything looks at it: the right Host, the right Origin, a cookie, a bounded size.
+"""What every request passes before anything looks at it: the right Host, the right Origin, a session, a bounded size.
 
 A page of another site can reach a loopback port; so no request is answered for a foreign Host (DNS rebinding) or from a
-foreign Origin, WebSockets included, and nothing but the page itself without the cookie.
+foreign Origin, WebSockets included, and nothing but the page itself without a session: a cookie, and the key that only
+the page's origin has, in a header of requests and among the subprotocols of a WebSocket.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,6 +15,12 @@ LARGEST_BODY = 32 * 2**20
 """Bytes of a request; pictures and files that are dropped onto the page."""
 LARGEST_OPEN_BODY = 4 * 2**10
 """Bytes of a request of somebody who is not known yet."""
+PAGE_KEY = "x-halocline-key"
+"""The header with the page's key."""
+KNOWN = "halocline.known"
+"""The extension of a scope that is called for a request with a session: it may take as long as it likes."""
+PROTOCOL = "halocline"
+"""What a WebSocket of the page speaks; behind it, as another subprotocol, stands the page's key."""
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -34,7 +41,7 @@ _OURS = ("same-origin", "none")
 
 
 class Guard:
-    """`hosts` are the names (with port) under which this server may be asked; `open_paths` need no cookie.
+    """`hosts` are the names (with port) under which this server may be asked; `open_paths` need no session.
 
     With `own_address`, it may also be asked under the address of this machine that a connection came to.
     """
@@ -45,7 +52,7 @@ class Guard:
         hosts: Iterable[str],
         open_paths: Iterable[str],
         cookie: str,
-        knows: Callable[[str], bool],
+        knows: Callable[[str, str], bool],
         *,
         own_address: bool = False,
     ) -> None:
@@ -62,7 +69,10 @@ class Guard:
         elif refused := self._refused(scope):
             await _refuse(*refused, scope, receive, send)
         else:
-            most = LARGEST_OPEN_BODY if self._is_open(scope) else LARGEST_BODY
+            is_open = self._is_open(scope)
+            if not is_open and (be_patient := (scope.get("extensions") or {}).get(KNOWN)):
+                be_patient()
+            most = LARGEST_OPEN_BODY if is_open else LARGEST_BODY
             await self._app(scope, _bounded(receive, most), _hardened(send) if scope["type"] == "http" else send)
 
     def _refused(self, scope: Scope) -> tuple[int, str] | None:
@@ -79,7 +89,7 @@ class Guard:
             return 403, "This request comes from another site."
         if int(headers.get("content-length") or 0) > (LARGEST_OPEN_BODY if is_open else LARGEST_BODY):
             return 413, "This is too large."
-        if not is_open and not self._knows(_value(headers.get("cookie", ""), self._cookie)):
+        if not is_open and not self._knows(_value(headers.get("cookie", ""), self._cookie), _page_key(scope, headers)):
             return 401, "Open the address that Halocline printed when it started."
         return None
 
@@ -105,6 +115,13 @@ def _single(scope: Scope) -> dict[str, str] | None:
         found[key] = f"{found[key]}; {value.decode('latin-1')}" if key in found else value.decode("latin-1")
     length = found.get("content-length") or "0"
     return found if length.isascii() and length.isdecimal() and len(length) < 16 else None
+
+
+def _page_key(scope: Scope, headers: dict[str, str]) -> str:
+    if scope["type"] == "http":
+        return headers.get(PAGE_KEY, "")
+    spoken = scope.get("subprotocols") or []
+    return str(spoken[1]) if len(spoken) == 2 and spoken[0] == PROTOCOL else ""
 
 
 def _value(header: str, name: str) -> str:

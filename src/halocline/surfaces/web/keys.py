@@ -1,12 +1,16 @@
-"""Who may come in: whoever has the address that was printed, whose key is exchanged for a cookie by each browser.
+"""Who may come in: whoever has the address that was printed, whose key each browser exchanges for a session.
 
 The key stands behind the `#`, so that no server and no log ever sees it in an address. Other machines are paired by a
-code of six digits, which holds for one of them and for few tries. All of it ends with the server.
+code of six digits, which holds for one of them and for few tries. A session is a cookie and a page key: browsers send a
+cookie to every server of a host, whatever its port, so it opens nothing without the key, which only the page's own
+origin can read. All of it ends with the server.
 """
 
 import secrets
 import time
 from collections.abc import Callable
+
+from halocline.protocol.values import Value
 
 COOKIE = "halocline"
 SHORT_LIVED = 60.0
@@ -15,8 +19,15 @@ TRIES, CODES = 5, 5
 """Wrong tries that a code survives, and codes that are made before nobody is paired any more."""
 
 
+class Session(Value, frozen=True):
+    """What one browser shows with every request: a cookie, and the key that its page keeps."""
+
+    cookie: str
+    page_key: str
+
+
 class Keys:
-    """One key for the life of the server, codes for pairing, and the cookies that they were exchanged for.
+    """One key for the life of the server, codes for pairing, and the sessions that they were exchanged for.
 
     `show_code` is called with each new code; without it nobody is paired. `clock` is in seconds.
     """
@@ -30,7 +41,7 @@ class Keys:
         self._code = ""
         self._wrong = self._codes = 0
         self._short_lived: dict[str, float] = {}
-        self._cookies: set[str] = set()
+        self._sessions: dict[str, Session] = {}
 
     @property
     def pairs(self) -> bool:
@@ -47,17 +58,19 @@ class Keys:
         self._short_lived[key] = self._clock() + SHORT_LIVED
         return key
 
-    def exchange(self, given: str) -> str | None:
-        """A new cookie's value for a key or a code, if it is right."""
+    def exchange(self, given: str) -> Session | None:
+        """A new session for a key or a code, if it is right."""
         given = given.strip()
         if not (_same(given, self.key) or self._is_short_lived(given) or self._is_code(given)):
             return None
-        cookie = secrets.token_urlsafe(24)
-        self._cookies.add(cookie)
-        return cookie
+        session = Session(secrets.token_urlsafe(24), secrets.token_urlsafe(24))
+        self._sessions[session.cookie] = session
+        return session
 
-    def knows(self, cookie: str) -> bool:
-        return cookie in self._cookies
+    def knows(self, cookie: str, page_key: str) -> bool:
+        """Whether both belong to one session."""
+        session = self._sessions.get(cookie)
+        return session is not None and _same(page_key, session.page_key)
 
     def _is_short_lived(self, given: str) -> bool:
         until = self._short_lived.pop(given, 0.0)

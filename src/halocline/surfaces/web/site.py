@@ -1,4 +1,4 @@
-"""The routes: the page and its files, the exchange of the key for a cookie, and the WebSocket."""
+"""The routes: the page and its files, the exchange of the key for a session, and the WebSocket."""
 
 import asyncio
 import gzip
@@ -20,7 +20,7 @@ from starlette.websockets import WebSocket
 from halocline.surfaces.web import transfers
 from halocline.surfaces.web.desk import Desk
 from halocline.surfaces.web.diagram import diagram_page
-from halocline.surfaces.web.guard import Guard
+from halocline.surfaces.web.guard import PROTOCOL, Guard
 from halocline.surfaces.web.joined import SCRIPT, joined
 from halocline.surfaces.web.keys import COOKIE, Keys
 from halocline.surfaces.web.once import Once
@@ -34,7 +34,8 @@ TYPES = {
     ".svg": "image/svg+xml",
     ".json": "application/json",
 }
-OPEN = ("/", "/worker.js", "/static", "/enter", "/favicon.ico")
+OPEN = ("/", "/worker.js", "/static", "/diagram", "/enter", "/favicon.ico")
+"""What needs no session: files that are the same for everybody, and the way in."""
 LONGEST_FRAME = 8 * 2**20
 """Bytes that a page may say at once."""
 LONGEST_TAB = 64
@@ -70,18 +71,18 @@ def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_addre
             given = (await request.body()).decode("utf-8", "replace")
         except ClientDisconnect:  # it left, or sent too much
             return JSONResponse({"entered": False, "pairs": keys.pairs}, 413)
-        if (cookie := keys.exchange(given)) is None:
+        if (session := keys.exchange(given)) is None:
             await asyncio.sleep(WRONG_TRY)
             return JSONResponse({"entered": False, "pairs": keys.pairs}, 403)
-        response = JSONResponse({"entered": True})
-        response.set_cookie(cookie_name, cookie, httponly=True, samesite="strict", path="/")
+        response = JSONResponse({"entered": True, "key": session.page_key}, headers={"cache-control": "no-store"})
+        response.set_cookie(cookie_name, session.cookie, httponly=True, samesite="strict", path="/")
         return response
 
-    async def session(request: Request) -> Response:
+    async def known(request: Request) -> Response:
         return Response(None, 204)
 
     async def live(socket: WebSocket) -> None:
-        await socket.accept()
+        await socket.accept(subprotocol=PROTOCOL)
         tab = socket.query_params.get("page", "")[:LONGEST_TAB] or f"unnamed {len(tabs)}"
         name = tabs.setdefault(tab, f"web {len(tabs) + 1}")
         await Visit(desk, once, socket, name).serve()
@@ -92,7 +93,7 @@ def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_addre
         Route("/static/{path:path}", static),
         Route("/diagram", diagram),
         Route("/enter", enter, methods=["POST"]),
-        Route("/session", session),
+        Route("/session", known),
         *transfers.routes(desk),
         WebSocketRoute("/live", live),
     ]

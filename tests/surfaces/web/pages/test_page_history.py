@@ -73,7 +73,7 @@ async def test_a_task_is_looked_at_and_exported(server, opened, golden):
     await screen.sees("Last reply", ".task-preview")
     await screen.page.get_by_role("button", name="Export…").click()
     async with screen.page.expect_download() as download:
-        await screen.page.get_by_role("link", name="Events").click()
+        await screen.page.get_by_role("button", name="Events").click()
     exported = (await (await download.value).path()).read_text()
     await screen.page.get_by_role("dialog").wait_for(state="detached")
     assert json.loads(exported.splitlines()[0])["type"] == "task_started"

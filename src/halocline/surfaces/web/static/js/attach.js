@@ -1,6 +1,7 @@
 // What is given along with a prompt: files and pictures that were pasted, dropped or picked, and long pasted texts, which
 // stand in the text as a chip. By task, until it is sent; only texts survive a reload.
 import { signal } from './ui.js'
+import { request } from './line.js'
 import { toast } from './store.js'
 import { kept } from './prefs.js'
 import { size, thousands } from './format.js'
@@ -52,7 +53,7 @@ async function upload(place, where, one) {
     ...(where.task ? { task: where.task } : { workspace: where.workspace, model: where.model }),
   })
   try {
-    const answer = await fetch(`/upload?${args}`, { method: 'POST', body: one.file, credentials: 'same-origin' })
+    const answer = await request(`/upload?${args}`, { method: 'POST', body: one.file })
     const said = await answer.json()
     if (!answer.ok) throw Object.assign(new Error(said.text), said)
     const picture = said.find((part) => part.type === 'image')

@@ -32,11 +32,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Give the key of the address for a cookie. False when it is not the right one. */
-export async function enter(key) {
-  const answer = await fetch('/enter', { method: 'POST', body: key, credentials: 'same-origin' })
-  return answer.ok
-}
+/** Give a key or a code for a session. False when it is not the right one. */
+export const enter = (given) => early.enter(given)
+
+/** Ask the server for what is no frame, with this page's key. */
+export const request = (path, options = {}) =>
+  fetch(path, { credentials: 'same-origin', ...options, headers: { 'x-halocline-key': early.pageKey() } })
 
 /** Take over the line that was begun early, or open another. */
 export function connect() {
@@ -60,7 +61,7 @@ function opened() {
 function closed() {
   // A browser is not told why a line was refused; the server tells a request.
   if (standing.value === 'connecting' || standing.value === 'lost')
-    fetch('/session').then(
+    request('/session').then(
       ({ status }) => status === NO_KEY && (standing.value = 'out'),
       () => {},
     )

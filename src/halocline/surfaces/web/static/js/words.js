@@ -50,9 +50,7 @@ async function fork({ task }, rest) {
   toast('This is the fork; the other task stays as it was. The files are the same.')
 }
 
-function exported({ task }) {
-  Object.assign(document.createElement('a'), { href: `/export/${task.id}.md`, download: '' }).click()
-}
+const exported = ({ task }) => import('./fetched.js').then(({ saveExport }) => saveExport(task.id, 'md'))
 
 function jobs({ task }, rest) {
   const [verb, name] = rest.split(/\s+/)

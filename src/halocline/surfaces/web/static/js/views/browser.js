@@ -1,7 +1,8 @@
 // What the agent saw in its browser: the picture with a mark where it clicked, and the way through all of the session.
 import { html, classes, useState } from '../ui.js'
 import { shown } from '../format.js'
-import { blobOf, Output } from './output.js'
+import { usePicture } from '../fetched.js'
+import { Output } from './output.js'
 
 /** The calls of the session that a call belongs to: from the launch to the close. Pure. */
 function session(rows, call) {
@@ -45,16 +46,20 @@ function consoleOf(text) {
 }
 
 function Picture({ row }) {
-  const { width, height, point, address } = sight(row)
   const image = row.images?.[0]
   if (!image)
     return html`<p class="soft small pad">
       ${row.status ? 'No picture was taken of this.' : 'The picture comes when it is done.'}
     </p>`
+  return html`<${Shot} image=${image} sight=${sight(row)} row=${row} />`
+}
+
+function Shot({ image, sight: { width, height, point, address }, row }) {
+  const picture = usePicture(image)
   const marks = point && width > 0 && row.arguments?.action === 'click'
-  return html`<a class="shot" href=${blobOf(image)} target="_blank" rel="noreferrer noopener">
+  return html`<a class="shot" href=${picture} target="_blank" rel="noreferrer noopener">
     <img
-      src=${blobOf(image)}
+      src=${picture}
       alt=${`The page ${address} after: ${row.title}`}
       width=${width || null}
       height=${height || null}

@@ -1,6 +1,7 @@
 // What a tool printed or was given: the last lines of a command, the first ones of anything else, all of it on wish.
 import { html, useState } from '../ui.js'
 import { complain } from '../store.js'
+import { usePicture } from '../fetched.js'
 import { count, shown } from '../format.js'
 import { Icon } from '../icons.js'
 import { Ansi } from '../ansi.js'
@@ -103,15 +104,16 @@ export const Arguments = ({ value }) =>
     ? html`<div class="arguments"><${Code} text=${JSON.stringify(value, null, 2)} language="json" /></div>`
     : html`<p class="soft tiny pad">Without arguments.</p>`
 
-export const blobOf = (image) => `/blob/${image.blob.replace(/^sha256:/, '')}`
+function Thumbnail({ image, number }) {
+  const address = usePicture(image)
+  return html`<a href=${address} target="_blank" rel="noreferrer noopener">
+    <img src=${address} alt=${`Picture ${number}`} loading="lazy" />
+  </a>`
+}
 
 export const Pictures = ({ images }) =>
   html`<div class="pictures">
-    ${images.map(
-      (image, at) => html`<a key=${at} href=${blobOf(image)} target="_blank" rel="noreferrer noopener">
-        <img src=${blobOf(image)} alt=${`Picture ${at + 1}`} loading="lazy" />
-      </a>`,
-    )}
+    ${images.map((image, at) => html`<${Thumbnail} key=${at} image=${image} number=${at + 1} />`)}
   </div>`
 
 const SEPARATOR = '__'

