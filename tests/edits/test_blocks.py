@@ -18,8 +18,6 @@ ONE = Edit(1, ("old",), ("new",))
         "------- SEARCH\nold\n=====\nnew\n++++++ REPLACE",
         "------- SEARCH  \nold\n======= \nnew\n+++++++ REPLACE\t",
         "------- SEARCH\r\nold\r\n=======\r\nnew\r\n+++++++ REPLACE\r\n",
-        "------- SEARCH\nold\n=======\nnew\n",
-        "------- SEARCH\nold\n=======\nnew",
         "```\n------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n```",
         "\n\n------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n\n",
     ],
@@ -31,7 +29,7 @@ def test_one_block_is_read_in_every_accepted_spelling(diff: str):
 def test_several_blocks_are_numbered_in_order():
     diff = (
         "------- SEARCH\na\n=======\nb\n+++++++ REPLACE\n\n"
-        "<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n------- SEARCH\n\n=======\n"
+        "<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n------- SEARCH\n\n=======\n+++++++ REPLACE"
     )
     assert parse(diff) == [Edit(1, ("a",), ("b",)), Edit(2, (), ()), Edit(3, ("",), ())]
 
@@ -58,13 +56,15 @@ def test_marker_like_lines_of_another_length_are_content(search: tuple[str, ...]
         ("<<<<<<<SEARCH\na\n=======\nb\n>>>>>>> REPLACE", "outside of any block"),
         ("------- SEARCH\na\nb\n+++++++ REPLACE", "no line `=======`"),
         ("------- SEARCH\na\n", "no line `=======`"),
+        ("------- SEARCH\nb\n=======", "Block 1 is not whole"),
+        ("------- SEARCH\na\n=======\nb\n```", "Block 1 is not whole"),
         ("------- SEARCH\na\n=======\nb\n=======\nc\n+++++++ REPLACE", "several dividers"),
         ("------- SEARCH\na\n------- SEARCH\nb\n=======\nc\n+++++++ REPLACE", "no REPLACE marker before"),
         ("------- SEARCH\na\n=======\nb\n------- SEARCH\nc\n=======\nd\n+++++++ REPLACE", "no REPLACE marker before"),
         ("------- SEARCH\na\n=======\nb\n+++++++ REPLACE\nstray", "Line 6 of the diff stands outside"),
         ("------- SEARCH\na\n=======\nb\n+++++++ REPLACE\n=======\n", "Line 6 of the diff stands outside"),
-        ("------- SEARCH\na\n=======\nb\n+++++++", "unfinished REPLACE marker"),
-        ("------- SEARCH\na\n=======\nb\n+++++++ REPL", "unfinished REPLACE marker"),
+        ("------- SEARCH\na\n=======\nb\n+++++++", "Block 1 is not whole"),
+        ("------- SEARCH\na\n=======\nb\n+++++++ REPL", "Block 1 is not whole"),
     ],
 )
 def test_every_malformation_has_its_own_words(diff: str, message: str):

@@ -1,11 +1,13 @@
 import random
+import re
 import string
 
 import msgspec
 import pytest
 
-from halocline.protocol.redaction import redacted, thoroughly_redacted, without_keys
+from halocline.protocol.redaction import Redactor, redacted, thoroughly_redacted
 
+LIVE = Redactor(salt=b"one home's")
 LETTERS = string.ascii_letters + string.digits
 
 
@@ -46,7 +48,8 @@ PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{some(64)}\n{some(40)}\n-----END RSA PR
 )
 def test_a_key_is_known_by_its_form(secret, name):
     assert redacted(f'x = "{secret}"; y') == f'x = "[redacted {name}]"; y'
-    assert without_keys(f'x = "{secret}"; y') == f'x = "[a {name} was left out]"; y'
+    assert secret not in LIVE(f'x = "{secret}"; y')
+    assert re.search(rf"\[redacted {name} [0-9a-f]{{8}}\]", LIVE(f'x = "{secret}"; y'))
     # As a line of a recording has it.
     line = msgspec.json.encode({"text": f"before {secret} after"}).decode()
     assert redacted(line) == f'{{"text":"before [redacted {name}] after"}}'
@@ -56,8 +59,7 @@ def test_passwords_and_headers_are_blotted_out_where_they_stand():
     assert redacted("postgres://user:hunter2@db/x") == "postgres://[redacted password]@db/x"
     assert redacted(f"Authorization: Bearer {some(30)}") == "Authorization: Bearer [redacted authorization]"
     for said in ("authoriZation: BEARER ", "Proxy-Authorization: basic ", "X-API-Key: "):
-        assert without_keys(said + some(30)) == f"{said}[a authorization was left out]"
-    assert without_keys("postgres://user:hunter2@db/x") == "postgres://[a password was left out]@db/x"
+        assert redacted(said + some(30)) == f"{said}[redacted authorization]"
 
 
 def test_a_token_that_is_the_name_in_an_address_is_blotted_out_but_a_name_is_not():

@@ -2,6 +2,7 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
@@ -69,7 +70,25 @@ def test_what_was_only_shown_is_left_out(tmp_path):
 def test_keys_are_blotted_out(tmp_path):
     said = Request(model="m", system="", messages=(UserMessage((Text("my key is sk-1234567890"),)),))
     recording = recorded(tmp_path / "r", said, secrets=("sk-1234567890", ""))
-    assert recording.requests[1].messages == (UserMessage((Text("my key is [key]"),)),)
+    assert recording.requests[1].messages == (UserMessage((Text("my key is [redacted stored key]"),)),)
+
+
+KEYS = ("x", "1", "none", "test", "true", "type", "text", "sk-no-key", "k" * 48, "a" + "0123456789abcdef" * 3)
+
+
+@pytest.mark.parametrize(
+    "key", [*KEYS, 'quoted"and\\escaped\tä\n0123', "request_made", "tool_call_ended", "read_file/role"]
+)
+def test_whatever_the_key_is_a_recording_can_be_read_again(tmp_path, key):
+    said = f'{{"type": "text", "x": [1, true, null]}}\n{key}\n\none'
+    requests = [replace(one, messages=(*one.messages, UserMessage((Text(said),)))) for one in (FIRST, SECOND)]
+    recording = recorded(tmp_path / "r", *requests, secrets=(key,))
+    assert set(recording.requests) == {1, 2}
+    assert recording.events == (step(1), step(2))
+    if len(key) < 12:
+        assert recording.requests == dict(enumerate(requests, start=1))
+    else:
+        assert key not in recording.requests[2].messages[-1].content[0].text
 
 
 def test_only_its_owner_can_read_a_recording(tmp_path):

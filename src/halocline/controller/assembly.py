@@ -12,7 +12,7 @@ from msgspec import structs
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
-from halocline.controller.blotting import blotter
+from halocline.controller.blotting import KnownValues
 from halocline.controller.choices import Choices as Choices
 from halocline.controller.foreign_code import any_hooks, any_servers, has_hooks, has_subagents
 from halocline.controller.grounds import LazyMentions, checkpoints, diagnostics, sandbox, subagents
@@ -257,7 +257,7 @@ class Assembly:
         others = [self.hooks_of(root) for root in map(Path, roots) if has_hooks(self.settings, root)]
         if not (others or any_hooks(self.home, self.settings, workspace, self._env)):
             return None
-        hidden, blot = self.key_variables(), blotter(self.settings)
+        hidden, blot = self.key_variables(), self.secrets.blot
         return self.hooks_of(workspace).live(log.path, hidden, blot, others, trusted=trusted)
 
     def replayed(
@@ -285,6 +285,7 @@ class Assembly:
             "language_servers": LanguageServerSettings(enabled=False),
             "formatters": {},
             "memory": False,
+            "hide_keys": False,  # what was recorded has none
         }
         return Assembly(self.home, over(self.settings, chosen), self._env, had_browser=had_browser)
 
@@ -295,10 +296,11 @@ class Assembly:
         settings = {name: getattr(self.settings, name) for name in RECORDED_SETTINGS}
         if self._browser_program:
             settings |= {"browser": True, "browser_viewport": self.settings.browser_viewport}
-        return Recorder(file, settings, self._known_keys())
+        return Recorder(file, settings, self.secrets.values())
 
     def _parts(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> dict[str, Any]:
         log.refers_to(self.blobs.sync)
+        log.leaves_out(self.secrets.blot_known)
         return {
             "log": log,
             "state": state,
@@ -340,7 +342,7 @@ class Assembly:
                 first_job=state.jobs_started + 1,
                 workspace=state.workspace,
                 sandbox=self.sandbox(workspace, folder, state.roots),
-                blot=blotter(self.settings),
+                blot=self.secrets.blot,
                 home=str(self.home.root),
             ),
             search=Ripgrep(),
@@ -364,7 +366,8 @@ class Assembly:
             hooks=hooks,
             instructions=self.instructions(workspace, state.roots),
             attention=attention,
-            blot=blotter(self.settings),
+            blot=self.secrets.blot,
+            restored=self.secrets.restored,
         )
         return structs.replace(machine, mentions=LazyMentions(machine, self.home))
 
@@ -426,13 +429,19 @@ class Assembly:
     def _redacted(self, text: str) -> str:
         from halocline.protocol.redaction import thoroughly_redacted
 
-        return thoroughly_redacted(text, self._known_keys(), str(Path.home()))
+        return thoroughly_redacted(text, self.secrets.values(), str(Path.home()))
 
-    def _known_keys(self) -> Iterable[str]:
-        """What must not be in a text that leaves: keys that were used, and those that variables hold."""
-        names = self.key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
-        used = (key.reveal() for key in (*self._keys.used, *self._other_keys.used, *self._search_keys.used))
-        return (*used, *(self._env.get(name, "") for name in names))
+    @cached_property
+    def secrets(self) -> KnownValues:
+        """What must be in no text that the model reads, that is logged, or that leaves."""
+
+        def names() -> Iterable[str]:
+            return self.key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
+
+        def used() -> Iterable[Secret]:
+            return (*self._keys.used, *self._other_keys.used, *self._search_keys.used)
+
+        return KnownValues(self.home, self.settings, self._env, names, used)
 
     def sandbox(self, workspace: Path, folder: Path, roots: tuple[str, ...] = ()) -> "Sandbox | None":
         """What holds the commands of a task, whose own folder is given. None when the settings want none."""

@@ -1,16 +1,93 @@
-"""What programs print, without the keys in it: for the model, the log and everybody who reads them."""
+"""The secrets of one home and one environment, and what takes them out of what the model reads and the log keeps."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+import msgspec
+
+from halocline.protocol.errors import SecretsError
+from halocline.protocol.secret import Secret
+from halocline.store.paths import Home
 from halocline.store.settings import Settings
 
-
-def blotter(settings: Settings) -> Callable[[str], str]:
-    """Takes keys out of a text, unless the settings want them shown."""
-    return _blotted if settings.hide_keys else str
+if TYPE_CHECKING:
+    from halocline.protocol.redaction import Redactor
 
 
-def _blotted(text: str) -> str:
-    from halocline.protocol.redaction import without_keys  # the first output is soon enough
+class KnownValues:
+    """Every secret that Halocline knows by its value, and the redactor that is told of them.
 
-    return without_keys(text)
+    Those are the keys that were `used`, all that are stored in files of the home, and what variables hold that are
+    named like secrets or are in `names`. A keyring is not asked: it might ask a person for its password.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        env: Mapping[str, str],
+        names: Callable[[], Iterable[str]],
+        used: Callable[[], Iterable[Secret]],
+    ) -> None:
+        self._home = home
+        self._settings = settings
+        self._env = env
+        self._names = names
+        self._used = used
+        self._seen: tuple[object, ...] = ()
+        self._stored: frozenset[str] = frozenset()
+
+    def blot(self, text: str) -> str:
+        """The text without secrets, unless the settings want them shown."""
+        return self._redactor(text) if self._settings.hide_keys else text
+
+    def blot_known(self, text: str) -> str:
+        """The text without the values that are known, unless the settings want them shown."""
+        return self._redactor.without_known(text) if self._settings.hide_keys else text
+
+    def restored(self, text: str, original: str) -> str:
+        """What an edit's text means: see `Redactor.restored`."""
+        return self._redactor.restored(text, original)
+
+    def values(self) -> frozenset[str]:
+        """All of them, as they are now."""
+        seen = (*map(_stamp, (self._home.credentials, self._home.mcp)), len(tuple(self._used())))
+        if seen != self._seen:
+            used = frozenset(secret.reveal() for secret in self._used())
+            self._seen, self._stored = seen, frozenset((*used, *self._in_files(), *self._in_environment))
+        return self._stored
+
+    @cached_property
+    def _redactor(self) -> "Redactor":
+        from halocline.protocol.redaction import Redactor  # the first output is soon enough
+        from halocline.store.salt import salt
+
+        return Redactor(self.values, salt(self._home.salt))
+
+    @cached_property
+    def _in_environment(self) -> frozenset[str]:
+        from halocline.protocol.secret_names import secrets_in_environment
+
+        return frozenset(secrets_in_environment(self._env, self._names()))
+
+    def _in_files(self) -> Iterator[str]:
+        from halocline.protocol.secret_names import secrets_in_mapping
+        from halocline.store.secrets import SecretStore
+
+        with suppress(SecretsError):
+            yield from (secret.reveal() for secret in SecretStore(self._home.credentials).in_file())
+        with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+            yield from secrets_in_mapping(msgspec.json.decode(self._home.mcp.read_bytes()))
+        for provider in self._settings.providers.values():
+            yield from secrets_in_mapping(provider.headers or {})
+
+
+def _stamp(path: os.PathLike[str]) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino

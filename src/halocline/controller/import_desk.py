@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from halocline._version import __version__
 from halocline.controller.assembly import Assembly, Choices
-from halocline.controller.blotting import blotter
 from halocline.controller.prompt_choice import facts
 from halocline.ports.blobs import reference
 from halocline.protocol import codec
@@ -133,7 +132,7 @@ class ImportDesk:
         if standing in (HERE, GONE_ON):
             return done
         put = reference if dry else self._assembly.blobs.put
-        ground = Ground(put=put, blot=blotter(self._assembly.settings))
+        ground = Ground(put=put, blot=self._assembly.secrets.blot)
         events = self._events(found, place, ground)
         told = Tally()
         if dry:

@@ -94,6 +94,7 @@ class Ground(Value, frozen=True):
             folder=machine.folder,
             revisions=machine.revisions,
             redact=machine.redact,
+            blot=machine.blot,
             roots=tuple(map(Path, state.roots)),
         )
 

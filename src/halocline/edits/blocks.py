@@ -7,7 +7,8 @@
     +++++++ REPLACE
 
 `<<<<<<< SEARCH` and `>>>>>>> REPLACE` mean the same; markers have three or more symbols and may end in `>`. Content
-that looks like a marker stays content when it has another number of symbols than the block's first line.
+that looks like a marker stays content when it has another number of symbols than the block's first line. A block
+without its REPLACE marker was cut off, for all we know: what it would put there is not whole, so nothing is done.
 """
 
 import re
@@ -20,7 +21,10 @@ from halocline.edits.edit import Edit
 from halocline.edits.text import EditError, to_lf
 
 _MARKER = re.compile(r"(?:([-<]{3,}) SEARCH>?|(={3,})>?|([+>]{3,}) REPLACE>?)[ \t]*")
-_CUT_END = re.compile(r"[+>]{3,}(?: ?R?E?P?L?A?C?)[ \t]*")
+_NO_DIVIDER = "Block {} has no line `=======` between its SEARCH and REPLACE parts."
+_MISCOUNT = 2
+"""By how many symbols a REPLACE marker may miss the number of the block's first line. One that misses it by more is
+content: taken for the end, it would make half a block look whole."""
 _ADVICE = (
     "Send the blocks again in the described form. Where content itself has a line like a marker, write all three "
     "markers of that block with another number of symbols, such as 9."
@@ -101,7 +105,7 @@ def _next_start(lines: list[str], at: int) -> Marker | None:
 def _block(lines: list[str], markers: list[Marker], start: Marker, number: int) -> tuple[Edit, int]:
     """The block that `start` opens, and the line after it."""
     inside = _until_next_start(markers, start)
-    end = _end(lines, inside, start, number)
+    end = _end(inside, start, number)
     divider = _divider([m for m in inside if m.kind is _Kind.DIVIDER and m.line < end], start, number)
     return Edit(number, tuple(lines[start.line + 1 : divider]), tuple(lines[divider + 1 : end])), end + 1
 
@@ -116,17 +120,19 @@ def _until_next_start(markers: list[Marker], start: Marker) -> list[Marker]:
     return inside
 
 
-def _end(lines: list[str], inside: list[Marker], start: Marker, number: int) -> int:
-    """The line of the REPLACE marker; the end of the diff when the very last one was left out."""
-    ends = [m for m in inside if m.kind is _Kind.END]
+def _end(inside: list[Marker], start: Marker, number: int) -> int:
+    """The line of the REPLACE marker."""
+    ends = [m for m in inside if m.kind is _Kind.END and abs(m.size - start.size) <= _MISCOUNT]
     if ends:
         return next((m.line for m in ends if m.size == start.size), ends[0].line)
     if inside and inside[-1].kind is _Kind.START and inside[-1].size == start.size:
         raise MalformedBlocks(f"Block {number} has no REPLACE marker before the next SEARCH marker.")
-    last = len(lines) - 1 if lines[-1] == "" else len(lines)
-    if _CUT_END.fullmatch(lines[last - 1]):
-        raise MalformedBlocks(f"Block {number} ends in an unfinished REPLACE marker: {lines[last - 1]!r}.")
-    return last
+    if not any(m.kind is _Kind.DIVIDER for m in inside):
+        raise MalformedBlocks(_NO_DIVIDER.format(number))
+    raise MalformedBlocks(
+        f"Block {number} is not whole: it has no line `{'+' * start.size} REPLACE` behind its last line. "
+        "It may have been cut off; send all of it, in smaller pieces if it is long."
+    )
 
 
 def _divider(dividers: list[Marker], start: Marker, number: int) -> int:
@@ -135,7 +141,7 @@ def _divider(dividers: list[Marker], start: Marker, number: int) -> int:
         case [one]:
             return one.line
         case []:
-            raise MalformedBlocks(f"Block {number} has no line `=======` between its SEARCH and REPLACE parts.")
+            raise MalformedBlocks(_NO_DIVIDER.format(number))
         case _:
             where = ", ".join(str(m.line + 1) for m in same)
             raise MalformedBlocks(f"Block {number} has several dividers (lines {where} of the diff).")

@@ -1,86 +1,145 @@
-"""Blots secrets out of text that leaves the log (exports, recordings, reports), and out of what commands print.
+"""Takes secrets out of texts: what the model reads, what is logged, and what leaves (exports, recordings, reports).
 
-It knows keys by their published forms, so it finds what it knows and no more: look before you share. The forms are of
-autumn 2026, from the vendors' documentation. The task's log itself is left as it is; it is private to the person.
+A secret is known by its value (stored keys, those of the environment), by its published form, by its name, or by what
+base64 hides. In its place stands a mark. A mark with a number stands for one value, so that an edit which holds the
+mark can be given the value again, from the file that has it; a mark is never written over what it stands for.
 """
 
 import re
-from collections.abc import Iterable
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from hashlib import blake2b
 
 import msgspec
 
 from halocline.protocol import codec
 from halocline.protocol.events import DurableEvent
+from halocline.protocol.known_secrets import KnownSecrets
+from halocline.protocol.secret_forms import SHAPES, TOKENS
+from halocline.protocol.secret_names import named_secrets
 
-_FORMS = {
-    "private-key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY[A-Z ]{0,9}-----(?:[^-]|-(?!-)){1,20000}-----END [A-Z ]{0,50}"
-    r"-----",
-    "aws-key": r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b",
-    "github-token": r"\b(?:gh[oprsu]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{50,255})\b",
-    "gitlab-token": r"\bgl(?:pat|ptt|rt|cbt|dt|ft|imt|agent|oas|soat)-[A-Za-z0-9_.-]{20,255}\b",
-    "api-key": r"\b(?:sk-[A-Za-z0-9_-]{32,300}|gsk_[A-Za-z0-9]{40,80}|xai-[A-Za-z0-9]{60,100}|hf_[A-Za-z0-9]{30,60})\b",
-    "google-key": r"\bAIza[A-Za-z0-9_-]{35}",
-    "google-token": r"\bya29\.[A-Za-z0-9_-]{20,1000}",
-    "slack-token": r"\bxox[abeoprs]-[A-Za-z0-9-]{10,255}|\bxapp-[0-9]-[A-Za-z0-9-]{10,255}",
-    "stripe-key": r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}\b",
-    "npm-token": r"\bnpm_[A-Za-z0-9]{36}\b",
-    "pypi-token": r"\bpypi-AgE[A-Za-z0-9_-]{50,1000}",
-    "sendgrid-key": r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
-    "digitalocean-token": r"\bdo[opr]_v1_[a-f0-9]{64}\b",
-    "azure-key": r"\bAccountKey=[A-Za-z0-9+/]{80,100}={0,2}",
-    "jwt": r"\beyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,1000}",
-    "password": r"(?<=://)[^/\s:@\"'\\]{1,100}:[^/\s:@\"'\\]{1,200}(?=@)",
-    "url-token": r"(?<=://)[^/\s:@\"'\\]{20,255}(?=@)",
-    "authorization": r"(?i:(?<=ization: bearer )|(?<=ization: basic )|(?<=x-api-key: ))[A-Za-z0-9._~+/=-]{12,4000}",
-}
-
-_MARKS = {
-    "private-key": ("private key",),
-    "aws-key": ("akia", "asia", "abia", "acca"),
-    "github-token": ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_"),
-    "gitlab-token": (
-        *("glpat-", "glptt-", "glrt-", "glcbt-", "gldt-"),
-        *("glft-", "glimt-", "glagent-", "gloas-", "glsoat-"),
-    ),
-    "api-key": ("sk-", "gsk_", "xai-", "hf_"),
-    "google-key": ("aiza",),
-    "google-token": ("ya29.",),
-    "slack-token": ("xox", "xapp-"),
-    "stripe-key": ("k_live_", "k_test_"),
-    "npm-token": ("npm_",),
-    "pypi-token": ("pypi-age",),
-    "sendgrid-key": ("sg.",),
-    "digitalocean-token": ("_v1_",),
-    "azure-key": ("accountkey=",),
-    "jwt": ("eyj",),
-    "password": ("://",),
-    "url-token": ("://",),
-    "authorization": ("ization: b", "x-api-key: "),
-}
-"""What no text with such a key is without, in lower case. Only forms whose mark is there are looked for, as most texts
-have none."""
+STORED = "stored key"
+"""What a secret is called that is known by its value alone."""
+_MARK = re.compile(r"\[redacted [a-z -]{3,30} ([0-9a-f]{8})\]")
+_ANY_MARK = re.compile(r"\[redacted [a-z -]{3,40}(?:[0-9a-f]{8})?\]")
+_RUN = re.compile(r"[A-Za-z0-9_-]{14,}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}(?:\r?\n[A-Za-z0-9+/]{4,76}){0,400}={0,2}")
 _SHORTEST = 6
+_NAMED_LIKE_ONE = (
+    r"""((?:authorization|cookie|api[_-]?key|token|secret|passw(?:or)?d)["']?\s{0,9}[:=]\s{0,9})"""
+    r"""(?:(?:bearer|basic)\s+)?("[^"\n]*"|'[^'\n]*'|[^\s,;&"'\[]+)"""
+)
 _LOOKS_LIKE_ONE = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*"
     r"|\b(?:(?:sk|pk|rk|gh[pousr]|glpat|xox[a-z]|tvly|hf|gsk|npm|pypi)[-_]|AIza|github_pat_)[A-Za-z0-9_-]{16,}"
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
     r"|(?<=bearer )[\w.~+/=-]{8,}"
 )
-_NAMED_LIKE_ONE = (
-    r"""((?:authorization|cookie|api[_-]?key|token|secret|passw(?:or)?d)["']?\s{0,9}[:=]\s{0,9})"""
-    r"""(?:(?:bearer|basic)\s+)?("[^"\n]*"|'[^'\n]*'|[^\s,;&"']+)"""
-)
+Found = tuple[int, int, str]
+
+
+class UnknownMark(Exception):
+    """A mark stands for nothing in the text that an edit is for; the argument is the mark."""
+
+
+class Redactor:
+    """Takes secrets out of texts. `values` gives those that are known; it is asked again for each text.
+
+    With a `salt`, which stays the same for as long as marks are to be understood, each mark has its secret's number.
+    """
+
+    def __init__(self, values: Callable[[], frozenset[str]] = frozenset, salt: bytes = b"") -> None:
+        self._values = values
+        self._salt = salt
+        self._known = KnownSecrets(())
+
+    def __call__(self, text: str) -> str:
+        """The text with a mark in the place of each secret, and of each line of one that has several."""
+        return self._marked(text, _merged(self._found(text)))
+
+    def without_known(self, text: str) -> str:
+        """The text without the values that are known, whatever else is in it."""
+        return self._marked(text, _merged((*span, STORED) for span in self.known().spans(text)))
+
+    def known(self) -> KnownSecrets:
+        """The values that are known now."""
+        values = self._values()
+        if values != self._asked:
+            self._asked, self._known = values, KnownSecrets(values)
+        return self._known
+
+    _asked: frozenset[str] = frozenset()
+
+    def restored(self, text: str, original: str) -> str:
+        """What an edit's text means: each mark is again the value that it stands for in `original`.
+
+        Raises:
+            UnknownMark: a mark stands for nothing there, and is no part of that text itself.
+        """
+        if not (marks := {found[0]: found[1] for found in _MARK.finditer(text)}):
+            return text
+        meant: dict[str, set[str]] = {}
+        for start, end, _ in _merged(self._found(original)):
+            for value in original[start:end].splitlines():
+                meant.setdefault(self._number(value), set()).add(value)
+        for mark, number in marks.items():
+            match tuple(meant.get(number, ())):
+                case (value,):
+                    text = text.replace(mark, value)
+                case _ if mark not in original:
+                    raise UnknownMark(mark)
+        return text
+
+    def _marked(self, text: str, found: Iterable[Found]) -> str:
+        parts: list[str] = []
+        done = 0
+        for start, end, name in found:
+            parts += text[done:start], self._in_place_of(text[start:end], name)
+            done = end
+        return "".join((*parts, text[done:])) if done else text
+
+    def _in_place_of(self, secret: str, name: str) -> str:
+        if not self._salt:
+            return f"[redacted {name}]"
+        lines = secret.splitlines(keepends=True)
+        return "".join(self._mark(line, name) for line in lines)
+
+    def _mark(self, line: str, name: str) -> str:
+        value = line.rstrip("\r\n")
+        return f"[redacted {name} {self._number(value)}]{line[len(value) :]}" if value else line
+
+    def _number(self, value: str) -> str:
+        return blake2b(value.encode("utf-8", "surrogatepass"), digest_size=4, key=self._salt).hexdigest()
+
+    def _found(self, text: str) -> Iterator[Found]:
+        """What is in the text, in no order, but what marks in it say."""
+        if "[redacted " not in text:
+            return self._all(text)
+        marks = [mark.span() for mark in _ANY_MARK.finditer(text)]
+        return (one for one in self._all(text) if not any(one[0] < end and start < one[1] for start, end in marks))
+
+    def _all(self, text: str) -> Iterator[Found]:
+        yield from ((*span, STORED) for span in self.known().spans(text))
+        yield from _by_form(text)
+        yield from ((*span, "secret") for span in named_secrets(text))
+        yield from self._in_base64(text)
+
+    def _in_base64(self, text: str) -> Iterator[Found]:
+        for coded in _BASE64.finditer(text):
+            if (plain := _plain(coded[0])) and any(True for _ in (*_by_form(plain), *named_secrets(plain))):
+                yield *coded.span(), "encoded secret"
+
+
+def holds_mark(text: str) -> bool:
+    """Whether a text has a mark that stands for one value."""
+    return bool(_MARK.search(text))
 
 
 def redacted(text: str) -> str:
-    """The text with `[redacted NAME]` in the place of every secret that is known by its form."""
-    return _blotted(text, "[redacted {}]")
-
-
-def without_keys(text: str) -> str:
-    """What a program printed, for a model to read: a note in the place of every key that is known by its form."""
-    return _blotted(text, "[a {} was left out]")
+    """The text with `[redacted NAME]` in the place of every secret that is known by its form or its name."""
+    return _PLAIN(text)
 
 
 def may_hold_keys(text: str) -> bool:
@@ -90,17 +149,18 @@ def may_hold_keys(text: str) -> bool:
 
 def redacted_event(event: DurableEvent) -> DurableEvent:
     """The event without them, text by text, so that what has a form keeps it."""
-    return codec.decode(msgspec.json.encode(_each(msgspec.to_builtins(event))))
+    return codec.decode(msgspec.json.encode(each_text(msgspec.to_builtins(event), redacted)))
 
 
-def _each(value: object) -> object:
+def each_text(value: object, change: Callable[[str], str]) -> object:
+    """What was made of lists and objects, with every text in it changed. Names of fields stay, and names of types."""
     match value:
         case str():
-            return redacted(value)
+            return change(value)
         case list() | tuple():
-            return [_each(item) for item in value]
+            return [each_text(item, change) for item in value]
         case dict():
-            return {key: _each(item) for key, item in value.items()}
+            return {key: item if key == "type" else each_text(item, change) for key, item in value.items()}
         case _:
             return value
 
@@ -118,20 +178,66 @@ def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:
     return re.sub(rf"{re.escape(home.rstrip('/'))}(?![\w.-])", "~", text) if len(home) > 1 else text
 
 
-def _blotted(text: str, note: str) -> str:
-    if not (names := _possible(text)):
-        return text
-    return _forms(names).sub(lambda match: note.format((match.lastgroup or "").replace("_", "-")), text)
+def _merged(found: Iterable[Found]) -> Iterator[Found]:
+    """In order, and none over another: what overlaps is one, under the name of the first."""
+    current: Found | None = None
+    for start, end, name in sorted(found, key=lambda one: (one[0], -one[1])):
+        if current and start < current[1]:
+            current = (current[0], max(end, current[1]), current[2])
+            continue
+        if current:
+            yield current
+        current = (start, end, name)
+    if current:
+        yield current
+
+
+def _by_form(text: str) -> Iterator[Found]:
+    if names := _possible(text):
+        for found in _pattern(names).finditer(text):
+            yield *found.span(), (found.lastgroup or "").replace("_", "-")
 
 
 def _possible(text: str) -> tuple[str, ...]:
     """The forms that a text may have."""
     lower = text.lower()
-    return tuple(name for name, marks in _MARKS.items() if any(mark in lower for mark in marks))
+    runs = "\n".join(_RUN.findall(text))  # much shorter than the text, and marks are many
+    tokens = [name for name, mark in _MARKS if mark in (runs if _RUN.match(f"{mark:_<14}") else text)]
+    shapes = [name for name, rows in SHAPES.items() if any(mark in lower for mark, _ in rows)]
+    return tuple(dict.fromkeys((*shapes, *tokens)))
+
+
+def _mark_of(pattern: str) -> str:
+    """What every text begins with that fits the pattern; empty when it begins with a choice."""
+    found = re.match(r"(?:[^\\\[({.*+?|$^]|\\\.)*", pattern)
+    return found[0].replace("\\", "") if found else ""
+
+
+_MARKS = [(name, _mark_of(pattern)) for name, patterns in TOKENS.items() for pattern in patterns]
 
 
 @lru_cache(64)
-def _forms(names: tuple[str, ...]) -> re.Pattern[str]:
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     """These forms as one, made when they are first needed."""
-    groups = (f"(?P<{name.replace('-', '_')}>{_FORMS[name]})" for name in names)
+    groups = [f"(?P<{name.replace('-', '_')}>{'|'.join(_patterns(name))})" for name in names]
     return re.compile("|".join(groups), re.DOTALL)
+
+
+def _patterns(name: str) -> Iterator[str]:
+    yield from (pattern for _, pattern in SHAPES.get(name, ()))
+    if tokens := TOKENS.get(name):
+        yield rf"(?<![A-Za-z0-9_-])(?:{'|'.join(tokens)})(?![A-Za-z0-9])"
+
+
+def _plain(coded: str) -> str:
+    """The text that base64 stands for; empty when it stands for none."""
+    joined = "".join(coded.split()).rstrip("=")
+    try:
+        data = b64decode(joined[: len(joined) // 4 * 4])
+    except Error:
+        return ""
+    return data.decode() if data.isascii() and not data.translate(None, _PRINTED) else ""
+
+
+_PRINTED = bytes((9, 10, 13, *range(32, 127)))
+_PLAIN = Redactor()

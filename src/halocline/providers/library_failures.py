@@ -106,5 +106,5 @@ def _credentials(endpoint: Endpoint) -> str:
 
 
 def _line(error: BaseException, endpoint: Endpoint) -> str:
-    words = " ".join((str(error) or type(error).__name__).split())
-    return endpoint.without_key(words if len(words) <= 300 else words[:300] + "…")
+    words = endpoint.without_key(" ".join((str(error) or type(error).__name__).split()))
+    return words if len(words) <= 300 else words[:300] + "…"

@@ -124,6 +124,11 @@ class Home(Value, frozen=True):
         return self.root / "credentials"
 
     @property
+    def salt(self) -> Path:
+        """What makes the numbers of marks in redacted texts this home's own."""
+        return self.root / "redaction.salt"
+
+    @property
     def prompt_history(self) -> Path:
         return self.root / "prompt_history"
 

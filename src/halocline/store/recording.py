@@ -1,8 +1,8 @@
 """A task in one file that can be carried away and replayed: its events, and every request that was made.
 
 JSON lines: a head, then the events as the log has them and the requests between them. A request is written as what is
-new in it. Keys are blotted out of every line, and what has the form of one as well. What the file holds else is what
-the task read: look before you share it.
+new in it. Keys are blotted out of every text, and what has the form of one as well; the JSON around the texts is never
+touched, so that it can be read again. What the file holds else is what the task read: look before you share it.
 """
 
 import os
@@ -18,7 +18,7 @@ from halocline.ports.model import Request
 from halocline.protocol import codec
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import Durable, DurableEvent, Event, StepStarted
-from halocline.protocol.redaction import redacted
+from halocline.protocol.redaction import Redactor, each_text
 from halocline.protocol.values import JsonObject, Tagged, Value
 
 FORMAT = 1
@@ -84,7 +84,8 @@ class Recorder:
         """Raises UsageError when the file exists or cannot be made."""
         self.tell: Callable[[str], object] = lambda text: None
         self._path = path
-        self._secrets = [secret.encode() for secret in secrets if secret]
+        values = frozenset(secrets)
+        self._redacted = Redactor(lambda: values)
         self._steps = 0
         self._last = Request(model="", system="", messages=())
         try:
@@ -93,32 +94,30 @@ class Recorder:
             raise UsageError(f"{path} exists already.", "A recording needs a new file: name another.") from None
         except OSError as error:
             raise UsageError(f"Cannot write {path}: {error.strerror}.", "Name another file.") from error
-        self._write(msgspec.json.encode(RecordingStarted(settings=settings)))
+        self._write(RecordingStarted(settings=settings))
 
     def push(self, event: Event) -> None:
         """An event happened. What was only shown is left out."""
         if isinstance(event, Durable):
             self._steps += isinstance(event, StepStarted)
-            self._write(codec.encode(event))
+            self._write(event)
 
     def request(self, request: Request) -> None:
         """A request is made for the step that started last."""
         kept = _kept(self._last, request)
         new = replace(request, system="", tools=(), messages=request.messages[kept:]) if kept else request
         self._last = request
-        self._write(msgspec.json.encode(RequestMade(self._steps, new, kept)))
+        self._write(RequestMade(self._steps, new, kept))
 
     def close(self) -> None:
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, value: Tagged) -> None:
         if self._file is None:
             return
-        for secret in self._secrets:
-            line = line.replace(secret, b"[key]")
-        line = redacted(line.decode()).encode()
+        line = msgspec.json.encode(each_text(msgspec.to_builtins(value), self._redacted))
         try:
             if os.write(self._file, line + b"\n") <= len(line):
                 raise OSError("the disk took only part of a line")

@@ -81,6 +81,10 @@ class SecretStore:
             raise SecretsError(text, f"Store it again: halo login {name.partition('@')[0]}")
         return found
 
+    def in_file(self) -> Iterator[Secret]:
+        """Those that the file itself holds. Does not ask the keyring."""
+        return (entry.value for entry in self._read().values() if entry.value is not None)
+
     def put(self, name: str, secret: Secret) -> Place:
         """Keep a secret, in place of an older one of that name, and say where."""
         with self._changing() as entries:

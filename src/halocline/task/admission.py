@@ -1,10 +1,9 @@
 """A call on its way through the gates, and the events that tell of it; pure."""
 
-import os
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
+from msgspec.json import encode
 from msgspec.structs import replace
 
 from halocline.policy.gate import Decision
@@ -12,11 +11,20 @@ from halocline.policy.holding import holding
 from halocline.ports.tool import AnyTool, Summary, ToolOutput
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Note, Text, ToolCall
 from halocline.protocol.values import Value
 
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
 ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
+
+MARKED = (
+    "Nothing was run: the call holds a mark such as [redacted api-key 1a2b3c4d]. It stands in place of a secret that "
+    "you are not shown, and would be taken for the secret itself. Let the command take the value from where it is "
+    "(a variable or a file), or use replace_in_file, which keeps what a mark stands for."
+)
+_HEARS_A_PERSON = (ev.ToolKind.OTHER, ev.ToolKind.THINK)
+_PASSES_ON = (ev.ToolKind.EXECUTE, ev.ToolKind.FETCH, ev.ToolKind.DELETE, ev.ToolKind.MOVE)
 
 
 class Run(Value, frozen=True):
@@ -85,15 +93,25 @@ def granted(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
     return decision.wider if answer.wider and decision.wider else decision.grant
 
 
-def blotted(output: ToolOutput, places: Sequence[str], outputs: Path | None, blot: Callable[[str], str]) -> ToolOutput:
-    """What a tool found in the copies of what commands printed, which are as these printed it."""
-    if outputs is None or not places:
+def blotted(output: ToolOutput, run: Run, blot: Callable[[str], str]) -> ToolOutput:
+    """What a tool found, without secrets. What a person said to it stays as they said it."""
+    if run.tool.kind in _HEARS_A_PERSON:
         return output
-    folder = f"{os.path.realpath(outputs)}/"
-    if not any(f"{place}/".startswith(folder) for place in places):
-        return output
-    content = tuple(Text(blot(part.text)) if isinstance(part, Text) else part for part in output.content)
-    return replace(output, content=content)
+    content = tuple(replace(part, text=blot(part.text)) if isinstance(part, Text) else part for part in output.content)
+    return output if content == output.content else replace(output, content=content)
+
+
+def require_no_mark(run: Run) -> None:
+    """Raise ToolFailure for a call that would pass a mark on as if it were the secret that it stands for.
+
+    Tools that edit give the secret back where they can, and refuse by themselves.
+    """
+    if run.tool.edits or run.tool.kind not in _PASSES_ON or b"[redacted " not in (said := encode(run.call.arguments)):
+        return
+    from halocline.protocol.redaction import holds_mark  # hardly ever
+
+    if holds_mark(said.decode()):
+        raise ToolFailure(MARKED)
 
 
 def _told(parts: tuple[ev.CommandPart, ...], command: str) -> tuple[ev.CommandPart, ...]:

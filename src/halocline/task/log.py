@@ -63,10 +63,15 @@ class Log(Stream):
             raise _not_opened(folder, error) from error
         self._synced = 0
         self._sync_first: Callable[[], None] = lambda: None
+        self._blot: Callable[[str], str] = lambda text: text
 
     def refers_to(self, sync: Callable[[], None]) -> None:
         """`sync` makes what events refer to survive a power cut; it may raise OSError."""
         self._sync_first = sync
+
+    def leaves_out(self, blot: Callable[[str], str]) -> None:
+        """Let no event hold what `blot` takes out of texts: neither on disk nor in the state that is made of it."""
+        self._blot = blot
 
     def load(self) -> list[DurableEvent]:
         """Everything written so far. A torn last line is cut from the file, and the cut is recorded as an event."""
@@ -81,7 +86,11 @@ class Log(Stream):
     def append(self, event: D) -> D:
         """Number, date and write one event, then show it. Raises LogUnwritable; the file then ends as before."""
         stamped = replace(event, seq=self.seq + 1, at=round(self._clock(), 3), task=self.task)
-        self._write(codec.encode(stamped) + b"\n")
+        line = codec.encode(stamped)
+        if self._blot(text := line.decode()) != text:
+            stamped = without(stamped, self._blot)
+            line = codec.encode(stamped)
+        self._write(line + b"\n")
         self.seq += 1
         return self.show(stamped)
 
@@ -125,6 +134,13 @@ class Log(Stream):
             f"Everything up to event {self.seq} is safe. Make room or repair the disk, "
             f"then go on with: halo -r {self.task}",
         )
+
+
+def without(event: D, blot: Callable[[str], str]) -> D:
+    """The event with `blot` applied to each of its texts, so that its form stays what it is."""
+    from halocline.protocol.redaction import each_text  # which most events do not need
+
+    return msgspec.convert(each_text(msgspec.to_builtins(event), blot), type(event))
 
 
 def _sync_names(folder: Path) -> None:

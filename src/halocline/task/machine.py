@@ -30,7 +30,8 @@ class Machine(Value, frozen=True):
     """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
 
     `folder` is the task's own; without `web_search` no engine is set up. A replay pays no `attention`.
-    `blot` leaves keys out of what programs print.
+    `blot` leaves secrets out of what tools, hooks and programs say; `restored` puts those that marks in an edit's text
+    stand for back, from the text that has them, and raises `redaction.UnknownMark`.
     """
 
     files: Files
@@ -58,6 +59,7 @@ class Machine(Value, frozen=True):
     attention: "Attention | None" = None
     mentions: "Mentions | None" = None
     blot: Callable[[str], str] = str
+    restored: Callable[[str, str], str] = lambda text, original: text
     mcp: "Mcp | None" = None
     subagents: "Subagents | None" = None
 

@@ -26,7 +26,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Message, Note, ResultPart, Text, ToolCall, ToolResult
 from halocline.protocol.rules import Verdict
 from halocline.protocol.state import State
-from halocline.task.admission import ALLOWED, Run, asked, blotted, granted, resolved, started
+from halocline.task.admission import ALLOWED, Run, asked, blotted, granted, require_no_mark, resolved, started
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
 from halocline.task.judging import lapsed, posture, summary_of
@@ -118,7 +118,7 @@ class ToolCalls:
         except NotAdmitted as stopped:
             self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
         except ToolFailure as failure:
-            self._end(call, ev.CallStatus.FAILED, failure.text)
+            self._end(call, ev.CallStatus.FAILED, self._machine.blot(failure.text))
         except LogUnwritable:
             raise
         except Exception as bug:
@@ -143,12 +143,13 @@ class ToolCalls:
                 await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
-            output = blotted(output, run.places, self._posture().outputs, self._machine.blot)
+            output = blotted(output, run, self._machine.blot)
             self._emit(*output.events)
             output = await self._followed(run, output)
         except ToolFailure as failure:
-            failed = partial(self._end, call, ev.CallStatus.FAILED, failure.text)
-            await self._end_with_hooks(run, failure.text, began, failed, failed=True)
+            said = self._machine.blot(failure.text)
+            failed = partial(self._end, call, ev.CallStatus.FAILED, said)
+            await self._end_with_hooks(run, said, began, failed, failed=True)
         except LogUnwritable:
             raise
         except Exception as bug:
@@ -210,7 +211,9 @@ class ToolCalls:
         if tool.instead and (other := tool.instead(given, self._state().shell.cwd)):
             name, meant = other
             return self._understand(replace(call, name=name, arguments=meant), model="")
-        return Run(call, tool, given, summary)
+        run = Run(call, tool, given, summary)
+        require_no_mark(run)
+        return run
 
     def _not_executed(self, call: ToolCall) -> str:
         cut = self._state().last_message.stop_reason.value == "max_tokens"
@@ -342,7 +345,8 @@ class ToolCalls:
     def _broke(self, call: ToolCall, bug: Exception) -> None:
         """A tool's bug must not end the task: the trace goes to the program's log, one line to the model."""
         _log.error("the tool %s broke on %s", call.name, call.arguments, exc_info=bug)
-        self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
+        said = f"The tool {call.name} broke ({type(bug).__name__}: {bug})."
+        self._end(call, ev.CallStatus.FAILED, self._machine.blot(said))
 
     def _end(
         self,
@@ -408,13 +412,15 @@ class ToolCalls:
             mcp=self._machine.mcp,
             subagents=self._machine.subagents,
             redact=self._machine.redact,
+            blot=self._machine.blot,
+            restored=self._machine.restored,
             new_task_id=self._machine.new_task_id,
             runs=run.runs,
             rule=run.rule,
         )
 
     def _progress(self, call: str, text: str) -> None:
-        self._emit(ev.ToolCallProgressed(call, text))
+        self._emit(ev.ToolCallProgressed(call, self._machine.blot(text)))
 
     def _notify(self, kind: str, message: str) -> None:
         """Somebody is waited for."""

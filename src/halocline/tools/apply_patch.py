@@ -12,7 +12,16 @@ from halocline.edits.text import EditError, NotEncodable, TextFile, counted
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, Location, ToolKind
-from halocline.tools.changes import Change, Original, approvable, commit, commit_all, original, require_as_known
+from halocline.tools.changes import (
+    Change,
+    Original,
+    approvable,
+    commit,
+    commit_all,
+    original,
+    require_as_known,
+    restored,
+)
 from halocline.tools.places import existing
 from halocline.tools.schema import schema_of
 
@@ -115,6 +124,7 @@ async def _plan(input: Input, ctx: ToolContext) -> list[Change]:
 
 async def _change(section: "Section", ctx: ToolContext) -> Change:
     was = await original(section.path, ctx)
+    section = _restored(section, was, ctx)
     match section.action:
         case "add":
             return _added(was, section)
@@ -126,6 +136,19 @@ async def _change(section: "Section", ctx: ToolContext) -> Change:
             return Change(was, None, f"Deleted {was.name}.")
         case _:
             return await _updated(was, section, ctx)
+
+
+def _restored(section: "Section", was: Original, ctx: ToolContext) -> "Section":
+    """With what marks stand for, line by line."""
+
+    def meant(lines: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(restored(line, was, ctx) for line in lines)
+
+    edits = tuple(
+        replace(edit, search=meant(edit.search), replace=meant(edit.replace), headers=meant(edit.headers))
+        for edit in section.edits
+    )
+    return replace(section, lines=meant(section.lines), edits=edits)
 
 
 def _added(was: Original, section: "Section") -> Change:

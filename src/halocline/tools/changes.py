@@ -86,6 +86,26 @@ async def original(text: str, ctx: ToolContext) -> Original:
     return Original(path, name, data, _text(name, data))
 
 
+def restored(text: str, was: Original, ctx: ToolContext) -> str:
+    """What the model means: a mark that stood in place of a secret is the secret that the file has.
+
+    Raises:
+        ToolFailure: the file has none for a mark, which must not be written as if it were a value.
+    """
+    if "[redacted " not in text:
+        return text
+    from halocline.protocol.redaction import UnknownMark  # hardly ever
+
+    try:
+        return ctx.restored(text, was.file.view)
+    except UnknownMark as unknown:
+        raise ToolFailure(
+            f"{was.name} is unchanged: {unknown} stands in place of a secret that you are not shown, and there is no "
+            f"such secret in {was.name} now. Read the file again. To put a secret into another file, let a command "
+            "copy it; to change one, write the new value or a reference to a variable."
+        ) from None
+
+
 def require_as_known(was: Original, ctx: ToolContext) -> None:
     """For what leaves nothing of a file: raises ToolFailure when it is not as the model last saw it."""
     known = ctx.known.get(was.name)

@@ -127,7 +127,8 @@ async def _not_text(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
 
 
 def _windowed(file: TextFile, input: Input, ctx: ToolContext, what: str = "") -> ToolOutput:
-    text = _window(file, input.start_line, input.end_line, what)
+    shown_file = file.with_view(ctx.blot(file.view))  # before it is cut: a key may have many lines
+    text = _window(shown_file, input.start_line, input.end_line, what)
     return ToolOutput.of(ALREADY_READ if _is_known(text, input.path, ctx.messages) else text)
 
 

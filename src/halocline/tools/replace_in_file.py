@@ -9,7 +9,7 @@ from halocline.edits.text import EditError, encode
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, Location, ToolKind
-from halocline.tools.changes import Change, approvable, commit, original
+from halocline.tools.changes import Change, Original, approvable, commit, original, restored
 from halocline.tools.places import existing
 from halocline.tools.schema import schema_of
 
@@ -67,7 +67,7 @@ async def _plan(input: Input, ctx: ToolContext) -> Change:
 
     was = await original(input.path, ctx)
     try:
-        made = (what_fits if ctx.partial_edits else all_or_none)(was.file, _edits(input))
+        made = (what_fits if ctx.partial_edits else all_or_none)(was.file, _edits(input, was, ctx))
         encode(made.file)
     except EditError as error:
         if was.data is None:
@@ -79,12 +79,13 @@ async def _plan(input: Input, ctx: ToolContext) -> Change:
     return Change(was, made.file, "\n".join([f"{done} {was.name}:", *map(str, made.applied), *made.failures]))
 
 
-def _edits(input: Input) -> "list[Edit]":
+def _edits(input: Input, was: Original, ctx: ToolContext) -> "list[Edit]":
     from halocline.edits import blocks, exact
 
     if input.old_text is None:
-        return blocks.parse(input.diff or "")
-    return exact.parse(input.old_text, input.new_text, everywhere=input.replace_all)
+        return blocks.parse(restored(input.diff or "", was, ctx))
+    old, new = restored(input.old_text, was, ctx), restored(input.new_text, was, ctx)
+    return exact.parse(old, new, everywhere=input.replace_all)
 
 
 TOOL: Tool[Input] = Tool(

@@ -9,7 +9,7 @@ from msgspec import Meta
 from halocline.edits.text import NotEncodable, TextFile, counted, encode, lines_of, to_lf
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import Diff, Location, ToolKind
-from halocline.tools.changes import Change, Original, approvable, commit, original, require_as_known
+from halocline.tools.changes import Change, Original, approvable, commit, original, require_as_known, restored
 from halocline.tools.schema import schema_of
 
 _MARKDOWN = frozenset({".md", ".mdx", ".markdown", ".mkd", ".rmd", ".qmd"})
@@ -40,7 +40,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 async def _plan(input: Input, ctx: ToolContext) -> Change:
     was = await original(input.path, ctx)
     require_as_known(was, ctx)
-    content = _unfenced(input.path, input.content)
+    content = restored(_unfenced(input.path, input.content), was, ctx)
     file = TextFile(content) if not was.data else was.file.with_view(content)
     note = ""
     try:

@@ -8,7 +8,7 @@ from tests.store.importing.reading import calls, hold_the_laws, of, prompts, rea
 from halocline.ports.blobs import reference
 from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import Image, Thinking, Usage
-from halocline.protocol.redaction import without_keys
+from halocline.protocol.redaction import redacted
 from halocline.protocol.state import UNKNOWN_OUTCOME
 from halocline.store.importing import codex
 from halocline.store.importing.narrating import narrated
@@ -257,7 +257,7 @@ def test_keys_anywhere_in_a_transcript_are_blotted(place, tmp_path):
     key = "ghp_" + "a1B2" * 9
     path.write_text(path.read_text().replace(place, key))
     assert key in str(read("claude", path))
-    assert key not in str(read("claude", path, without_keys)[1:])
+    assert key not in str(read("claude", path, redacted)[1:])
 
 
 def test_numbers_and_depths_that_no_log_can_hold_break_nothing(tmp_path):

@@ -1,5 +1,6 @@
 import json
 
+import pytest
 from tests.surfaces.cli.halo_process import Halo, call, shell
 
 from halocline.testing.model_server import ModelServer, Turn
@@ -8,10 +9,10 @@ HI = {"text": "Hello."}
 KEY = "sk-1234567890abcdef"
 
 
-async def recorded(halo: Halo, *turns: dict[str, object]) -> str:
+async def recorded(halo: Halo, *turns: dict[str, object], key: str = KEY) -> str:
     model = halo.script(*turns)
     done = await halo.run(
-        "run", "-y", "-p", "-m", model, "--record", "task.rec", "say hello", env={"OPENAI_API_KEY": KEY}
+        "run", "-y", "-p", "-m", model, "--record", "task.rec", "say hello", env={"OPENAI_API_KEY": key}
     )
     assert done.code == 0, done.err
     return "task.rec"
@@ -56,8 +57,16 @@ async def test_a_key_of_the_environment_is_in_no_recording(halo: Halo) -> None:
     await recorded(halo, {"call": [call("read_file", path="leak")]}, HI)
     text = (halo.folder / "task.rec").read_text()
     assert KEY not in text
-    assert "[key]" in text
+    assert "[redacted stored key]" in text
     assert (await halo.run("replay", "task.rec")).code == 0
+
+
+@pytest.mark.parametrize("key", ["x", "none", "1", "test", "a" * 24 + "1" * 24, 'k"e\\y-0123456789'])
+async def test_a_recording_replays_whatever_the_key_is(halo: Halo, key: str) -> None:
+    (halo.folder / "app.py").write_text(f"test = None  # 1 x none\nkey = 0\n# {key}\n")
+    await recorded(halo, {"call": [call("read_file", path="app.py")]}, HI, key=key)
+    done = await halo.run("replay", "task.rec")
+    assert (done.code, done.err) == (0, "")
 
 
 async def test_an_existing_file_is_not_recorded_over_and_no_task_begins(halo: Halo) -> None:

@@ -1,0 +1,159 @@
+"""Values that are named like a secret and look like one: `NAME=value`, JSON, YAML, TOML, XML, options; pure.
+
+Source code is full of names such as `token` and `password`, and a value that is left out there is in the way of the
+work. So a value counts only when it is a literal and does not consist of words: no reference, no path, no placeholder.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from math import log2
+
+Span = tuple[int, int]
+
+_NAMES = (
+    *("password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key"),
+    *("access-key", "accesskey", "private_key", "privatekey", "signing_key", "encryption_key", "encryption-key"),
+    *("master_key", "masterkey", "account_key", "accountkey", "auth_key", "authkey", "license_key", "service_key"),
+    *("secret_key", "storage_key", "shared_key", "app_key", "auth", "credential", "key-data", "_pat", "_jwt", "dsn"),
+    *(
+        "session_key",
+        "cookie_key",
+        "db_pass",
+        "_pass",
+        "webhook_url",
+        "_pw",
+        "client_key",
+        "deploy_key",
+        "encryptionkey",
+    ),
+)
+_NAMED = re.compile("|".join(map(re.escape, sorted(_NAMES, key=len, reverse=True))))
+_VALUE = re.compile(
+    r"(?:s|(?:[_-]?(?:key|value|base|string|live|test|prod|production|dev|staging|main|default|old|new|\d{1,2})){1,2})?"
+    r"(?:\\?[\"'])?\]?"
+    r"(?:\s{0,4}(?:(?::\s{0,2}[A-Za-z_.|\[\]? ]{1,30})?=(?![=~>])|:(?![:/])|=>|:=)\s{0,4}|[ \t]{1,4}(?=\S)|>)"
+    r"(?:\\?[\"']?(?i:bearer|basic|token|apikey)[ ]+)?"
+    r"(?:\\?\"(?P<double>[^\"\\\s]{8,4000})\\?\"|'(?P<single>[^'\s]{8,4000})'|(?P<raw>[^\s\"'`,;(){}\[\]<>\\|]{8,4000}+)(?![(\[{]))",
+)
+_BEFORE = re.compile(r"[\w.-]{1,40}\Z")
+_ELSE = re.compile(
+    r"(?i)public|next|page|continuation|cancel|sync|cursor|eos|bos|pad|unk|mask|special|cls|sep|max|min|num|count|limit"
+    r"|author|no_|total|input|output|csrf_cookie_name|css|design"
+)
+"""Names of which only a part sounds like a secret."""
+_REFERENCE = re.compile(
+    r"[$@%<{(&*]|~?\.{0,2}/|[a-z][a-z0-9+.-]{1,20}:/|(?:process|os|env|self|this|config|settings|secrets?|vars?|data|local"
+    r"|module|args|options|params|request|req|ctx|state|props)\b[.\[]|\[redacted|ENC\[|vault:|sha\d{1,3}[-:]|arn:",
+)
+_EXAMPLE = re.compile(
+    r"(?i)example|sample|dummy|fake|placeholder|changeme|change-me|your|xxxx|\*{3}|\.\.\.|…|redacted|<|insert|replace|todo|hidden"
+)
+_WORDS = re.compile(r"[A-Za-z]*(?:[ _.:/+@#-]+[A-Za-z]*)*\d{0,2}[!?.:]?")
+_CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)\w+)+[!?]?|[A-Za-z_]+[a-z]\d{0,3}")
+_NUMBER = re.compile(r"[\d.,:_+\-/TZ ]+(?:ms|s|m|h|d|px|em|rem|%|MB|GB|KB)?")
+_PASSWORD = frozenset({"password", "passwd", "passphrase", "pwd", "secret", "db_pass", "_pass", "_pw"})
+_ENV = re.compile(r"(?m)(?:^|[\s\"'])(?:export |set |ENV |ARG |-e |--env |setx )?\s{0,8}[\w.-]{0,60}\Z")
+
+
+_SECRET_NAME = re.compile(
+    r"(?i)(?:^|_|-|api|access|secret|private|master|app)keys?(?:$|[_-]|\d)|token|secret|passw|passphrase|credential"
+    r"|(?:^|_)(?:auth|pat|pw|pwd|pass|dsn|jwt|cookie)(?:_|$)|.pwd$|authorization"
+    r"|(?:database|redis|mongo(?:db)?|postgres(?:ql)?|mysql|amqp|broker|cache)_?ur[li]|connection_?string"
+)
+_USERINFO = re.compile(r"[a-zA-Z][\w+.-]*://[^/\s:@]*:([^/\s@]+)@")
+
+
+def secrets_in_environment(environment: Mapping[str, str], names: Iterable[str] = ()) -> Iterator[str]:
+    """The values of the variables with these names, and of those that are named like secrets and may be ones."""
+    yield from (value for name in names if (value := environment.get(name, "")))
+    yield from secrets_in_mapping(environment)
+
+
+def secrets_in_mapping(given: object, name: str = "") -> Iterator[str]:
+    """The same of what JSON or settings hold, at any depth."""
+    match given:
+        case str() if _SECRET_NAME.search(name):
+            yield from _secret_parts(given)
+        case dict() | Mapping():
+            for key, value in given.items():
+                yield from secrets_in_mapping(value, str(key))
+        case list() | tuple():
+            for value in given:
+                yield from secrets_in_mapping(value, name)
+
+
+def _secret_parts(value: str) -> Iterator[str]:
+    """What of a variable's value is secret: all of it, or the password in an address; nothing of a path or a word."""
+    if found := _USERINFO.match(value):
+        yield found[1]
+        return
+    value = value.removeprefix("Bearer ").removeprefix("Basic ")
+    is_word = re.fullmatch(r"[A-Za-z]+(?:[ _.-][A-Za-z]+)*", value) and (len(value) < 16 or "." in value)
+    is_place = re.match(r"~?\.{0,2}/|[a-zA-Z][\w+.-]*://|\$|[A-Za-z]:\\", value)
+    if not (is_word or is_place or _NUMBER.fullmatch(value)):
+        yield value
+
+
+def named_secrets(text: str) -> Iterator[Span]:
+    """Where values stand that are named like secrets."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters grow when they are made small
+        lower = "".join(letter.lower() if letter.isascii() else letter for letter in text)
+    for name in _NAMED.finditer(lower):
+        value = _VALUE.match(text, name.end())
+        if value is None or value.lastgroup is None:
+            continue
+        group = value.lastgroup
+        before = _BEFORE.search(text, max(0, name.start() - 40), name.start())
+        if _is_secret(value[group], name[0], before[0] if before else "", group):
+            yield value.span(group)
+
+
+def _is_secret(value: str, name: str, before: str, group: str) -> bool:
+    if _ELSE.search(before[-14:]) or (name == "auth" and before[-1:].isalpha()):
+        return False
+    if group == "raw":
+        value = value.rstrip(".:!?")
+        if _CODE.fullmatch(value) or len(value) < 8:
+            return False
+    return looks_secret(value, is_password=name in _PASSWORD and group != "raw")
+
+
+def looks_secret(value: str, *, is_password: bool = False) -> bool:
+    """Whether a value is no word, number, path, reference or example, but may well be a secret."""
+    if _REFERENCE.match(value) or _NUMBER.fullmatch(value):
+        return False
+    if is_random(value):
+        return True
+    if _EXAMPLE.search(value) or _mentions_itself(value):
+        return False
+    if _WORDS.fullmatch(value):
+        return is_password and bool(re.fullmatch(r"[a-z]+\d{1,4}[!?.]?", value)) and len(value) >= 8
+    kinds = sum(bool(re.search(kind, value)) for kind in (r"[a-z]", r"[A-Z]", r"\d", r"[^\w\s.:/-]"))
+    return kinds >= 2 and bool(re.search(r"\d", value)) and len(value) >= 8 and not _is_worded(value)
+
+
+def is_random(value: str) -> bool:
+    """Whether nobody would write it by hand: long, mixed, and no letters that repeat."""
+    if len(value) < 20 or re.search(r"[\s(){}<>$]", value):
+        return False
+    mixed = all(re.search(kind, value) for kind in (r"[a-z]", r"[A-Z]", r"\d"))
+    hexadecimal = re.fullmatch(r"[0-9a-f]{32,}|[0-9A-F]{32,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", value)
+    coded = re.fullmatch(r"[a-z0-9]{24,}", value) and len(re.findall(r"\d", value)) >= 4
+    return bool(mixed or hexadecimal or coded) and entropy(value) >= 3.2 and not _is_worded(value)
+
+
+def entropy(text: str) -> float:
+    """Bits for each character, of those that are there."""
+    return -sum(n / len(text) * log2(n / len(text)) for n in Counter(text).values())
+
+
+def _mentions_itself(value: str) -> bool:
+    return bool(re.search(r"(?i)passw|secret|token|api.?key|credential|auth|bearer", value))
+
+
+def _is_worded(value: str) -> bool:
+    """Whether most of it is words, as in names of things: `my-service-v2`, `oauth2_access_token`, `TestCase12Name`."""
+    words = re.findall(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}", value)
+    return sum(map(len, words)) > 0.7 * len(value)

@@ -1,0 +1,28 @@
+"""Random bytes that a home keeps: the numbers of marks stay the same, and tell nothing of what they stand for."""
+
+import os
+from pathlib import Path
+
+SIZE = 32
+
+
+def salt(path: Path) -> bytes:
+    """The home's own, made when there are none yet; where they cannot be kept, new ones for this process."""
+    made = os.urandom(SIZE)
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(fd, "wb") as file:
+            file.write(made)
+    except FileExistsError:
+        kept = _kept(path)
+        return kept if len(kept) == SIZE else made
+    except OSError:
+        pass
+    return made
+
+
+def _kept(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
