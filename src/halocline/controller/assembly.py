@@ -43,7 +43,6 @@ from halocline.protocol.state import State
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.correcting import Correcting
 from halocline.providers.retry import Retrying
-from halocline.providers.vendors import VENDORS
 from halocline.store.blobs import DiskBlobs
 from halocline.store.history import new_task_id
 from halocline.store.paths import Home
@@ -257,8 +256,8 @@ class Assembly:
         others = [self.hooks_of(root) for root in map(Path, roots) if has_hooks(self.settings, root)]
         if not (others or any_hooks(self.home, self.settings, workspace, self._env)):
             return None
-        hidden, blot = self.key_variables(), self.secrets.blot
-        return self.hooks_of(workspace).live(log.path, hidden, blot, others, trusted=trusted)
+        live, hidden = self.hooks_of(workspace).live, self.key_variables()
+        return live(log.path, hidden, self.secrets.blot, others, trusted=trusted)
 
     def replayed(
         self, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: "Course"
@@ -358,7 +357,7 @@ class Assembly:
             folder=folder,
             revisions=WorkspaceRevisions(workspace, lambda: self.shadow_git(workspace, log.task)),
             web_search=self._search,
-            redact=self._redacted,
+            redact=self.secrets.blot_thoroughly,
             new_task_id=new_task_id,
             diagnostics=diagnostics(self.settings, workspace, self.key_variables(), self._env),
             formatters=self.settings.formatters,
@@ -426,22 +425,11 @@ class Assembly:
 
         return browser(self._browser_program, self.settings, self._env, self._way)
 
-    def _redacted(self, text: str) -> str:
-        from halocline.protocol.redaction import thoroughly_redacted
-
-        return thoroughly_redacted(text, self.secrets.values(), str(Path.home()))
-
     @cached_property
     def secrets(self) -> KnownValues:
         """What must be in no text that the model reads, that is logged, or that leaves."""
-
-        def names() -> Iterable[str]:
-            return self.key_variables() | {name for vendor in VENDORS.values() for name in vendor.key_variables}
-
-        def used() -> Iterable[Secret]:
-            return (*self._keys.used, *self._other_keys.used, *self._search_keys.used)
-
-        return KnownValues(self.home, self.settings, self._env, names, used)
+        keys = (self._keys, self._other_keys, self._search_keys)
+        return KnownValues(self.home, self.settings, self._env, self.key_variables, keys)
 
     def sandbox(self, workspace: Path, folder: Path, roots: tuple[str, ...] = ()) -> "Sandbox | None":
         """What holds the commands of a task, whose own folder is given. None when the settings want none."""

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import msgspec
 
-SHORTEST = 12
-"""Characters that a value needs to be looked for."""
+from halocline.protocol.secret_values import SHORTEST
+
 _BREAK = r"(?:[\"']?[ \t]*\\?\r?\n(?:[ \t>|+\d]{0,12}[\"']?))?"
 """A line's end within a value: with the sign that continues a line, the number or sign that begins the next one."""
 _LINE_END = re.compile(r"[\"']?[ \t]*\\?\r?\n[ \t>|+\d]{0,12}[\"']?")

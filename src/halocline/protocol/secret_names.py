@@ -6,7 +6,7 @@ work. So a value counts only when it is a literal and does not consist of words:
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from math import log2
 
 Span = tuple[int, int]
@@ -54,45 +54,6 @@ _CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)\w+)+[!?]?|[A-Za-z_]+[a-z]\
 _NUMBER = re.compile(r"[\d.,:_+\-/TZ ]+(?:ms|s|m|h|d|px|em|rem|%|MB|GB|KB)?")
 _PASSWORD = frozenset({"password", "passwd", "passphrase", "pwd", "secret", "db_pass", "_pass", "_pw"})
 _ENV = re.compile(r"(?m)(?:^|[\s\"'])(?:export |set |ENV |ARG |-e |--env |setx )?\s{0,8}[\w.-]{0,60}\Z")
-
-
-_SECRET_NAME = re.compile(
-    r"(?i)(?:^|_|-|api|access|secret|private|master|app)keys?(?:$|[_-]|\d)|token|secret|passw|passphrase|credential"
-    r"|(?:^|_)(?:auth|pat|pw|pwd|pass|dsn|jwt|cookie)(?:_|$)|.pwd$|authorization"
-    r"|(?:database|redis|mongo(?:db)?|postgres(?:ql)?|mysql|amqp|broker|cache)_?ur[li]|connection_?string"
-)
-_USERINFO = re.compile(r"[a-zA-Z][\w+.-]*://[^/\s:@]*:([^/\s@]+)@")
-
-
-def secrets_in_environment(environment: Mapping[str, str], names: Iterable[str] = ()) -> Iterator[str]:
-    """The values of the variables with these names, and of those that are named like secrets and may be ones."""
-    yield from (value for name in names if (value := environment.get(name, "")))
-    yield from secrets_in_mapping(environment)
-
-
-def secrets_in_mapping(given: object, name: str = "") -> Iterator[str]:
-    """The same of what JSON or settings hold, at any depth."""
-    match given:
-        case str() if _SECRET_NAME.search(name):
-            yield from _secret_parts(given)
-        case dict() | Mapping():
-            for key, value in given.items():
-                yield from secrets_in_mapping(value, str(key))
-        case list() | tuple():
-            for value in given:
-                yield from secrets_in_mapping(value, name)
-
-
-def _secret_parts(value: str) -> Iterator[str]:
-    """What of a variable's value is secret: all of it, or the password in an address; nothing of a path or a word."""
-    if found := _USERINFO.match(value):
-        yield found[1]
-        return
-    value = value.removeprefix("Bearer ").removeprefix("Basic ")
-    is_word = re.fullmatch(r"[A-Za-z]+(?:[ _.-][A-Za-z]+)*", value) and (len(value) < 16 or "." in value)
-    is_place = re.match(r"~?\.{0,2}/|[a-zA-Z][\w+.-]*://|\$|[A-Za-z]:\\", value)
-    if not (is_word or is_place or _NUMBER.fullmatch(value)):
-        yield value
 
 
 def named_secrets(text: str) -> Iterator[Span]:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from halocline.policy.gate import Decision
 from halocline.policy.holding import holding
-from halocline.ports.tool import AnyTool, Summary, ToolOutput
+from halocline.ports.tool import PROGRESS, AnyTool, Summary, ToolOutput
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
@@ -101,17 +101,18 @@ def blotted(output: ToolOutput, run: Run, blot: Callable[[str], str]) -> ToolOut
     return output if content == output.content else replace(output, content=content)
 
 
-def require_no_mark(run: Run) -> None:
-    """Raise ToolFailure for a call that would pass a mark on as if it were the secret that it stands for.
+def require_unmarked(run: Run) -> Run:
+    """Give the call back; raise ToolFailure for one that would pass a mark on as if it were the secret itself.
 
     Tools that edit give the secret back where they can, and refuse by themselves.
     """
     if run.tool.edits or run.tool.kind not in _PASSES_ON or b"[redacted " not in (said := encode(run.call.arguments)):
-        return
+        return run
     from halocline.protocol.redaction import holds_mark  # hardly ever
 
     if holds_mark(said.decode()):
         raise ToolFailure(MARKED)
+    return run
 
 
 def _told(parts: tuple[ev.CommandPart, ...], command: str) -> tuple[ev.CommandPart, ...]:
@@ -134,3 +135,13 @@ def resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | 
         scope=answer.scope if grant else ev.Scope.TASK,
         arguments=answer.arguments if answer.decision in ALLOWED else None,
     )
+
+
+def ticked(call: ToolCall, todos: tuple[ev.Todo, ...]) -> tuple[ev.TodosChanged, ...]:
+    """The list that came along with a call, when it is another one."""
+    from halocline.protocol.checklist import from_markdown
+
+    said = call.arguments[PROGRESS]
+    along = isinstance(said, str) and call.name != "update_todos"  # there it is what the call itself is about
+    new = from_markdown(said) if along else ()
+    return (ev.TodosChanged(todos=new),) if new and new != todos else ()

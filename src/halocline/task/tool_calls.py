@@ -26,7 +26,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Message, Note, ResultPart, Text, ToolCall, ToolResult
 from halocline.protocol.rules import Verdict
 from halocline.protocol.state import State
-from halocline.task.admission import ALLOWED, Run, asked, blotted, granted, require_no_mark, resolved, started
+from halocline.task.admission import ALLOWED, Run, asked, blotted, granted, require_unmarked, resolved, started, ticked
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
 from halocline.task.judging import lapsed, posture, summary_of
@@ -113,12 +113,12 @@ class ToolCalls:
             if self._state().declined:
                 raise NotAdmitted(SKIPPED, ev.CallStatus.SKIPPED)
             if PROGRESS in call.arguments:
-                self._emit(*_progress(call, self._state().todos))
+                self._emit(*ticked(call, self._state().todos))
             return await self._admit(self._understand(call, self._state().last_message.model))
         except NotAdmitted as stopped:
             self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
         except ToolFailure as failure:
-            self._end(call, ev.CallStatus.FAILED, self._machine.blot(failure.text))
+            self._end(call, ev.CallStatus.FAILED, failure.text)
         except LogUnwritable:
             raise
         except Exception as bug:
@@ -211,9 +211,7 @@ class ToolCalls:
         if tool.instead and (other := tool.instead(given, self._state().shell.cwd)):
             name, meant = other
             return self._understand(replace(call, name=name, arguments=meant), model="")
-        run = Run(call, tool, given, summary)
-        require_no_mark(run)
-        return run
+        return require_unmarked(Run(call, tool, given, summary))
 
     def _not_executed(self, call: ToolCall) -> str:
         cut = self._state().last_message.stop_reason.value == "max_tokens"
@@ -345,8 +343,7 @@ class ToolCalls:
     def _broke(self, call: ToolCall, bug: Exception) -> None:
         """A tool's bug must not end the task: the trace goes to the program's log, one line to the model."""
         _log.error("the tool %s broke on %s", call.name, call.arguments, exc_info=bug)
-        said = f"The tool {call.name} broke ({type(bug).__name__}: {bug})."
-        self._end(call, ev.CallStatus.FAILED, self._machine.blot(said))
+        self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
 
     def _end(
         self,
@@ -357,7 +354,7 @@ class ToolCalls:
         *,
         ends_turn: bool = False,
     ) -> None:
-        (said,) = within((Text(text),), CEILING, self._machine.blobs.put)
+        (said,) = within((Text(self._machine.blot(text)),), CEILING, self._machine.blobs.put)
         result = ToolResult(call.id, (said, *notes, *self._remark(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
 
@@ -443,13 +440,3 @@ class ToolCalls:
         by, text, client = ("user", answer.answer, answer.client) if answer else ("nobody", "", "")
         self._emit(ev.QuestionAnswered(request=request, answer=text, by=by, client=client))
         return answer.answer if answer else None
-
-
-def _progress(call: ToolCall, todos: tuple[ev.Todo, ...]) -> tuple[ev.TodosChanged, ...]:
-    """The list that came along with a call, when it is another one."""
-    from halocline.protocol.checklist import from_markdown
-
-    said = call.arguments[PROGRESS]
-    along = isinstance(said, str) and call.name != "update_todos"  # there it is what the call itself is about
-    new = from_markdown(said) if along else ()
-    return (ev.TodosChanged(todos=new),) if new and new != todos else ()
