@@ -22,7 +22,7 @@ _COUNT = re.compile(r"\d{1,4}")
 
 def piped(find: Simple, xargs: Simple, ground: Ground) -> tuple[str, str] | None:
     """The forms of both ends of `find … | xargs PROGRAM …`; None when one of them may do more than read."""
-    if ground.ignored or find.redirects or xargs.redirects or find.assignments or xargs.assignments:
+    if ground.hides_files or find.redirects or xargs.redirects or find.assignments or xargs.assignments:
         return None
     words = list(xargs.words[1:])
     flags: list[str] = []
@@ -49,7 +49,7 @@ def executed(simple: Simple, ground: Ground) -> str | None:
     """The form of `find … -exec PROGRAM … {} +`."""
     texts = [word.text for word in simple.words]
     at = texts.index("-exec") if texts.count("-exec") == 1 else 0
-    if ground.ignored or not at or texts[-1] not in (";", "+") or texts.count("{}") != 1 or texts[-2] != "{}":
+    if ground.hides_files or not at or texts[-1] not in (";", "+") or texts.count("{}") != 1 or texts[-2] != "{}":
         return None
     find, words = Simple(simple.source, simple.words[:at]), list(simple.words[at + 1 : -2])
     names, program = _names(find, ground), _program(words, ground)

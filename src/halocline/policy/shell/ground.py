@@ -25,11 +25,15 @@ _ROOTS = frozenset({"/", "/home", "/Users"})
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One path as it resolved: how a person reads it, and what kind of place it is."""
+    """One path as it resolved: how a person reads it, and what kind of place it is.
+
+    `aliased`: the file has another name too, which may be one that an ignore file hides.
+    """
 
     path: str
     shown: str
     place: Place
+    aliased: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,11 @@ class Ground:
     exported: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     roots: tuple[OtherRoot, ...] = ()
+
+    @property
+    def hides_files(self) -> bool:
+        """Whether an ignore file hides files of a folder of the task."""
+        return bool(self.ignored) or any(root.ignored for root in self.roots)
 
     def moved(self, folders: Iterable[str]) -> "Ground":
         kept = tuple(dict.fromkeys(folders))
@@ -63,7 +72,7 @@ class Ground:
             )
             for folder in self.folders
         ]
-        return [Found(one.path, one.shown, one.place) for one in found]
+        return [Found(one.path, one.shown, one.place, one.linked and self.hides_files) for one in found]
 
     def names(self, word: Word) -> list[str] | None:
         """The names that a word stands for; None when not known. A pattern without matches stands for itself."""

@@ -22,6 +22,10 @@ def reading(source: str, found: Sequence[Found], form: str | None, *, names_only
     secret = None if names_only else _first(found, Place.SECRET)
     if secret:
         return Finding(part(source, Effect.READ_ONLY, f"{secret.shown} may hold secrets", (secret.shown,)), Rule.SECRET)
+    aliased = None if names_only else next((one for one in found if one.aliased), None)
+    if aliased:
+        reason = f"{aliased.shown} is also there by another name, which an ignore file may hide"
+        return Finding(part(source, Effect.READ_ONLY, reason, (aliased.shown,)), Rule.SECRET)
     outside = next((one for one in found if _is_outside(one)), None)
     if outside:
         reason = f"{outside.path} is outside the workspace"

@@ -159,7 +159,7 @@ def _read(simple: Simple, spec: Spec, given: Given, paths: list[Word], form: str
         found = found or ground.find(".")
         if any(ground.holds_own_state(one.path) for one in found):
             return Finding(part(simple.source, Effect.READ_ONLY, "Halocline's own files are below"), Rule.OUTSIDE)
-        if ground.ignored:
+        if ground.hides_files:
             return Finding(part(simple.source, Effect.READ_ONLY, _HIDDEN), Rule.SECRET)
     return reading(simple.source, found, form, names_only=spec.names_only)
 

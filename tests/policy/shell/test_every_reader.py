@@ -1,0 +1,16 @@
+import os
+
+import pytest
+
+from tests.policy.shell.every_reader import make_scratch, run_lines, sample_lines
+
+LINES = int(os.environ.get("READER_LINES", "500"))
+"""How many lines with a path are judged, beside all that read whole folders."""
+
+
+@pytest.mark.slow
+def test_no_way_of_reading_shows_a_secret_or_a_hidden_file_unasked_in_any_mode(tmp_path):
+    scratch = make_scratch(tmp_path / "s")
+    count, leaks = run_lines(sample_lines(scratch, LINES, os.environ.get("READER_SEED", "halocline")), scratch)
+    assert leaks == []
+    assert count > 30
