@@ -100,7 +100,7 @@ UNUSED = (
     "halocline.store.rule_switches",
     "halocline.controller.search_choice",
     "halocline.edits.unified",
-    "halocline.git",
+    *(f"halocline.git.{name}" for name in ("commit", "diffs", "doubts", "process", "programs", "view", "worktrees")),
     "halocline.hosts.search_engines",
     "halocline.hosts.web_search",
     "halocline.protocol.redaction",

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from hashlib import sha1
 from pathlib import Path
+from shutil import rmtree
 
 from msgspec.structs import replace
 
@@ -18,22 +19,14 @@ from halocline.checkpoints.foreign_index import ForeignIndex, Unreadable, parse
 from halocline.checkpoints.git import Git, GitFailed
 from halocline.checkpoints.index import differing
 from halocline.checkpoints.suspects import suspicion
-from halocline.protocol.values import Value
+from halocline.git.repository import GitUnusable, Repository, check_ownership, find_repository
 
 _CONVERTED = re.compile(rb"\b(filter|ident|working-tree-encoding)\b")
 _CONVERSIONS = ("filter", "ident", "working-tree-encoding")
 # What would make objects unreadable for a store without the same settings, or converts line ends.
-_TELLING = r"^(core\.(autocrlf|attributesfile)|extensions\.(objectformat|partialclone))$"
-_NO = (" false", " 0", " no", " off")
+_TELLING = re.compile(r"core\.(autocrlf|attributesfile)|extensions\.(objectformat|partialclone)")
+_NO = ("false", "0", "no", "off")
 _MOST_INDEX = 256 << 20
-
-
-class Lender(Value, frozen=True):
-    """A repository of the person's: its git folder, that of its objects, and its work tree."""
-
-    folder: Path
-    objects: Path
-    top: Path
 
 
 def borrow(git: Git, largest: int) -> list[bytes] | None:
@@ -42,18 +35,18 @@ def borrow(git: Git, largest: int) -> list[bytes] | None:
     Gives what differs from the index then, if that is known already.
     """
     lender = find_lender(git.workspace)
-    if lender is None or not _may_be_named(lender.objects):
+    if lender is None or not _may_be_named(lender.common):
         return None
     try:
         return _borrow(git, lender, largest)
-    except (OSError, Unreadable, GitFailed):
+    except (OSError, Unreadable, GitFailed, GitUnusable):
         layout.lend(git.store, None)
         return None
 
 
-def _borrow(git: Git, lender: Lender, largest: int) -> list[bytes] | None:
+def _borrow(git: Git, lender: Repository, largest: int) -> list[bytes] | None:
     changed_at, data = _read(lender.folder / "index")
-    layout.lend(git.store, lender.objects)
+    layout.lend(git.store, lender.common / "objects")
     is_whole = git.workspace == lender.top
     index = git.store / "index.borrowed"
     # Git compares the files while the index is looked through, as nearly always nearly all of it can be used.
@@ -64,8 +57,8 @@ def _borrow(git: Git, lender: Lender, largest: int) -> list[bytes] | None:
         if is_whole:
             _write(index, data, changed_at)
             listing = pool.submit(differing, replace(git, index=index))
-        settings = _settings(git, lender)
-        if any(line.startswith("extensions.") for line in settings):
+        settings = _settings(lender)
+        if any(key.startswith("extensions.") for key in settings):
             raise Unreadable("its objects are of another form")
         found = parse(data)
         below = b"" if is_whole else os.fsencode(git.workspace.relative_to(lender.top)) + b"/"
@@ -83,32 +76,14 @@ def _borrow(git: Git, lender: Lender, largest: int) -> list[bytes] | None:
     return [record for record in differences if record[2:] not in ignored]
 
 
-def find_lender(workspace: Path) -> Lender | None:
-    """The repository in whose work tree a folder lies. No git is asked: it is a matter of a few files."""
-    for top in (workspace, *workspace.parents):
-        marker = top / ".git"
-        try:
-            folder = marker if marker.is_dir() else _linked(marker)
-            common = folder / _first_line(folder / "commondir") if (folder / "commondir").exists() else folder
-            if (folder / "index").is_file() and (common / "objects").is_dir():
-                return Lender(folder, Path(os.path.realpath(common / "objects")), top)
-        except OSError:
-            continue
+def find_lender(workspace: Path) -> Repository | None:
+    """The repository of the person's in whose work tree a folder lies, when it has something to lend."""
+    try:
+        found = find_repository(workspace, os.environ)
+        check_ownership(found)
+    except GitUnusable:
         return None
-    return None
-
-
-def _linked(marker: Path) -> Path:
-    """Where the `.git` of a submodule or of a further work tree leads. Raises OSError when it is none."""
-    head, _, place = _first_line(marker).partition(": ")
-    if head != "gitdir":
-        raise FileNotFoundError(marker)
-    return marker.parent / place
-
-
-def _first_line(path: Path) -> str:
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        return file.readline().rstrip("\n")
+    return found if (found.folder / "index").is_file() and (found.common / "objects").is_dir() else None
 
 
 def _may_be_named(place: Path) -> bool:
@@ -116,11 +91,10 @@ def _may_be_named(place: Path) -> bool:
     return "\n" not in os.fspath(place)
 
 
-def _settings(git: Git, lender: Lender) -> list[str]:
-    """Those in force for the project that tell against taking over its index as it is."""
-    # 1 says that none is set.
-    answer = git.beside(lender.folder, lender.top).run("config", "--get-regexp", _TELLING, accept=(0, 1))
-    return [line for line in answer.decode(errors="replace").lower().splitlines() if not line.endswith(_NO)]
+def _settings(lender: Repository) -> list[str]:
+    """Keys of settings in force for the project that tell against taking over its index as it is."""
+    telling = (setting for setting in lender.settings if _TELLING.fullmatch(setting.key))
+    return [setting.key for setting in telling if setting.value.lower() not in _NO]
 
 
 def _read(path: Path) -> tuple[int, bytes]:
@@ -151,7 +125,9 @@ def _ignored(git: Git, paths: Sequence[bytes]) -> frozenset[bytes]:
     return frozenset(answer.split(b"\0"))
 
 
-def _usable(git: Git, lender: Lender, found: ForeignIndex, entries: Sequence[int], may_convert: bool) -> Sequence[int]:
+def _usable(
+    git: Git, lender: Repository, found: ForeignIndex, entries: Sequence[int], may_convert: bool
+) -> Sequence[int]:
     """Those that the project's git keeps as they are on the disk."""
     rules = _attribute_files(lender, found.paths)
     if not entries or not (may_convert or rules):
@@ -165,17 +141,24 @@ def _usable(git: Git, lender: Lender, found: ForeignIndex, entries: Sequence[int
     return [n for n, size in zip(entries, sizes, strict=False) if size == b"%d" % found.sizes[n]]
 
 
-def _attribute_files(lender: Lender, paths: Sequence[bytes]) -> list[Path]:
+def _attribute_files(lender: Repository, paths: Sequence[bytes]) -> list[Path]:
     """The files that may say how the project's files are kept, the person's own and the project's."""
     inside = [os.fsdecode(path) for path in paths if path.endswith(b".gitattributes")]
     own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config", "git", "attributes")
-    above = (lender.top / ".gitattributes", lender.folder / "info" / "attributes", own)
+    above = (lender.top / ".gitattributes", lender.common / "info" / "attributes", own)
     return [place for place in (*above, *(lender.top / path for path in inside)) if place.is_file()]
 
 
-def _converted(git: Git, lender: Lender, paths: Sequence[bytes]) -> frozenset[bytes]:
+def _converted(git: Git, lender: Repository, paths: Sequence[bytes]) -> frozenset[bytes]:
     data = b"\0".join(paths) + b"\0"
-    answer = git.beside(lender.folder, lender.top).run("check-attr", "-z", "--stdin", *_CONVERSIONS, data=data)
+    from halocline.git.view import lend_folder  # few projects convert what they keep
+
+    place = lend_folder(lender, os.environ)
+    try:
+        asked = replace(git, store=place, workspace=lender.top)
+        answer = asked.run("check-attr", "-z", "--stdin", *_CONVERSIONS, data=data)
+    finally:
+        rmtree(place, ignore_errors=True)
     fields = answer.split(b"\0")
     settled = (b"unspecified", b"unset")
     return frozenset(path for path, value in zip(fields[0::3], fields[2::3], strict=False) if value not in settled)

@@ -11,8 +11,7 @@ import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from msgspec.structs import replace
-
+from halocline.git.environment import plain_environment
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
@@ -72,16 +71,12 @@ class Runner:
         return process.returncode, output, errors
 
 
-# Reading the project's index would start the watcher that its settings name.
-_HARMLESS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
-
-
 class Git(Value, frozen=True):
     """The git program, bound to one store and its workspace.
 
     `deadline` is in `time.monotonic` seconds, for all commands together; `lock` is the descriptor of the store's lock,
-    which every git inherits, so that it is free only when no git of ours lives. `is_ours`: false for the project's own
-    git, which is asked about its settings and never told to do anything. `index` is another index than the store's own.
+    which every git inherits, so that it is free only when no git of ours lives. `index` is another index than the
+    store's own.
     """
 
     program: str
@@ -90,12 +85,7 @@ class Git(Value, frozen=True):
     deadline: float
     runner: Runner
     lock: int | None = None
-    is_ours: bool = True
     index: Path | None = None
-
-    def beside(self, folder: Path, top: Path) -> "Git":
-        """The project's git, as the person has set it up; for questions only."""
-        return replace(self, store=folder, workspace=top, is_ours=False)
 
     def run(self, *arguments: str, data: bytes = b"", accept: Collection[int] = (0,)) -> bytes:
         """Give what the command writes.
@@ -125,7 +115,7 @@ class Git(Value, frozen=True):
     def _start(self, arguments: tuple[str, ...], data: bytes) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
-                [self.program, *(() if self.is_ours else _HARMLESS), *arguments],
+                [self.program, *arguments],
                 cwd=self.workspace,
                 env=self._environment(),
                 stdin=subprocess.PIPE if data else subprocess.DEVNULL,
@@ -141,14 +131,11 @@ class Git(Value, frozen=True):
             raise GitFailed(f"the folder {self.workspace} is gone") from None
 
     def _environment(self) -> Mapping[str, str]:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        place = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self.workspace), "LC_ALL": "C"}
+        place = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self.workspace)}
         if self.index is not None:
             place["GIT_INDEX_FILE"] = str(self.index)
-        if not self.is_ours:
-            return inherited | place | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
         return (
-            inherited
+            plain_environment(os.environ, str(self.workspace))
             | place
             | {
                 "GIT_CONFIG_NOSYSTEM": "1",

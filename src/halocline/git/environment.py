@@ -45,9 +45,13 @@ def looking_environment() -> dict[str, str]:
 
 def bare_environment(environment: Mapping[str, str], folder: str) -> dict[str, str]:
     """The whole environment of a git that only looks at a folder."""
+    return plain_environment(environment, folder) | looking_environment()
+
+
+def plain_environment(environment: Mapping[str, str], folder: str) -> dict[str, str]:
+    """What any git of ours needs to know of the person and the machine, and no more."""
     kept = {name: value for name, value in environment.items() if _KEPT.fullmatch(name)}
-    path = search_path(environment.get("PATH", os.defpath), folder)
-    return kept | looking_environment() | {"PATH": path, "LC_ALL": "C"}
+    return kept | {"PATH": search_path(environment.get("PATH", os.defpath), folder), "LC_ALL": "C"}
 
 
 def search_path(path: str, folder: str) -> str:

@@ -69,16 +69,17 @@ async def open_view(workspace: Path, environment: Mapping[str, str] | None = Non
         GitUnusable, NoRepository
     """
     around = os.environ if environment is None else environment
-    repository, place = await asyncio.to_thread(_prepare, workspace, around)
+    repository = await asyncio.to_thread(find_repository, workspace, around)
+    check_ownership(repository)
+    place = lend_folder(repository, around)
     try:
         yield View(repository, workspace, _environment(repository, place, around))
     finally:
         rmtree(place, ignore_errors=True)
 
 
-def _prepare(workspace: Path, environment: Mapping[str, str]) -> tuple[Repository, Path]:
-    repository = find_repository(workspace, environment)
-    check_ownership(repository)
+def lend_folder(repository: Repository, environment: Mapping[str, str]) -> Path:
+    """Make a git folder that lends a repository's history and none of its settings. Raises GitUnusable."""
     place = _new_folder(repository.top)
     try:
         _link(repository, place)
@@ -88,7 +89,7 @@ def _prepare(workspace: Path, environment: Mapping[str, str]) -> tuple[Repositor
     except OSError as error:
         rmtree(place, ignore_errors=True)
         raise GitUnusable(f"No view of the repository could be made: {error}.", "Look at the disk.") from error
-    return repository, place
+    return place
 
 
 def _new_folder(top: Path) -> Path:
