@@ -12,6 +12,8 @@ from typing import Any
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page
 from tests.surfaces.cli.halo_process import Halo
 
+SILENCE = 800
+"""Milliseconds after which a key counts for a decision."""
 LIMIT = 20_000
 """Milliseconds that anything may take on a busy machine."""
 

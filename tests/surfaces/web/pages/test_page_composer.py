@@ -242,7 +242,7 @@ async def test_earlier_prompts_come_back_by_arrow_and_by_search(server, opened):
     await screen.composer.press("ArrowDown")
     await screen.composer.press("ArrowDown")
     assert await value(screen) == ""
-    await screen.composer.press("Control+R")
+    await screen.composer.press("Control+;")
     await screen.page.locator("dialog input:focus").wait_for()
     await screen.page.keyboard.type("first")
     await screen.page.locator(".pick.on", has_text="The very first").wait_for()

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.hosts.chromium import needs_chromium
+from tests.surfaces.web.pages.screen import SILENCE
 
 from halocline.protocol import events as ev
 from halocline.task.log import read
@@ -53,13 +54,21 @@ async def test_the_approval_mode_is_chosen_with_what_it_does_and_full_access_is_
     await screen.sees("Why this was asked", "dialog")
     await screen.sees("It would be asked about.", "dialog")
     assert await screen.barriers() == []
-    await screen.page.get_by_label("Full access").check()
+    await screen.page.get_by_label("Full access").click()
+    await screen.page.get_by_role("alertdialog", name="Switch to Full access?").wait_for()
+    assert await screen.barriers() == []
+    await screen.page.keyboard.press("Enter")  # the focus is on the button that leaves it
+    await screen.page.get_by_role("alertdialog").wait_for(state="detached")
+    await screen.page.get_by_label("Full access").click()
+    await screen.page.get_by_role("button", name="Switch to Full access").click()
     await screen.sees("nothing is asked", "dialog")
+    await screen.sees("Approvals: Full access", "[aria-live]")
+    await screen.page.locator("dialog input[value=ask]").click()
+    await screen.sees("Approvals: Ask", "[aria-live]")
     await screen.page.keyboard.press("Escape")
-    await screen.page.locator(".composer.full-access").wait_for()
-    await screen.composer.focus()
-    await screen.page.keyboard.press("Shift+Tab")
     await screen.page.locator(".composer:not(.full-access)").wait_for()
+    await screen.composer.focus()
+    await screen.page.wait_for_timeout(SILENCE)
     await screen.page.keyboard.press("Enter")
     await screen.sees("Done it.")
     changes = [event.approval_mode for event in events(server) if isinstance(event, ev.PolicyChanged)]

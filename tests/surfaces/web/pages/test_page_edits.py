@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from tests.hosts.chromium import needs_chromium
 from tests.surfaces.cli.halo_process import call
+from tests.surfaces.web.pages.screen import SILENCE
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -41,7 +42,7 @@ async def asked(server, opened, edit, **more: Any):
     screen = await opened(**more)
     await screen.say("Change it.")
     await screen.page.locator(".card.asks [data-hunk]").first.wait_for()
-    await screen.page.wait_for_timeout(350)  # until keys count
+    await screen.page.locator(".dock .primary:enabled").wait_for()
     return screen
 
 
@@ -74,6 +75,7 @@ async def test_enter_approves_all_of_it_and_comments_go_along(server, opened):
     await screen.page.keyboard.press("Control+Enter")
     await screen.sees("Approve, with my comments", ".dock")
     await screen.composer.focus()
+    await screen.page.wait_for_timeout(SILENCE)
     await screen.page.keyboard.press("Enter")
     await screen.ended()
     assert (server.halo.folder / "a.txt").read_text() == NEW

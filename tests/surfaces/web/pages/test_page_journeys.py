@@ -8,7 +8,6 @@ from halocline.task.log import read
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
-ARMED = 350
 """Milliseconds after which a decision takes keys."""
 
 
@@ -21,8 +20,7 @@ def log(server) -> list[ev.DurableEvent]:
 
 
 async def asked(screen) -> None:
-    await screen.page.locator(".dock").wait_for()
-    await screen.page.wait_for_timeout(ARMED)
+    await screen.page.locator(".dock button.primary:enabled, .dock .option:enabled").first.wait_for()
 
 
 async def test_a_command_is_approved_with_enter_from_the_empty_composer(server, opened):

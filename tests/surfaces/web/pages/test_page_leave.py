@@ -17,7 +17,7 @@ async def test_leave_is_listed_by_how_far_it_reaches_and_taken_back_by_keyboard(
     screen = await opened()
     await screen.say("Touch it.")
     await screen.page.get_by_role("button", name="Always").first.click()
-    await screen.page.get_by_role("button", name="Allow", exact=True).first.press("Enter")
+    await screen.page.get_by_role("button", name="Allow", exact=True).first.click()
     await screen.ended()
     await screen.page.get_by_role("button", name="Approvals: Ask").press("Enter")
     sheet = screen.page.locator("dialog.sheet")

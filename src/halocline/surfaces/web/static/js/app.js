@@ -2,6 +2,7 @@
 import { html, render } from './ui.js'
 import { connect, standing } from './line.js'
 import { readRoute } from './store.js'
+import { watchTyping } from './calm.js'
 import { listen } from './keys.js'
 import { watchBoard } from './notify.js'
 import { Shell } from './views/shell.js'
@@ -9,6 +10,7 @@ import { Shell } from './views/shell.js'
 async function start() {
   readRoute()
   addEventListener('hashchange', readRoute)
+  watchTyping()
   listen()
   watchBoard()
   render(html`<${Shell} />`, document.getElementById('app'))

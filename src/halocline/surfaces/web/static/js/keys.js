@@ -31,9 +31,8 @@ export const KEYS = [
   { id: 'newline', keys: 'Shift+Enter', text: 'New line', where: 'composer', fixed: true },
   { id: 'steer', keys: 'Ctrl+Enter', text: 'Send now, into the running turn', where: 'composer', fixed: true },
   { id: 'recall', keys: 'ArrowUp', text: 'In an empty box: my earlier prompts', where: 'composer', fixed: true },
-  { id: 'search-prompts', keys: 'Ctrl+R', text: 'Search my prompts', where: 'composer' },
+  { id: 'search-prompts', keys: 'Ctrl+;', text: 'Search my prompts', where: 'composer' },
   { id: 'stash', keys: 'Ctrl+S', text: 'Put the text aside; in an empty box: bring it back', where: 'composer' },
-  { id: 'approvals', keys: 'Shift+Tab', text: 'Next approval mode', where: 'composer' },
   { id: 'mode', keys: 'Ctrl+Shift+M', text: 'Plan or act', where: 'page' },
   {
     id: 'approve',
@@ -79,7 +78,7 @@ export const KEYS = [
   { id: 'new', keys: 'Ctrl+Shift+O', text: 'New task', where: 'page' },
   { id: 'review', keys: 'Ctrl+.', text: 'What changed', where: 'page' },
   { id: 'details', keys: 'Ctrl+O', text: 'Open or close all details', where: 'page' },
-  { id: 'find', keys: 'Ctrl+F', text: 'Find in this task', where: 'page' },
+  { id: 'find', keys: 'Ctrl+Shift+F', text: 'Find in this task', where: 'page' },
   { id: 'shortcuts', keys: '?', text: 'This list', where: 'page' },
 ]
 

@@ -34,10 +34,7 @@ function effort({ task, choice }, rest) {
 }
 
 function approvals({ task, choice }, rest) {
-  if (!APPROVALS.includes(rest)) return openSheet('policy', { task, choice })
-  return task
-    ? task.send('set_policy', { approval_mode: rest })
-    : (choice.value = { ...choice.value, approval_mode: rest })
+  return openSheet('policy', { task, choice, wanted: APPROVALS.includes(rest) ? rest : '' })
 }
 
 function compact({ task }, rest) {

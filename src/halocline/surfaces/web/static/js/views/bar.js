@@ -12,7 +12,13 @@ const MODES = [
   ['plan', 'Plan', 'Look and propose; nothing is changed'],
   ['act', 'Act', 'Do the work'],
 ]
-const APPROVAL_NAMES = { ask: 'Ask', 'accept-edits': 'Edits', auto: 'Auto', yolo: 'Full access', '': 'Approvals' }
+export const APPROVAL_NAMES = {
+  ask: 'Ask',
+  'accept-edits': 'Edits',
+  auto: 'Auto',
+  yolo: 'Full access',
+  '': 'Approvals',
+}
 
 export function Bar({ task, choice, mode, approvals, model, running, setMode, onFiles, onStart, onSend }) {
   const arrows = (e) => {
@@ -40,7 +46,7 @@ export function Bar({ task, choice, mode, approvals, model, running, setMode, on
     </div>
     <button
       class=${classes('chip', approvals === 'yolo' && 'bad')}
-      title=${`What is done without asking (${keyOf('approvals')})`}
+      title="What is done without asking"
       onClick=${() => openSheet('policy', { task, choice })}
       aria-label=${`Approvals: ${APPROVAL_NAMES[approvals] ?? approvals}`}
     >

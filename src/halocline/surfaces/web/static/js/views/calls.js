@@ -9,6 +9,7 @@ import { DiffText, fate, Stat } from '../diff.js'
 import { Approvable } from './hunks.js'
 import { BrowserBody } from './browser.js'
 import { Decision } from './decision.js'
+import { Whole, wholeOf } from './whole.js'
 import { CommandFoot, JobFoot } from './commands.js'
 import { Elapsed } from './elapsed.js'
 import { Lanes } from './lanes.js'
@@ -126,7 +127,8 @@ function Title({ row }) {
       ${shown(mcp.server)} · <strong>${shown(mcp.tool)}</strong> <span class="soft mono">${shown(mcp.rest)}</span>
     </span>`
   const command = isCommand(row)
-  return html`<span class=${classes('call-title cut', command && 'mono')} title=${row.title}>
+  const isWhole = row.status !== 'completed' && !wholeOf(row) // what is short is not cut while it matters
+  return html`<span class=${classes('call-title', isWhole ? 'wanted' : 'cut', command && 'mono')} title=${row.title}>
     ${command ? '$ ' : ''}${shown(row.title)}
   </span>`
 }
@@ -175,6 +177,7 @@ export function CallCard({ row, task }) {
       <${Status} row=${row} cutOff=${cutOff} />
     </button>
     ${row.lanes && html`<${Lanes} lanes=${row.lanes} task=${task} cutOff=${cutOff} />`}
+    ${isOpen && !asks && command && html`<${Whole} row=${row} />`}
     ${isOpen && html`<div class="call-body"><${Inside} row=${row} task=${task} asks=${asks} cutOff=${cutOff} /></div>`}
     ${command && (runs || (isOpen && row.status)) && html`<${CommandFoot} row=${row} task=${task} runs=${runs} />`}
     ${command && row.status && /\bgo(es)? on as /.test(row.output ?? '') && html`<${JobFoot} row=${row} task=${task} />`}

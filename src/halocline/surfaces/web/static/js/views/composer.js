@@ -12,12 +12,9 @@ import { isNote } from '../mention.js'
 import { answer } from '../answering.js'
 import { Bar } from './bar.js'
 import { Lazy } from './lazy.js'
+import Strip from './strip.js'
 
 const loadChips = () => import('./chips.js')
-// Not waited for, but asked for at once: what waits for a lost line has to be shown without it.
-const strip = import('./strip.js')
-const loadStrip = () => strip
-export const APPROVALS = ['ask', 'accept-edits', 'auto', 'yolo']
 const ONE_OF_OURS = /^\/[a-z][\w-]*(\s|$)/i
 
 export function Composer({ task = null, choice = null, usual = {}, workspace = '', placeholder, onSend }) {
@@ -127,10 +124,6 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
 
   const setMode = (next) =>
     task ? task.send('set_mode', { mode: next }).catch(complain) : (choice.value = { ...choice.value, mode: next })
-  const setApprovals = (next) =>
-    task
-      ? task.send('set_policy', { approval_mode: next }).catch(complain)
-      : (choice.value = { ...choice.value, approval_mode: next })
   const setModel = async (name) => {
     if (task) await act('change_model', { task: task.id, model: name }).catch(complain)
     else choice.value = { ...choice.value, model: name }
@@ -142,8 +135,6 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     if (event.isComposing || event.keyCode === 229 || menu.take(event)) return
     const box = event.target
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey) submit(event.ctrlKey || event.metaKey)
-    else if (matches('approvals', event))
-      setApprovals(APPROVALS[(APPROVALS.indexOf(approvals || 'ask') + 1) % APPROVALS.length])
     else if (matches('search-prompts', event))
       openSheet('recall', { task, write: (text) => (write(text), field.current.focus()) })
     else if (matches('stash', event)) stash()
@@ -173,7 +164,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     onDragLeave=${() => setDragged(false)}
     onDrop=${dropped}
   >
-    ${waits && html`<${Lazy} load=${loadStrip} task=${task} />`}
+    ${waits && html`<${Strip} task=${task} />`}
     ${menu.isOpen && html`<${Lazy} load=${loadMenu} />`}
     <label class="hidden-text" for="composer">Message</label>
     <textarea

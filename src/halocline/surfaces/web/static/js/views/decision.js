@@ -1,13 +1,13 @@
-// A decision about a call: approve, always, reject with a reason, edit first. Keys count 300 ms after it appears, so that
-// an Enter that was meant for something else cannot approve. What was chosen in the diff of an edit is part of it.
+// A decision about a call: approve, always, reject with a reason, edit first. Keys and buttons count once all of it was
+// there in silence, so that what was meant for something else cannot approve. What was chosen in its diff is part of it.
 import { html, classes, signal, useEffect, useLayoutEffect, useRef, useState } from '../ui.js'
+import { isMeant, useArmed } from '../calm.js'
 import { query } from '../line.js'
 import { complain } from '../store.js'
 import { count, shown } from '../format.js'
 import { choicesOf, DIVISIBLE, judged } from '../choices.js'
 import { Lazy } from './lazy.js'
-
-export const ARMED_AFTER = 300
+import { isSeen, Whole, wholeOf } from './whole.js'
 
 /** The form that the dock has open, for the decision that it shows: '', always, reject or edit. */
 export const dockedForm = signal('')
@@ -20,6 +20,7 @@ const standing = (task, row) => judged(task.whole(row), row.approval.diffs ?? []
 /** Approve a call as it is shown now, with what was chosen in its diff; the way for every button and key. */
 export function approve(task, row) {
   if (others.value[row.approval.request]) return Promise.resolve() // which of the two, its own buttons ask
+  if (!isSeen(row)) return Promise.resolve()
   const now = standing(task, row)
   const { request } = row.approval
   if (now.verdict === 'rejected') return send(task, request, 'reject_once', { note: now.note })
@@ -63,7 +64,7 @@ function toHunk(row) {
 /** Open a form of the docked decision; an edit of parts begins in the diff. */
 export function openForm(row, form) {
   if (form === 'edit' && !editable(row)) toHunk(row)
-  else dockedForm.value = form
+  else if (form !== 'always' || isSeen(row)) dockedForm.value = form
 }
 
 const LOOK_EVERY = 3000
@@ -95,8 +96,7 @@ function useMeanwhile(task, row, looks) {
 
 /** Buttons and keys of one approval. */
 export function Decision({ task, row, docked = false }) {
-  const waiting = task.facts.waiting.find((one) => one.request === row.approval.request)
-  const event = waiting?.event
+  const event = task.facts.waiting.find((one) => one.request === row.approval.request)?.event
   if (task.cutArguments.has(row.call)) task.version.value // they are fetched, and then it is drawn again
   const complete = task.whole(row)
   const own = useState('')
@@ -108,26 +108,31 @@ export function Decision({ task, row, docked = false }) {
   const now = standing(task, row)
   const text = written ?? (whole ? (now.arguments ?? complete.arguments)[whole[0]] : '')
   const box = useRef()
-  const { request, reason, detail, grant, place, parts, sandbox } = row.approval
+  const { request, reason, grant, place, parts, sandbox } = row.approval
   // Always is for the call as it came; with other choices it would not be what is shown.
   const form = wish === 'always' && (!grant || now.verdict !== 'as it is') ? '' : wish
   const meanwhile = useMeanwhile(task, row, docked)
+  const armed = useArmed(request + (meanwhile?.seen ?? ''))
   const [busy, setBusy] = useState(false)
-  const guarded = (deed) => {
+  const once = (deed) => {
     if (busy) return
     setBusy(true)
     deed().finally(() => setBusy(false))
   }
-  const decide = (decision, more) => guarded(() => send(task, request, decision, more))
+  const decide = (decision, more) => once(() => send(task, request, decision, more))
+  const meant = (deed) => armed && isMeant() && deed()
   const edit = () => (whole ? setForm('edit') : toHunk(row))
   useLayoutEffect(() => {
     if (form) box.current?.querySelector('input, textarea')?.focus()
   }, [form])
   function pressed(e) {
-    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || Date.now() - (waiting?.arrived ?? 0) < ARMED_AFTER)
-      return
+    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || !armed || !isMeant()) return
     if (e.target.closest('input, textarea')) return
-    const deeds = { a: () => grant && setForm('always'), r: () => setForm('reject'), e: () => canEdit && edit() }
+    const deeds = {
+      a: () => grant && isSeen(row) && setForm('always'),
+      r: () => setForm('reject'),
+      e: () => canEdit && edit(),
+    }
     if (deeds[e.key]) {
       e.preventDefault()
       deeds[e.key]()
@@ -146,7 +151,7 @@ export function Decision({ task, row, docked = false }) {
     ${!docked && reason && html`<p class="soft small">${shown(reason)}</p>`}
     ${!docked && place && html`<p class="soft small">in <code>${shown(place)}</code></p>`}
     ${!docked && sandbox && html`<p class="soft small">${shown(sandbox)}</p>`}
-    ${!docked && detail && detail !== row.title && html`<pre class="detail" tabindex="0">${shown(detail)}</pre>`}
+    ${wholeOf(row) && html`<${Whole} row=${row} />`}
     ${
       !docked &&
       parts?.length > 1 &&
@@ -171,19 +176,19 @@ export function Decision({ task, row, docked = false }) {
     ${
       form === '' &&
       meanwhile &&
-      html`<${Lazy} load=${loadMeanwhile} of=${meanwhile} docked=${docked} busy=${busy} decide=${decide} />`
+      html`<${Lazy} load=${loadMeanwhile} of=${meanwhile} docked=${docked} busy=${busy || !armed} decide=${(...given) => meant(() => decide(...given))} />`
     }
     ${
       form === '' &&
       !meanwhile &&
       html`<div class="row">
-        <button class="button primary" disabled=${busy} onClick=${() => guarded(() => approve(task, row))}>
+        <button class="button primary" disabled=${busy || !armed} onClick=${() => meant(() => once(() => approve(task, row)))}>
           ${approveWords(task, row)} ${docked && html`<kbd aria-hidden="true">⏎</kbd>`}
         </button>
         ${
           grant &&
           now.verdict === 'as it is' &&
-          html`<button class="button" onClick=${() => setForm('always')}>
+          html`<button class="button" disabled=${!armed} onClick=${() => isSeen(row) && setForm('always')}>
             Always… ${docked && html`<kbd aria-hidden="true">A</kbd>`}
           </button>`
         }
@@ -241,13 +246,14 @@ export function Decision({ task, row, docked = false }) {
 }
 
 function Always({ event, grant, decide, close, onEscape }) {
+  const armed = useArmed(event?.request)
   const [scope, setScope] = useState('task')
   const [wider, setWider] = useState(false)
   const offers = [[false, grant], ...(event?.wider ? [[true, event.wider]] : [])]
   return html`<form
     class="decision-form column"
     onKeyDown=${onEscape}
-    onSubmit=${(e) => (e.preventDefault(), decide('allow_always', { scope, wider }))}
+    onSubmit=${(e) => (e.preventDefault(), armed && isMeant() && decide('allow_always', { scope, wider }))}
   >
     <fieldset>
       <legend>Allow without asking</legend>
@@ -267,7 +273,7 @@ function Always({ event, grant, decide, close, onEscape }) {
       )}
     </div>
     <div class="row">
-      <button class="button primary" type="submit">Allow</button>
+      <button class="button primary" disabled=${!armed} type="submit">Allow</button>
       <button class="button quiet" type="button" onClick=${close}>Back</button>
     </div>
   </form>`

@@ -1,12 +1,14 @@
 // What waits for a person, always in view above the composer; and its keys. A decision never takes the focus from a text,
-// and its keys count a moment after it came to the front, so that what was meant for another one cannot approve it.
+// and its keys count in silence after it came to the front, so that what was meant for another one cannot approve it.
 import { html, useEffect, useRef, useState } from '../ui.js'
+import { isMeant, useArmed, whenAlone } from '../calm.js'
 import { welcome } from '../line.js'
 import { callRow } from '../rows.js'
 import { openSheet, sheet } from '../store.js'
 import { clock, shown } from '../format.js'
 import { typing } from '../keys.js'
-import { approve, ARMED_AFTER, Decision, dockedForm, openForm } from './decision.js'
+import { approve, Decision, dockedForm, openForm } from './decision.js'
+import { Whole, wholeOf } from './whole.js'
 import { answer } from '../answering.js'
 
 const FORMS = { a: 'always', r: 'reject', e: 'edit' }
@@ -21,12 +23,13 @@ const VERBS = {
 }
 const TOLD_FOR = 10
 
-/** What is wanted, with its verb where the title does not begin with it. */
-const Wanted = ({ event }) => {
+/** What is wanted, with its verb where the title does not begin with it; what has more words shows them all below. */
+const Wanted = ({ event, row }) => {
   const verb = VERBS[event.kind] ?? 'Allow'
+  if (row && wholeOf(row) === event.title) return html`<strong class="grow">${verb}</strong>`
   return html`
     ${!event.title.startsWith(verb) && html`<strong>${verb}</strong> `}
-    <code class="cut grow">${shown(event.title)}</code>
+    <code class="wanted grow">${shown(event.title)}</code>
   `
 }
 
@@ -40,9 +43,7 @@ function isFree(event) {
   )
 }
 
-function useKeys(task, first) {
-  const since = useRef({ request: '', at: 0 })
-  if (first && since.current.request !== first.request) since.current = { request: first.request, at: Date.now() }
+function useKeys(task, first, armed) {
   useEffect(() => {
     if (!first) return undefined
     function pressed(event) {
@@ -57,7 +58,7 @@ function useKeys(task, first) {
         sheet.value
       )
         return
-      if (Date.now() - since.current.at < ARMED_AFTER || !isFree(event)) {
+      if (!armed || !isMeant() || !isFree(event)) {
         // An Enter that comes too early does nothing at all, rather than something else.
         if (event.key === 'Enter' && isFree(event)) event.preventDefault()
         return
@@ -71,6 +72,8 @@ function useKeys(task, first) {
       } else {
         const option = first.event.options?.[Number(event.key) - 1]
         if (!option) return
+        if (inComposer)
+          return whenAlone(() => chosenAlone(inComposer, event.key) && answer(task, first.request, option))
         answer(task, first.request, option)
       }
       event.preventDefault()
@@ -78,7 +81,15 @@ function useKeys(task, first) {
     }
     addEventListener('keydown', pressed, true)
     return () => removeEventListener('keydown', pressed, true)
-  }, [first?.request])
+  }, [first?.request, armed])
+}
+
+/** Whether a number is all that was typed; it is taken out again. It may have been the beginning of an answer. */
+function chosenAlone(composer, key) {
+  if (composer.value !== key) return false
+  composer.value = ''
+  composer.dispatchEvent(new Event('input', { bubbles: true }))
+  return true
 }
 
 /** For a while: who else decided what waited here. */
@@ -100,23 +111,35 @@ function Elsewhere({ task }) {
 
 function Batch({ task, approvals }) {
   const [open, setOpen] = useState(false)
+  const armed = useArmed(open && approvals.map(({ request }) => request).join())
   if (approvals.length < 2) return null
   return html`<div class="batch">
     <div class="row">
-      <button
-        class="button small"
-        onClick=${() => approvals.forEach(({ event }) => approve(task, callRow(task.transcript, event.call)))}
-      >
-        Approve all ${approvals.length}
-      </button>
+      ${
+        open &&
+        html`<button
+          class="button small"
+          disabled=${!armed}
+          onClick=${() =>
+            isMeant() && approvals.forEach(({ event }) => approve(task, callRow(task.transcript, event.call)))}
+        >
+          Approve all ${approvals.length}
+        </button>`
+      }
       <button class="button small quiet" aria-expanded=${open} onClick=${() => setOpen(!open)}>
-        ${open ? 'Hide them' : 'Show them'}
+        ${open ? 'Hide them' : `Show all ${approvals.length}…`}
       </button>
     </div>
     ${
       open &&
       html`<ul class="plain-list tiny">
-        ${approvals.map(({ request, event }) => html`<li key=${request}><${Wanted} event=${event} /></li>`)}
+        ${approvals.map(({ request, event }) => {
+          const row = callRow(task.transcript, event.call)
+          return html`<li key=${request}>
+            <${Wanted} event=${event} row=${row} />
+            ${row?.approval && html`<${Whole} row=${row} />`}
+          </li>`
+        })}
       </ul>`
     }
   </div>`
@@ -132,14 +155,15 @@ export function Dock({ task }) {
     told.current = first.request
     dockedForm.value = ''
   }, [first?.request])
-  useKeys(task, first)
+  const armed = useArmed(first?.request)
+  useKeys(task, first, armed)
   if (!first) return html`<${Elsewhere} task=${task} />`
   const more = waiting.length > 1 ? ` (1 of ${waiting.length})` : ''
   if (first.kind === 'question')
     return html`<section class="dock" aria-label="Question">
       <div class="dock-title">
         <span class="dot asks" aria-hidden="true"></span>
-        <strong class="cut">${shown(first.event.question)}</strong>
+        <strong class="asked" tabindex="0">${shown(first.event.question)}</strong>
         <span class="soft">${more}</span>
       </div>
       ${
@@ -149,7 +173,8 @@ export function Dock({ task }) {
             (option, at) => html`<button
               key=${at}
               class="button option"
-              onClick=${() => answer(task, first.request, option)}
+              disabled=${!armed}
+              onClick=${() => isMeant() && answer(task, first.request, option)}
             >
               ${at < 9 && html`<kbd aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}
             </button>`,
@@ -163,7 +188,7 @@ export function Dock({ task }) {
   return html`<section class="dock" aria-label="Approval needed">
     <div class="dock-title">
       <span class="dot asks" aria-hidden="true"></span>
-      <${Wanted} event=${first.event} />
+      <${Wanted} event=${first.event} row=${row} />
       <span class="soft">${more}</span>
     </div>
     <${Decision} key=${first.request} task=${task} row=${row} docked />

@@ -1,6 +1,7 @@
 // The line above the transcript: what the task is, how far it is, what it costs.
 import { html, classes, useEffect, useState } from '../ui.js'
 import { atWork } from '../rows.js'
+import { standing } from '../line.js'
 import { openSheet, reviewOpen } from '../store.js'
 import { count, money, seconds, tokens } from '../format.js'
 import { Icon } from '../icons.js'
@@ -9,8 +10,9 @@ import { MenuButton } from './menubutton.js'
 
 const STALL = 20
 
-/** State, subject and time: never a bare spinner. */
+/** State, subject and time: never a bare spinner. Without a server nothing is known to go on. */
 function activity(f, now) {
+  if (f.running && standing.value !== 'open') return 'No connection: how far it is now is not known'
   if (f.waiting.length) return f.waiting[0].kind === 'question' ? 'Has a question' : 'Needs your approval'
   if (f.cutOff) return 'Cut off when its process ended. Say something, and it goes on.'
   if (!f.running)
@@ -75,22 +77,28 @@ export function Header({ task }) {
   }, [f.running])
   const now = Date.now() / 1000
   const share = f.window ? Math.min(1, f.context / f.window) : 0
-  const stalled = f.running && f.activity === 'model' && !f.waiting.length && now - (f.activitySince ?? f.since) > STALL
+  const isKnown = standing.value === 'open'
+  const filled = f.window ? `${Math.round(share * 100)} %` : `${tokens(f.context)} tokens of an unknown window`
+  const stalled =
+    f.running && isKnown && f.activity === 'model' && !f.waiting.length && now - (f.activitySince ?? f.since) > STALL
   const title = f.name || f.title || 'New task'
   return html`<header class="task-head">
     <div class="task-line">
       <${MenuButton} />
-      <span class=${classes('dot', dot(f))} aria-hidden="true"></span>
+      <span class=${classes('dot', (isKnown || !f.running) && dot(f))} aria-hidden="true"></span>
       <h1 class="task-title cut" title=${title}>${title}</h1>
       <button
         class="chip meter"
         onClick=${() => openSheet('context', { task })}
         title="What fills the window, and what it costs"
-        aria-label=${`Context ${Math.round(share * 100)} %, cost ${money(f.cost)}`}
+        aria-label=${`Context ${filled}, cost ${money(f.cost)}`}
       >
-        <span class="bar" aria-hidden="true">
-          <i class=${share > 0.8 ? 'full' : ''} style=${{ width: `${share * 100}%` }}></i>
-        </span>
+        ${
+          f.window > 0 &&
+          html`<span class="bar" aria-hidden="true">
+            <i class=${share > 0.8 ? 'full' : ''} style=${{ width: `${share * 100}%` }}></i>
+          </span>`
+        }
         <span>${f.window ? `${Math.round(share * 100)} %` : tokens(f.context)}</span>
         <span class="wide-only">${money(f.cost)}</span>
       </button>
@@ -125,7 +133,7 @@ export function Header({ task }) {
         </a>`
       }
       <span class="cut">${activity(f, now)}</span>
-      ${f.running && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}
+      ${f.running && isKnown && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}
     </div>
     ${f.todos.length > 0 && html`<${Todos} todos=${f.todos} />`}
     ${

@@ -25,7 +25,7 @@ function commandsOf(task) {
   const ofTask = task && [
     ['mode', `Switch to ${other} mode`, () => task.send('set_mode', { mode: other }).catch(complain), 'bolt', 'mode'],
     ['model', 'Change the model…', () => openSheet('models', { task }), 'spark'],
-    ['policy', 'What is done without asking…', () => openSheet('policy', { task }), 'check', 'approvals'],
+    ['policy', 'What is done without asking…', () => openSheet('policy', { task }), 'check'],
     f.running && ['stop', 'Stop the agent', () => task.send('interrupt'), 'stop'],
     ['compact', 'Shorten the conversation', word('compact'), 'list'],
     ['context', 'What fills the window, and what it costs', word('context'), 'clock'],

@@ -1,11 +1,10 @@
 // What is done without asking: the four modes and what each allows, the leave that was given, the rules, and why
 // something was asked.
-import { html, classes, useEffect, useState } from '../ui.js'
+import { html, classes, useEffect, useRef, useState } from '../ui.js'
 import { act, query, welcome } from '../line.js'
-import { closeSheet, complain, go, openSheet, toast } from '../store.js'
+import { announcement, closeSheet, complain, go, openSheet, toast } from '../store.js'
 import { clock, shown } from '../format.js'
 import { Icon } from '../icons.js'
-import { keyOf } from '../keys.js'
 import { grantText } from './decision.js'
 import { usual } from './home.js'
 import { Sheet } from './sheet.js'
@@ -270,7 +269,36 @@ function Rules({ known, workspace }) {
   </section>`
 }
 
-export default function Policy({ task = null, choice = null, command = '' }) {
+/** Whether a mode asks about less than another. */
+const isLooser = (mode, than) =>
+  MODES.findIndex(([one]) => one === mode) > MODES.findIndex(([one]) => one === (than || 'ask'))
+
+/** What a looser mode means, before it holds. */
+function Confirm({ mode, task, onYes, onNo }) {
+  const [, name, about] = MODES.find(([one]) => one === mode)
+  const box = useRef()
+  useEffect(() => box.current.querySelector('.quiet').focus(), [mode])
+  return html`<div
+    class=${mode === 'yolo' ? 'banner-bad confirm' : 'banner warn confirm'}
+    ref=${box}
+    role="alertdialog"
+    aria-label=${`Switch to ${name}?`}
+    aria-describedby="looser"
+    onKeyDown=${(e) => e.key === 'Escape' && (e.preventDefault(), e.stopPropagation(), onNo())}
+  >
+    <p id="looser">
+      <strong>Switch to ${name}?</strong> ${about}
+      ${mode === 'yolo' && ' What a command breaks stays broken: checkpoints bring back files of the folder only.'}
+      ${task ? ' It holds for this task, from its next call on.' : ' It holds for the next task.'}
+    </p>
+    <div class="row">
+      <button class=${classes('button', mode === 'yolo' && 'danger')} onClick=${onYes}>Switch to ${name}</button>
+      <button class="button quiet" onClick=${onNo}>Leave it</button>
+    </div>
+  </div>`
+}
+
+export default function Policy({ task = null, choice = null, command = '', wanted = '' }) {
   task?.version.value
   const [known, setKnown] = useState(null)
   const [problem, setProblem] = useState('')
@@ -280,11 +308,19 @@ export default function Policy({ task = null, choice = null, command = '' }) {
   const again = () =>
     task && query('policy', { task: task.id }).then(setKnown, (error) => setProblem(error.text ?? error.message))
   useEffect(() => void again(), [task?.facts.decided.length, task?.facts.taken])
+  const [asked, setAsked] = useState(isLooser(wanted, approvals) ? wanted : '')
+  const set = (mode) => {
+    setAsked('')
+    if (task) return task.send('set_policy', { approval_mode: mode }).catch(complain)
+    announcement.value = `The next task's approvals: ${MODES.find(([one]) => one === mode)[1]}`
+    choice.value = { ...choice.value, approval_mode: mode }
+  }
   const choose = (mode) => {
     setSeen(mode)
-    if (task) task.send('set_policy', { approval_mode: mode }).catch(complain)
-    else choice.value = { ...choice.value, approval_mode: mode }
+    if (isLooser(mode, approvals)) setAsked(mode)
+    else set(mode)
   }
+  useEffect(() => void (wanted && !isLooser(wanted, approvals) && set(wanted)), [])
   const grid = known?.modes.find((one) => one.mode === seen)?.grid
   return html`<${Sheet}
     title=${task ? 'What is done without asking' : 'What the next task does without asking'}
@@ -302,7 +338,7 @@ export default function Policy({ task = null, choice = null, command = '' }) {
             type="radio"
             name="approvals"
             value=${mode}
-            checked=${mode === approvals}
+            checked=${mode === (asked || approvals)}
             data-first=${mode === (approvals || 'ask') ? '' : null}
             onChange=${() => choose(mode)}
             onFocus=${() => setSeen(mode)}
@@ -311,6 +347,7 @@ export default function Policy({ task = null, choice = null, command = '' }) {
         </label>`,
       )}
     </fieldset>
+    ${asked && html`<${Confirm} mode=${asked} task=${task} onYes=${() => set(asked)} onNo=${() => setAsked('')} />`}
     ${
       approvals === 'yolo' &&
       html`<p class="banner-bad" role="status">
@@ -319,7 +356,7 @@ export default function Policy({ task = null, choice = null, command = '' }) {
       </p>`
     }
     <p class="soft tiny">
-      ${keyOf('approvals')} in the box goes to the next mode. It holds ${task ? 'for this task' : 'for the next task'};
+      It holds ${task ? 'for this task' : 'for the next task'};
       for all new tasks: <button class="link" onClick=${() => (closeSheet(), go('settings'))}>Settings</button>.
     </p>
     ${task && html`<${Asked} task=${task} />`}

@@ -1,11 +1,13 @@
 // A question of the agent: choose an answer, or write one in the composer.
 import { html, classes } from '../ui.js'
+import { isMeant, useArmed } from '../calm.js'
 import { answer } from '../answering.js'
 import { shown } from '../format.js'
 import { Markdown } from '../markdown.js'
 
 export function QuestionCard({ row, task }) {
   const open = !row.by
+  const armed = useArmed(open && row.request)
   return html`<article class=${classes('card question', open && 'asks')} data-card tabindex="-1" aria-label="Question">
     <${Markdown} text=${row.question} />
     ${
@@ -14,9 +16,9 @@ export function QuestionCard({ row, task }) {
         ${row.options.map(
           (option, at) => html`<button
             key=${at}
-            class=${classes('button', row.answer === option && 'chosen')}
-            disabled=${!open}
-            onClick=${() => answer(task, row.request, option)}
+            class=${classes('button option', row.answer === option && 'chosen')}
+            disabled=${!open || !armed}
+            onClick=${() => isMeant() && answer(task, row.request, option)}
           >
             ${open && html`<kbd aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}
           </button>`,

@@ -1,8 +1,9 @@
-// What a screen reader is told of a task while it is looked at: that it asks, what was decided, how a turn ended. Only
-// what changes, once, and nothing of the past.
+// What a screen reader is told of a task while it is looked at: that it asks, what was decided, another mode, how a turn
+// ended. Only what changes, once, and nothing of the past.
 import { useEffect, useRef } from '../ui.js'
 import { count } from '../format.js'
 import { announcement } from '../store.js'
+import { APPROVAL_NAMES } from './bar.js'
 import { REASONS } from './cards.js'
 
 /** Milliseconds within which changes are said as one, as the next would take the place of the one before. */
@@ -23,13 +24,17 @@ function ended(f) {
 /** What there is to say since it stood otherwise. Pure. */
 function news(before, now, f) {
   const fresh = now.decided > before.decided ? [decided(f.decided.at(-1))] : []
+  if (now.approvals !== before.approvals) fresh.push(`Approvals: ${APPROVAL_NAMES[now.approvals] ?? now.approvals}`)
+  if (now.mode !== before.mode) fresh.push(`Mode: ${now.mode}`)
   if (now.key === before.key) return fresh
   if (f.waiting.length) return [...fresh, asked(f.waiting[0])]
   if (f.cutOff) return [...fresh, 'Cut off: its process ended']
   return f.running || !f.last ? fresh : [...fresh, ended(f)]
 }
 
-const standing = ({ waiting, running, last, decided }) => ({
+const standing = ({ waiting, running, last, decided, approvals, mode }) => ({
+  approvals,
+  mode,
   key: waiting[0]?.request ?? (running ? 'runs' : `ended ${last?.seq}`),
   decided: decided.length,
 })
@@ -50,7 +55,7 @@ export function Spoken({ task }) {
         announcement.value = one.parts.join('. ')
         late.current = { parts: [], timer: 0 }
       }, TOGETHER)
-  }, [now?.key, now?.decided])
+  }, [now?.key, now?.decided, now?.approvals, now?.mode])
   useEffect(() => () => clearTimeout(late.current.timer), [])
   return null
 }
