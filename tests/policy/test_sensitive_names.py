@@ -115,3 +115,51 @@ def test_the_first_ignore_file_is_never_made_unasked(verdict):
     for name in (".haloclineignore", ".clineignore", ".HaloclineIgnore"):
         assert {verdict(call, mode) for call in written(name) for mode in (EDITS, AUTO)} == {Verdict.ASK}
         assert verdict(Summary("", ToolKind.EXECUTE, command=f"echo x > {name}"), AUTO) is Verdict.ASK
+
+
+WRITES = (
+    *(
+        "echo x > {}",
+        "echo x >> {}",
+        "echo x >| {}",
+        "echo x &> {}",
+        "cat > {} <<E\nx\nE",
+        "ls | tee {}",
+        "tee -a {} < a",
+    ),
+    *("cp a {}", "cp -t {} a", "cp --target-directory={} a", "mv a {}", "mv -t {} a", "install -m 755 a {}"),
+    *("ln -s a {}", "ln -sf ../a {}", "ln -t {} a", "dd if=a of={}", "sed -i s/a/b/ {}", "sed -i.bak -e s/a/b/ {}"),
+    *("sort a -o {}", "touch {}", "mkdir -p {}", "chmod +x {}", "tar cf {} src", "zip {} a", "gzip {}", "split a {}"),
+    *("truncate -s 5 {}", "rm -r {}", "mv {} a", "patch {} a", "env A=1 cp a {}", "sh -c 'cp a {}'", "(echo x > {})"),
+    *("cd src && cp a ../{}", "for x in 1; do cp a {}; done", "ln -s {} innocent"),
+)
+
+
+@pytest.mark.parametrize("form", WRITES)
+def test_no_command_writes_to_such_a_place_unasked(verdict, form):
+    names = [name for name in (*LATER, *SECRETS) if "'" not in name and " " not in name and name != "credentials"]
+    unasked = [
+        name for name in names if verdict(Summary("", ToolKind.EXECUTE, command=form.format(name)), AUTO) == "allow"
+    ]
+    assert unasked == []
+
+
+@pytest.mark.parametrize(
+    "form", ["cat {}", "head -n 1 {}", "grep x {}", "cp {} a", "cat < {}", "base64 {}", "python x.py {}", "diff {} a"]
+)
+def test_no_command_reads_a_secret_unasked(verdict, form):
+    unasked = [
+        name for name in SECRETS if verdict(Summary("", ToolKind.EXECUTE, command=form.format(name)), AUTO) == "allow"
+    ]
+    assert unasked == []
+
+
+@pytest.mark.parametrize(
+    "form", ["cp -r x/{} .", "mv x/{} ./", "cp -t . x/{}", "ln -s x/{}", "cp a b x/{} src/", "install x/{} ."]
+)
+def test_what_is_put_into_a_folder_is_judged_by_its_new_name(verdict, form):
+    names = [name for name in (*LATER, *SECRETS) if "/" not in name and name != "credentials"]
+    unasked = [
+        name for name in names if verdict(Summary("", ToolKind.EXECUTE, command=form.format(name)), AUTO) == "allow"
+    ]
+    assert unasked == []

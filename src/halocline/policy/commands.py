@@ -1,7 +1,8 @@
 """May this command run? Its parts are judged (`policy.shell`), and the mode says which of them need a person.
 
-`risk` is a second net of plain patterns: it only ever raises a decision. None of this is a boundary; only a sandbox is
-one. What takes commands apart is imported with the first command that is judged.
+Auto mode lets run what reads, what is known to be ordinary work (`policy.shell.ordinary_programs`), and what writes
+new files in the workspace. None of this is a boundary; only a sandbox is one. What takes commands apart is imported
+with the first command that is judged.
 """
 
 import re
@@ -21,46 +22,21 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 8_000
 
-_RISKS = (
-    (r"\b(sudo|su|doas|pkexec)\b", "runs with other rights"),
+_LOSES = (
     (r"\brm\s+(-\w+\s+)*-\w*[rRf]", "deletes without asking"),
     (r"\bfind\b.*\s-(delete|exec|execdir|ok)\b", "may delete or run what it finds"),
     (r"\b(shred|mkfs\S*|fdisk|parted|wipefs)\b", "destroys data"),
-    (r"\bdd\b.*\bof=", "writes to a device or file"),
-    (r">\s*/(dev|etc|proc|sys|boot)\b", "writes to the system"),
     (
         r"\bgit\b[^;&|\n]*\s(push|reset|clean|rebase|checkout|restore|stash|filter-branch|config|gc|am)\b",
         "changes git state",
     ),
-    (r"\b(curl|wget)\b.*\|\s*(\w*sh|python\S*|perl|ruby|node)\b", "runs what it downloads"),
-    (r"\b(eval|source|exec)\b|(^|[;&|]\s*)\.\s", "runs text as a command"),
-    (r"\bbase64\b.*(-d|--decode).*\|", "runs hidden text"),
-    (r"\b(chmod|chown|chgrp)\b.*(\s-\w*R|--recursive)", "changes rights of many files"),
-    (r"\b(kill|pkill|killall|shutdown|reboot|halt|systemctl|service|launchctl|crontab)\b", "touches other processes"),
-    (r"\b(ssh|scp|sftp|rsync|nc|ncat|telnet)\b", "reaches other machines"),
-    (r"\b(npm|pnpm|yarn|cargo|gem|poetry|twine|uv)\s+(publish|upload|login)\b|\btwine\b", "publishes"),
-    (r"\b(kubectl|terraform|aws|gcloud|az|heroku|flyctl|docker\s+(push|login|system|volume))\b", "reaches a service"),
-    (r"(^|[\s=:\"'])(~|\$\{?HOME|/(?!(dev/null|usr/bin|bin)\b)\w)", "names a place outside the workspace"),
-    (r"\bHALOCLINE_HOME\b|\.halocline/credentials", "names Halocline's own files"),
-    (r"\.\./", "names a place that may be outside the workspace"),
 )
-
-_LOSES = frozenset({"deletes without asking", "may delete or run what it finds", "destroys data", "changes git state"})
 
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     """Compiled when the first command is judged, not at every start."""
-    return tuple((re.compile(pattern), why) for pattern, why in _RISKS)
-
-
-def risk(command: str) -> str:
-    """Why a person should look at this command; empty when nothing is recognised."""
-    if len(command) > MAX_LENGTH:
-        return "is too long to judge"
-    if any(not char.isprintable() and char not in "\n\t" for char in command):
-        return "holds control characters"
-    return next((why for pattern, why in _patterns() if pattern.search(command)), "")
+    return tuple((re.compile(pattern), why) for pattern, why in _LOSES)
 
 
 class Circumstances(Value, frozen=True):
@@ -162,7 +138,7 @@ def _with_parts(judged: CommandJudgement, analysis: "Analysis", most: int) -> Co
 def _simple(finding: "Finding") -> JudgedPart:
     from halocline.policy.shell.findings import Rule
 
-    place = {Rule.SECRET: Place.SECRET, Rule.OUTSIDE: Place.OUTSIDE}.get(finding.rule)
+    place = {Rule.SECRET: Place.SECRET, Rule.OUTSIDE: Place.OUTSIDE, Rule.LATER: Place.RUNS_LATER}.get(finding.rule)
     return JudgedPart(finding.argv, finding.part.effect, finding.reads, place, finding.scripts)
 
 
@@ -236,12 +212,10 @@ def _auto(command: str, analysis: "Analysis", worst: "Finding | None", *, risky:
 
     if analysis.problem:
         return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be judged: {analysis.problem}")
-    if worst and worst.rule not in (Rule.READS, Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
+    if worst and worst.rule not in (Rule.READS, Rule.ORDINARY, Rule.WRITES):
         return CommandJudgement(Verdict.ASK, worst.rule.value, worst.part.reason)
     if shown := _unguarded(analysis):
         return CommandJudgement(Verdict.ASK, Rule.SECRET.value, shown)
-    if why := risk(command):
-        return CommandJudgement(Verdict.ASK, "risky-command", f"the command {why}")
     if risky:
         return CommandJudgement(Verdict.ASK, "model-warned", "the model itself calls it risky")
     return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows ordinary commands")
@@ -267,4 +241,4 @@ def loses(command: str, judged: CommandJudgement) -> str:
     """Why a person should look at it even in a sandbox: the workspace may lose something. Empty for nothing known."""
     if any(part.effect is Effect.DESTRUCTIVE for part in judged.simple):
         return "may lose files of the workspace"
-    return next((why for pattern, why in _patterns() if why in _LOSES and pattern.search(command)), "")
+    return next((why for pattern, why in _patterns() if pattern.search(command)), "")

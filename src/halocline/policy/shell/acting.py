@@ -1,13 +1,18 @@
 """Programs that are known to do more than read: what they do, and to which places."""
 
+import os
+import re
+
 from halocline.policy.shell import actors, wrappers
-from halocline.policy.shell.actors import ACTORS, Actor
+from halocline.policy.shell.actors import ACTORS, RIGHTFUL, Actor
 from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
-from halocline.policy.shell.places import OWN, reading, writing
+from halocline.policy.shell.ordinary_programs import ASKING_FLAGS
+from halocline.policy.shell.ordinary_work import judge_work
+from halocline.policy.shell.places import OWN, overwriting, reading, writing
 from halocline.policy.shell.render import home_of
 from halocline.policy.shell.tree import Piece, Simple, Word
-from halocline.protocol.rules import Effect
+from halocline.protocol.rules import Effect, Place
 
 LONGEST_WORD = 4_000
 """Characters; a longer one is no path."""
@@ -19,35 +24,63 @@ def acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
     base = name.rsplit("/", 1)[-1]
     if base in actors.RIGHTS:
         return unknown(simple.source, "it runs with other rights", Rule.RIGHTS)
+    if base in actors.PERSISTS:
+        return unknown(simple.source, "it starts what goes on, or begins, when the task has ended", Rule.LATER)
     if base == "git":
-        return _git(simple, texts)
+        return _git(simple, texts, ground)
+    if base in ("npx", "bunx", "pnpx") and (work := judge_work(name, simple, ground)) is not None:
+        return work
+    return _reaching(base, texts, simple) or _changing(base, texts, simple, ground) or _otherwise(name, simple, ground)
+
+
+def _otherwise(name: str, simple: Simple, ground: Ground) -> Finding | None:
+    return _touching(simple, ground) or judge_work(name, simple, ground)
+
+
+def _reaching(base: str, texts: list[str], simple: Simple) -> Finding | None:
     sub = next((text for text in texts if not text.startswith("-")), "")
     if sub and sub in actors.NETWORK_COMMANDS.get(base, "").split():
         return Finding(part(simple.source, Effect.NETWORK, f"{base} {sub} reaches the network"), Rule.NETWORK)
     if base in ("python", "python3") and texts[:2] == ["-m", "pip"] and {"install", "download"} & set(texts):
         return Finding(part(simple.source, Effect.NETWORK, "pip reaches the network"), Rule.NETWORK)
-    if base == "find" and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
+    return None
+
+
+def _changing(base: str, texts: list[str], simple: Simple, ground: Ground) -> Finding | None:
+    if base in ("find", "fd", "fdfind") and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
         return _deleting(simple, _below(simple), "deletes or writes", ground)
-    if base in ("sed", "perl") and any(text.startswith(("-i", "--in-place")) for text in texts):
+    if base == "sed" and any(re.match(r"-[nEers]*i|--in-place", text) for text in texts):
         files = [word for word in simple.words[1:] if not word.text.startswith("-")][0 if "-e" in texts else 1 :]
         return _on_targets(simple, files, Actor(Effect.WRITES_INSIDE, "edits"), ground)
     if base in ("sort", "tree") and "-o" in texts:
-        return _on_targets(
-            simple,
-            [simple.words[texts.index("-o") + 2]] if texts[-1] != "-o" else [],
-            Actor(Effect.WRITES_INSIDE, "writes to"),
-            ground,
-        )
+        target = [*simple.words[texts.index("-o") + 2 :]][:1]
+        return _on_targets(simple, target, Actor(Effect.WRITES_INSIDE, "writes to"), ground)
+    if base == "tar" and (archive := _packed(simple)) is not None:
+        return _on_targets(simple, archive, Actor(Effect.WRITES_INSIDE, "packs into"), ground)
+    if base == "rsync" and any(text.startswith(("--delete", "--del", "--remove-source")) for text in texts):
+        floor = _deleting(simple, [simple.words[-1]], "deletes in", ground)
+        if floor.rule in (Rule.FLOOR, Rule.OWN_STATE):
+            return floor
     if base.startswith("mkfs"):
-        return _on_targets(
-            simple,
-            _operands(simple, Actor(Effect.DESTRUCTIVE, "", "all")),
-            Actor(Effect.DESTRUCTIVE, "makes anew"),
-            ground,
-        )
+        actor = Actor(Effect.DESTRUCTIVE, "makes anew", "all")
+        return _on_targets(simple, _operands(simple, actor), actor, ground)
+    if base == "chmod" and any(re.fullmatch(r"[ugoa]*[+=]\w*[st]\w*|0?[1-7]\d{3}", text) for text in texts):
+        return unknown(simple.source, "it lets a program run with the rights of its owner", Rule.RIGHTS)
+    if base == "zip" and any(re.match(r"-\w*[mFdUT]|--", text) for text in texts):
+        return unknown(simple.source, "zip may delete files, or run a program")
     if base in ACTORS:
         return _on_targets(simple, _operands(simple, ACTORS[base]), ACTORS[base], ground)
-    return _touching(simple, ground)
+    return None
+
+
+def _packed(simple: Simple) -> list[Word] | None:
+    """The archive that `tar` makes; None when it unpacks, or does more."""
+    words = list(simple.words[1:])
+    letters = words[0].text.lstrip("-") if words and not words[0].text.startswith("--") else ""
+    asking = ASKING_FLAGS["tar"].split()
+    if not re.fullmatch(r"[cvzjJahpf]*c[vzjJahpf]*", letters) or "f" not in letters or len(words) < 2:
+        return None
+    return None if any(word.text.partition("=")[0] in asking or word.dynamic for word in words) else words[1:2]
 
 
 def _below(simple: Simple) -> list[Word]:
@@ -68,9 +101,13 @@ def _operands(simple: Simple, actor: Actor) -> list[Word]:
             skip = word.text in actor.valued.split()
         else:
             words.append(word)
+    if actor.into:
+        words = _into(simple, words)
     match actor.targets:
         case "all":
             return words
+        case "first":
+            return words[:1]
         case "last":
             return words[-1:]
         case "rest":
@@ -78,6 +115,20 @@ def _operands(simple: Simple, actor: Actor) -> list[Word]:
         case "of=":
             return [_behind(word) for word in words if word.text.startswith("of=")]
     return []
+
+
+def _into(simple: Simple, words: list[Word]) -> list[Word]:
+    """The operands with the folder that `-t` names as the last."""
+    for number, word in enumerate(simple.words[1:], 1):
+        name, equals, _ = word.text.partition("=")
+        if re.fullmatch(r"-[a-zA-Z]*t|--target-directory|--target-dir\w*", word.text) and simple.words[number + 1 :]:
+            folder = simple.words[number + 1]
+            return [*(one for one in words if one is not folder), folder]
+        if equals and name.startswith("--target"):
+            return [*words, _behind(word)]
+        if glued := re.fullmatch(r"-[a-zA-SU-Z]*t(\S+)", word.text):
+            return [*words, Word(glued[1], (Piece(glued[1]),), word.dynamic)]
+    return words
 
 
 def _behind(word: Word) -> Word:
@@ -93,28 +144,89 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
         return Finding(part(simple.source, Effect.NETWORK, f"{base} {actor.does}"), Rule.NETWORK)
     if actor.effect is Effect.UNKNOWN:
         return unknown(simple.source, f"it {actor.does}")
-    if actor.effect is Effect.DESTRUCTIVE or base == "mv":
-        finding = _deleting(simple, words, actor.does, ground)
-        if base != "mv" or finding.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.OUTSIDE) or not words:
-            return finding
-        over = [one.path for one in ground.targets(words[-1]) if ground.facts.is_file(one.path)]
-        return finding if over or words[-1].dynamic else writing(simple.source, _all(words, ground), actor.does)
+    if actor.effect is Effect.DESTRUCTIVE:
+        return _deleting(simple, words, actor.does, ground)
+    if base == "mv" and (grave := _gravely(simple, words[:-1], actor.does, ground)):
+        return grave
     if base in ("chmod", "chown", "chgrp") and any(text.startswith(("-R", "--recursive")) for text in _texts(simple)):
         floor = _deleting(simple, words, actor.does, ground)
         if floor.rule is Rule.FLOOR:
             return floor
     found = _all(words, ground)
+    if actor.into and (taken := _taking(base, simple, words, ground)):
+        return taken
     if len(found) < len(words):
         shown = tuple(word.source for word in words)
-        return Finding(
-            part(simple.source, Effect.UNKNOWN, f"it {actor.does} places that are known only when it runs", shown),
-            Rule.DYNAMIC,
-        )
-    return (
+        reason = f"it {actor.does} places that are known only when it runs"
+        return Finding(part(simple.source, Effect.UNKNOWN, reason, shown), Rule.DYNAMIC)
+    judged = (
         writing(simple.source, found, actor.does)
         if found
-        else Finding(part(simple.source, actor.effect, f"it {actor.does}"), Rule.WRITES)
+        else Finding(part(simple.source, Effect.WRITES_INSIDE, f"it {actor.does}"), Rule.WRITES)
     )
+    if judged.rule is Rule.WRITES and actor.effect is RIGHTFUL:
+        return Finding(judged.part, Rule.RIGHTS)
+    over = found if base != "mv" else _all(words[-1:], ground)
+    return judged if judged.rule is not Rule.WRITES else _overwriting(base, simple, over, ground) or judged
+
+
+def _gravely(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding | None:
+    """What is moved away is gone from where it was."""
+    finding = _deleting(simple, words, does, ground) if words else None
+    grave = (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.OUTSIDE)
+    return finding if finding and finding.rule in grave else None
+
+
+def _taking(base: str, simple: Simple, words: list[Word], ground: Ground) -> Finding | None:
+    """What `cp`, `mv`, `ln` and `install` take, and what it becomes in a folder."""
+    operands = _into(simple, _operands(simple, Actor(Effect.WRITES_INSIDE, "", "all", ACTORS[base].valued)))
+    if "-d" in _texts(simple) and base == "install":
+        return None
+    sources, last = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, None)
+    taken = _all(sources, ground)
+    if base == "ln" and last is not None:
+        taken += [one for word in sources for one in _linked(word, last, ground)]
+    read = reading(simple.source, taken, None)
+    if read.rule in (Rule.SECRET, Rule.OUTSIDE):
+        return Finding(part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
+    if base == "ln" and (later := [one for one in taken if one.place is Place.RUNS_LATER]):
+        reason = f"{later[0].shown} is run or obeyed by other programs later"
+        return Finding(part(simple.source, Effect.WRITES_INSIDE, reason), Rule.LATER)
+    if any(word.text.endswith(("/.", "/..")) for word in sources):
+        reason = "it copies all that is in a folder, hidden files too"
+        return unknown(simple.source, reason, Rule.DYNAMIC)
+    made = [made for word in sources for made in _made_in(word, last, ground)]
+    judged = writing(simple.source, made, ACTORS[base].does) if made else None
+    if judged and judged.rule is not Rule.WRITES:
+        return judged
+    return _overwriting(base, simple, made, ground)
+
+
+def _linked(word: Word, link: Word, ground: Ground) -> list[Found]:
+    """Where a symbolic link leads: seen from the folder that it is in."""
+    folder = link.text if _is_folder(link, ground) else os.path.dirname(link.text)
+    return ground.find(os.path.join(folder, word.text)) if word.value and "\0" not in word.text else []
+
+
+def _made_in(word: Word, folder: Word | None, ground: Ground) -> list[Found]:
+    """What a source is called in the folder that it is put into; nothing when it is put into none."""
+    if word.dynamic or (folder is not None and not _is_folder(folder, ground)):
+        return []
+    names = ground.names(word) or [word.text]
+    base = folder.text if folder else "."
+    return [one for name in names for one in ground.find(os.path.join(base, os.path.basename(name.rstrip("/"))))]
+
+
+def _is_folder(word: Word, ground: Ground) -> bool:
+    if word.text.endswith("/") or word.text in (".", "..", "~"):
+        return True
+    return any(ground.facts.matches("*", one.path) for one in ground.targets(word))
+
+
+def _overwriting(base: str, simple: Simple, found: list[Found], ground: Ground) -> Finding | None:
+    """A file that is there is replaced. Some programs add to it, or change only what is told of it."""
+    keeps = {"-n", "--no-clobber", "-a", "--append"} & set(_texts(simple)) or base in ("touch", "mkdir", "chmod", "zip")
+    return None if keeps or base == "sed" else overwriting(simple.source, found, ground.facts)
 
 
 def _texts(simple: Simple) -> list[str]:
@@ -144,19 +256,38 @@ def _deleting(simple: Simple, words: list[Word], does: str, ground: Ground) -> F
     return Finding(part(simple.source, Effect.DESTRUCTIVE, reason, shown), Rule.DESTROYS)
 
 
-def _git(simple: Simple, texts: list[str]) -> Finding | None:
-    rest = list(texts)
+def _git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
+    rest, plain = list(texts), True
     while rest and rest[0].startswith("-"):
         flag = rest.pop(0)
+        plain = plain and flag in ("--no-pager", "-P")
         if flag in ("-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--config-env") and rest:
             rest.pop(0)
     if not rest:
         return None
     if why := actors.git_destroys(rest):
         return Finding(part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
-    if rest[0] in actors.NETWORK_COMMANDS["git"].split() or rest[:2] in (["remote", "update"], ["submodule", "update"]):
+    if rest[0] in actors.NETWORK_COMMANDS["git"].split() or rest[:2] in actors.GIT_REACHES:
         return Finding(part(simple.source, Effect.NETWORK, f"git {rest[0]} reaches the network"), Rule.NETWORK)
+    if own := _touching(simple, ground):
+        return own
+    if plain and actors.git_works(rest) and not _checks_out_files(rest, ground) and not _are_dynamic(simple):
+        return Finding(part(simple.source, Effect.UNKNOWN, f"git {rest[0]} changes the repository"), Rule.ORDINARY)
     return None
+
+
+def _are_dynamic(simple: Simple) -> bool:
+    """Whether a word is known only when it runs. What a commit is told is only text."""
+    return any(word.dynamic and not word.quoted for word in simple.words)
+
+
+def _checks_out_files(words: list[str], ground: Ground) -> bool:
+    """`git checkout NAME` throws away changes, when it is the name of a file or folder."""
+    names = [word for word in words[1:] if not word.startswith("-")]
+    if words[0] not in ("checkout", "switch") or set(words) & {"-b", "-c", "--create"}:
+        return False
+    there = [one.path for name in names for one in ground.find(name)]
+    return len(names) != 1 or any(ground.facts.is_file(path) or ground.facts.matches("*", path) for path in there)
 
 
 def _touching(simple: Simple, ground: Ground) -> Finding | None:

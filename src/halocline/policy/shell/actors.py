@@ -1,23 +1,31 @@
 """What programs do that do more than read: where their targets stand, and what kind of effect they have.
 
-These tables are for telling a person and for raising a decision. Nothing is allowed because it is missing here.
+These tables are for telling a person and for raising a decision. Nothing is allowed because it is missing here: that is
+`ordinary_programs`.
 """
 
+import re
 from dataclasses import dataclass
 
 from halocline.protocol.rules import Effect
 
+RIGHTFUL = Effect.WRITES_OUTSIDE
+"""Of what changes whom files belong to, and what they may do."""
 DESTROYS, WRITES, NETWORK, UNKNOWN = Effect.DESTRUCTIVE, Effect.WRITES_INSIDE, Effect.NETWORK, Effect.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """`targets` says which operands are changed: all, last, rest, none, or of `of=`. `valued` flags take a word."""
+    """`targets` says which operands are changed: all, first, last, rest, none, or of `of=`. `valued` flags take a word.
+
+    With `into`, `-t FOLDER` names the target instead, and the names of the others are made in it.
+    """
 
     effect: Effect
     does: str
     targets: str = "none"
     valued: str = ""
+    into: bool = False
 
 
 ACTORS: dict[str, Actor] = {
@@ -30,24 +38,30 @@ ACTORS: dict[str, Actor] = {
     "parted": Actor(DESTROYS, "changes disks", "all"),
     "truncate": Actor(DESTROYS, "cuts", "all", "-s -r"),
     "dd": Actor(DESTROYS, "writes to", "of="),
-    "mv": Actor(WRITES, "moves", "all", "-t -S"),
-    "cp": Actor(WRITES, "copies to", "last", "-t -S"),
-    "ln": Actor(WRITES, "links", "last", "-t -S"),
-    "install": Actor(WRITES, "copies to", "last", "-m -o -g -t"),
+    "mv": Actor(WRITES, "moves", "all", "-S --suffix", into=True),
+    "cp": Actor(WRITES, "copies to", "last", "-S --suffix", into=True),
+    "ln": Actor(WRITES, "links", "last", "-S --suffix", into=True),
+    "install": Actor(WRITES, "copies to", "last", "-m -o -g -S --mode --owner --group", into=True),
     "mkdir": Actor(WRITES, "makes", "all", "-m"),
     "mkfifo": Actor(WRITES, "makes", "all", "-m"),
     "touch": Actor(WRITES, "makes or dates", "all", "-d -t -r"),
     "tee": Actor(WRITES, "writes to", "all"),
-    "split": Actor(WRITES, "writes to", "last", "-b -l -n -a"),
-    "patch": Actor(WRITES, "changes files", "none"),
+    "split": Actor(WRITES, "writes to", "rest", "-b -l -n -a"),
+    "patch": Actor(UNKNOWN, "changes the files that a patch names"),
     "chmod": Actor(WRITES, "changes rights of", "rest"),
-    "chown": Actor(WRITES, "changes the owner of", "rest"),
-    "chgrp": Actor(WRITES, "changes the group of", "rest"),
-    "unzip": Actor(WRITES, "unpacks", "none"),
-    "tar": Actor(WRITES, "packs or unpacks", "none"),
+    "chown": Actor(RIGHTFUL, "changes the owner of", "rest"),
+    "chgrp": Actor(RIGHTFUL, "changes the group of", "rest"),
+    "setfacl": Actor(RIGHTFUL, "changes rights of", "rest"),
+    "setcap": Actor(RIGHTFUL, "gives rights to", "rest"),
+    "chattr": Actor(RIGHTFUL, "changes rights of", "rest"),
+    "unzip": Actor(UNKNOWN, "unpacks files that an archive names"),
+    "tar": Actor(UNKNOWN, "unpacks files that an archive names"),
+    "zip": Actor(WRITES, "packs", "first"),
     "gzip": Actor(WRITES, "packs", "all"),
     "gunzip": Actor(WRITES, "unpacks", "all"),
-    "crontab": Actor(DESTROYS, "changes what runs later"),
+    "bzip2": Actor(WRITES, "packs", "all"),
+    "xz": Actor(WRITES, "packs", "all"),
+    "zstd": Actor(WRITES, "packs", "all"),
     "kill": Actor(UNKNOWN, "ends processes"),
     "pkill": Actor(UNKNOWN, "ends processes"),
     "killall": Actor(UNKNOWN, "ends processes"),
@@ -164,7 +178,39 @@ GIT_DESTROYS_WITH = {
     "worktree": ("remove", "prune"),
     "push": ("-f", "--force", "--delete", "--mirror"),
 }
-RIGHTS = frozenset({"sudo", "su", "doas", "pkexec", "runas"})
+GIT_REACHES = (
+    *(["remote", "update"], ["remote", "show"], ["remote", "prune"], ["remote", "add"], ["remote", "set-url"]),
+    *(["submodule", "update"], ["submodule", "add"], ["submodule", "sync"], ["archive", "--remote"], ["remote", "-u"]),
+)
+"""First words of git with which it asks another machine, or will."""
+GIT_WORKS = {
+    "add": "-A --all -u --update -N --intent-to-add -v -n --dry-run -- --renormalize --chmod -p",
+    "commit": "-m --message -a --all -q -v -s --signoff --allow-empty --no-edit --amend --fixup --squash --author "
+    "--date --dry-run --short -- --porcelain --only -o -i --include --trailer --reset-author",
+    "branch": "-a -r -v -l --list --show-current --merged --no-merged --contains --sort --format -u -t "
+    "--set-upstream-to --track --no-track -m --move -c --copy",
+    "checkout": "-b --track -t --no-track -q",
+    "switch": "-c --create -q --track -t -",
+    "tag": "-a -m -l --list -n --sort --message --annotate --contains --points-at",
+    "merge": "--no-ff --ff-only --ff -m --no-edit --abort --continue -q --squash --no-commit",
+    "cherry-pick": "-x --abort --continue -n --no-commit --skip",
+    "revert": "--no-edit --abort --continue -n --no-commit",
+    "init": "-q -b --initial-branch --bare",
+    "notes": "-m",
+    "describe": "--tags --always --dirty --long --abbrev --match --all",
+    "mv": "-v -k -n",
+}
+"""Git's commands that are ordinary work, with the flags that leave them so."""
+RIGHTS = frozenset(
+    {"sudo", "su", "doas", "pkexec", "runas", "runuser", "sg", "setpriv", "newgrp", "nsenter", "unshare", "chroot"}
+    | {"capsh", "gosu", "su-exec", "setuidgid", "chpst", "machinectl", "bwrap", "firejail", "fakeroot", "proot"}
+    | {"passwd", "useradd", "usermod", "userdel", "groupadd", "visudo", "mount", "umount", "insmod", "modprobe"}
+)
+PERSISTS = frozenset(
+    {"at", "batch", "crontab", "systemctl", "systemd-run", "service", "launchctl", "nohup", "setsid", "daemonize"}
+    | {"screen", "tmux", "disown", "start-stop-daemon", "update-rc.d", "chkconfig", "anacron", "pm2", "supervisorctl"}
+)
+"""They start what goes on when the task has ended, or begins later."""
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish"})
 INTERPRETERS = frozenset(
     [
@@ -197,3 +243,18 @@ def git_destroys(words: list[str]) -> str:
     if name in GIT_DESTROYS:
         return GIT_DESTROYS[name]
     return "discards work" if any(word in GIT_DESTROYS_WITH.get(name, ()) for word in rest) else ""
+
+
+def git_works(words: list[str]) -> bool:
+    """Whether a git command is ordinary work: it adds to the history, or looks, and runs nothing that it names."""
+    flags = GIT_WORKS.get(words[0])
+    if flags is None:
+        return False
+    known = flags.split()
+    given = [word.partition("=")[0] for word in words[1:] if word.startswith("-")]
+    return all(flag in known or _are_known(flag, known) for flag in given)
+
+
+def _are_known(letters: str, known: list[str]) -> bool:
+    """Whether several letters behind one dash are all known."""
+    return bool(re.fullmatch(r"-[a-zA-Z]{2,}", letters)) and all(f"-{letter}" in known for letter in letters[1:])

@@ -11,6 +11,7 @@ from halocline.policy.shell import wrappers
 from halocline.policy.shell.feeding import executed, piped
 from halocline.policy.shell.findings import Analysis, Finding, Rule, part
 from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.ordinary_work import rule_of_variables
 from halocline.policy.shell.parse import NotUnderstood, parse
 from halocline.policy.shell.program import judge_program
 from halocline.policy.shell.redirects import judge_redirect
@@ -195,7 +196,7 @@ class _Judge:
         assigned = _assigned(simple)
         if not simple.words:
             reason = "it sets variables" if simple.assignments else ""
-            rule = Rule.UNKNOWN if simple.assignments else Rule.READS
+            rule = rule_of_variables(simple.assignments) if simple.assignments else Rule.READS
             return Finding(part(simple.source, Effect.UNKNOWN, reason), rule, None if reason else ""), ground
         wrapped = wrappers.unwrap(simple)
         if wrapped and simple.words[0].source == "find" and (form := executed(simple, ground)):
@@ -205,9 +206,10 @@ class _Judge:
         else:
             finding, after = judge_program(simple, ground)
         if assigned is None:
-            stricter = max((finding.rule, Rule.UNKNOWN), key=lambda rule: _STRICTNESS[rule])
+            stricter = max((finding.rule, rule_of_variables(simple.assignments)), key=lambda rule: _STRICTNESS[rule])
             effect = Effect.UNKNOWN if finding.rule is Rule.READS else finding.part.effect
-            reason = finding.part.reason or "it sets variables for the program that may change what it does"
+            mild = stricter is finding.rule and finding.part.reason
+            reason = mild or "it sets variables for the program that may change what it does"
             return Finding(part(simple.source, effect, reason, finding.part.targets), stricter), after
         if finding.canonical is not None and assigned:
             finding = Finding(finding.part, finding.rule, f"{assigned}{finding.canonical}")

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Found, is_device
+from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.rules import Effect, Place
 
+SCRATCH = (".log", ".out", ".err", ".tmp", ".pid")
+"""Endings of files that are made to be written over."""
 OWN = "Halocline's own files are not touched by tools"
 
 
@@ -60,5 +63,15 @@ def writing(source: str, found: Sequence[Found], does: str) -> Finding:
         return Finding(part(source, Effect.WRITES_INSIDE, f"{secret.shown} may hold secrets", targets), Rule.SECRET)
     if later := _first(found, Place.RUNS_LATER):
         reason = f"{later.shown} is run or obeyed by other programs later"
-        return Finding(part(source, Effect.WRITES_INSIDE, reason, targets), Rule.SECRET)
+        return Finding(part(source, Effect.WRITES_INSIDE, reason, targets), Rule.LATER)
     return Finding(part(source, Effect.WRITES_INSIDE, f"it {does} {', '.join(targets[:3])}", targets), Rule.WRITES)
+
+
+def overwriting(source: str, found: Sequence[Found], facts: ShellFacts) -> Finding | None:
+    """A command that writes over files; None when none of them is there."""
+    over = [one for one in found if facts.is_file(one.path) and not one.path.endswith(SCRATCH)]
+    if not over:
+        return None
+    targets = tuple(dict.fromkeys(one.shown for one in over))
+    reason = f"it overwrites {', '.join(targets[:3])}"
+    return Finding(part(source, Effect.DESTRUCTIVE, reason, targets), Rule.DESTROYS)

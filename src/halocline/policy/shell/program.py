@@ -33,7 +33,7 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     if (denied := steering(simple)) is not None:
         return denied, ground
     finding, after = _judged(simple, ground)
-    if finding.rule in (Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
+    if finding.rule in (Rule.ORDINARY, Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
         finding = _naming_secrets(simple, ground, finding)
     return finding, after
 

@@ -4,13 +4,14 @@ import shlex
 
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground, is_free
-from halocline.policy.shell.places import reading, writing
+from halocline.policy.shell.places import overwriting, reading, writing
 from halocline.policy.shell.render import render
 from halocline.policy.shell.tree import Redirect
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import Effect
 
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
+_OVERWRITES = frozenset({">", ">|", "&>", ">&"})
 
 
 def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
@@ -34,7 +35,10 @@ def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
         return Finding(part(source, Effect.UNKNOWN, why.text), Rule.DYNAMIC)
     if operator == "<":
         return reading(source, found, form)
-    return writing(source, found, "writes to")
+    written = writing(source, found, "writes to")
+    if written.rule is not Rule.WRITES or operator not in _OVERWRITES:
+        return written
+    return overwriting(source, found, ground.facts) or written
 
 
 def _unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:

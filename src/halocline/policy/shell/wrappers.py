@@ -5,8 +5,10 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from halocline.policy.shell.actors import RIGHTS, SHELLS
+from halocline.policy.shell.actors import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.findings import Rule
+from halocline.policy.shell.ordinary_programs import CHECKERS
+from halocline.policy.shell.ordinary_work import rule_of_variables
 from halocline.policy.shell.tree import Piece, Redirect, Simple, Word
 
 _TIME = re.compile(r"\d+(\.\d+)?[smhd]?")
@@ -17,25 +19,56 @@ _TAKES_VALUE = {
     "timeout": "-s -k --signal --kill-after",
     "nice": "-n --adjustment",
     "ionice": "-c -n -p",
-    "env": "-u --unset -C --chdir -S --split-string",
+    "env": "-u --unset -C --chdir",
     "xargs": "-a -d -E -I -i -L -l -n -P -s --arg-file --delimiter --max-args --max-procs --replace --max-lines",
     "sudo": "-u -g -h -p -C -T -D -R -U --user --group --host --prompt --chdir --chroot",
     "doas": "-u -C",
+    "runuser": "-u -g -G -s --user --group --shell",
+    "setpriv": "--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig",
+    "unshare": "-S -G --setuid --setgid --root --wd",
+    "nsenter": "-t -S -G --target --setuid --setgid",
+    "systemd-run": "-u -p -E -G --unit --property --setenv --on-active --on-calendar --uid --gid --slice",
     "stdbuf": "-i -o -e --input --output --error",
     "watch": "-n --interval",
     "exec": "-a",
     "chronic": "",
     "time": "-f -o --format --output",
     "parallel": "-j -n -P --jobs",
-    "flock": "-w -E --timeout",
+    "flock": "-w -E --timeout --wait --conflict-exit-code",
     "taskset": "-p",
+    "strace": "-o -e -p -s -P -u -E -I -O -S -X -a -b",
+    "ltrace": "-o -e -p -s -u -n -l -a",
+    "valgrind": "",
+    "xvfb-run": "-n -s -f -e -w --server-args",
+    "uv run": "--with --with-editable --with-requirements --env-file --extra --group --python -p --package --project "
+    "--directory --index --default-index --no-extra --no-group --only-group -m --module",
+    "poetry run": "",
+    "conda run": "-n -p --name --prefix --cwd",
+    "entr": "",
 }
-_FIRST_IS_OWN = frozenset({"timeout", "flock", "chroot", "taskset"})
+_FIRST_IS_OWN = frozenset({"timeout", "flock", "chroot", "taskset", "sg", "gosu", "su-exec", "setuidgid"})
 _TRANSPARENT = frozenset({"timeout", "nice", "time", "command", "builtin", "env"})
-_WRAPPERS = frozenset(
-    {*_TAKES_VALUE, "nohup", "setsid", "command", "builtin", "chroot", "busybox", "unbuffer", "caffeinate", "pkexec"}
+_RUNNERS = frozenset(
+    {"uv run", "poetry run", "pipenv run", "hatch run", "pdm run", "rye run", "bundle exec", "pnpm exec", "yarn exec"}
+    | {"mise exec", "asdf exec", "conda run", "mamba run", "micromamba run"}
 )
+"""They run a program of the project's environment."""
+_LEAVE_IT_SO = frozenset(
+    {*_TRANSPARENT, *_RUNNERS, "ionice", "stdbuf", "unbuffer", "caffeinate", "chronic", "busybox", "toybox", "strace"}
+    | {"ltrace", "valgrind", "xvfb-run", "taskset", "chrt", "numactl", "prlimit", "setarch", "ccache", "sccache"}
+    | {"cross-env", "dotenv", "nyc", "c8", "rlwrap", "flock"}
+)
+"""What they run does no more and no less than it would without them."""
+_WRAPPERS = frozenset({*_TAKES_VALUE, *_LEAVE_IT_SO, *RIGHTS, "nohup", "setsid", "daemonize", "systemd-run", "disown"})
+_SHELL_TEXT = frozenset({"script", "su", "sg", "runuser", "flock", "xvfb-run"})
+"""Behind `-c` they take a text for a shell."""
+_ELSEWHERE = frozenset({"-C", "--chdir", "--directory", "--project", "--cwd", "--wd", "--root", "-D", "-R", "--chroot"})
+_FETCHES = frozenset({"--with", "--with-editable", "--with-requirements", "--index", "--default-index", "--refresh"})
 _RUNS_ITS_WORDS = frozenset({"watch", "parallel"})
+_FEEDS = frozenset({"xargs", "entr"})
+_FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
+_HERE = Word(".", (Piece("."),))
+_PLACEHOLDER = re.compile(r"\{(/|//|\.|/\.)?\}")
 FED = "its arguments are known only when it runs"
 
 
@@ -60,11 +93,46 @@ def unwrap(simple: Simple) -> Wrapped | None:
         return _shell(simple)
     if name == "eval":
         return _eval(simple)
-    if name == "find":
-        return _find(simple)
+    if name == "trap":
+        return _trap(simple)
+    if name in ("find", "fd", "fdfind"):
+        return _find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
+    if name in _SHELL_TEXT and (text := _text_behind(simple)):
+        return Wrapped(
+            simple.source, script=text, rule=_added(name, [simple.words[0]])[0], reason=f"{name} runs a text"
+        )
+    if f"{name} {_value(simple, 1)}" in _RUNNERS:
+        name = f"{name} {_value(simple, 1)}"
     if name not in _WRAPPERS or (name == "command" and _value(simple, 1) in ("-v", "-V")):
         return None
-    return _wrapper(name, simple)
+    return _split(simple) if name == "env" and _splits(simple) else _wrapper(name, simple)
+
+
+def _text_behind(simple: Simple) -> str:
+    """The text for a shell behind `-c`; empty when there is none, or it is known only when it runs."""
+    for at, word in enumerate(simple.words[1:], 1):
+        if re.fullmatch(r"-[a-z]*c|--command|--session-command", word.text):
+            return _value(simple, at + 1)
+        if word.text.startswith(("--command=", "--session-command=")):
+            return word.text.partition("=")[2]
+    return ""
+
+
+def _trap(simple: Simple) -> Wrapped | None:
+    text = _value(simple, 1)
+    if len(simple.words) < 3 or text in ("", "-"):
+        return None
+    return Wrapped(simple.source, script=text, rule=Rule.ORDINARY, reason="it runs a text when the shell ends")
+
+
+def _splits(simple: Simple) -> bool:
+    return any(re.match(r"-[a-z]*S|--split-string", word.text) for word in simple.words[1:])
+
+
+def _split(simple: Simple) -> Wrapped:
+    """`env -S TEXT`: the text is split into words, of which the program is one."""
+    text = " ".join(re.sub(r"^(-[a-z]*S|--split-string=?)", "", word.text) for word in simple.words[1:])
+    return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env makes a command of a text")
 
 
 def _value(simple: Simple, at: int) -> str:
@@ -76,6 +144,8 @@ def _shell(simple: Simple) -> Wrapped | None:
     flags, rest = [], list(simple.words[1:])
     while rest and (rest[0].value or "").startswith(("-", "+")):
         flags.append(rest.pop(0).value or "")
+        if re.fullmatch(r"[-+][a-z]*[oO]", flags[-1]) and rest:
+            rest.pop(0)
     runs = any(not flag.startswith("--") and "c" in flag for flag in flags)
     if runs and rest:
         if rest[0].value is None:
@@ -105,20 +175,22 @@ def _eval(simple: Simple) -> Wrapped:
     return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason=reason)
 
 
-def _find(simple: Simple) -> Wrapped | None:
-    """What `find` runs for each name; nothing here says which names those are."""
+def _find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
+    """What `find` or `fd` runs for each name; nothing here says which names those are."""
     texts = [word.text for word in simple.words]
-    at = next((i for i, text in enumerate(texts) if text in ("-exec", "-execdir", "-ok", "-okdir")), None)
+    at = next((i for i, text in enumerate(texts) if text.partition("=")[0] in runs), None)
     if at is None:
         return None
     end = next((i for i in range(at + 1, len(texts)) if texts[i] in (";", "+")), len(texts))
-    start = simple.words[1] if at > 1 and not texts[1].startswith(("-", "(", "!")) else Word(".", (Piece("."),))
-    inner = tuple(found_in(start) if word.text == "{}" else word for word in simple.words[at + 1 : end])
-    if not inner:
+    start = simple.words[1] if at > 1 and not texts[1].startswith(("-", "(", "!")) else _HERE
+    names = found_in(start if texts[0] == "find" else _HERE)
+    inner = tuple(names if _PLACEHOLDER.fullmatch(word.text) else word for word in simple.words[at + 1 : end])
+    if texts[0] != "find" and names not in inner:
+        inner = (*inner, names)
+    if not inner or inner == (names,):
         return None
-    return Wrapped(
-        simple.source, inner, rule=Rule.DYNAMIC, reason=f"it runs {inner[0].source} for each name that it finds"
-    )
+    rule = Rule.ORDINARY if inner[0].text in CHECKERS else Rule.DYNAMIC
+    return Wrapped(simple.source, inner, rule=rule, reason=f"it runs {inner[0].source} for each name that it finds")
 
 
 def found_in(start: Word) -> Word:
@@ -128,7 +200,8 @@ def found_in(start: Word) -> Word:
 
 
 def _wrapper(name: str, simple: Simple) -> Wrapped | None:
-    values, rest, own = _TAKES_VALUE.get(name, "").split(), list(simple.words[1:]), [simple.words[0]]
+    values, rest = _TAKES_VALUE.get(name, "").split(), list(simple.words[1:])
+    own = [simple.words[0], *(rest.pop(0) for _ in name.split()[1:])]
     while rest and rest[0].source.startswith("-"):
         own.append(rest.pop(0))
         if own[-1].text == "--":
@@ -137,13 +210,17 @@ def _wrapper(name: str, simple: Simple) -> Wrapped | None:
             own.append(rest.pop(0))
     if name in _FIRST_IS_OWN and rest:
         own.append(rest.pop(0))
-    while name in ("env", "sudo", "doas") and rest and _SETS.match(rest[0].source):
+    while name in ("env", "sudo", "doas", "cross-env", "busybox") and rest and _SETS.match(rest[0].source):
         own.append(rest.pop(0))
     if not rest:
         return None
+    rule, reason = _added(name, own)
+    if rule is Rule.DYNAMIC and name in _FEEDS and rest[0].text in CHECKERS:
+        rule = Rule.ORDINARY
+    if name == "uv run" and rest[0].text.endswith(".py"):
+        rest.insert(0, Word("python", (Piece("python"),)))
     inner = tuple(rest)
     source = " ".join(word.source for word in inner)
-    rule, reason = _added(name, own)
     if name in _RUNS_ITS_WORDS:
         return Wrapped(
             source,
@@ -158,11 +235,27 @@ def _wrapper(name: str, simple: Simple) -> Wrapped | None:
 
 def _added(name: str, own: list[Word]) -> tuple[Rule | None, str]:
     """What a wrapper with these words adds; nothing when it is known to change only how long or how loud."""
+    texts = [word.value or "?" for word in own[1:]]
     if name in RIGHTS:
         return Rule.RIGHTS, "it runs with other rights"
-    if name == "xargs":
+    if name in PERSISTS:
+        return Rule.LATER, "it goes on when the task has ended"
+    if name in _FEEDS:
         return Rule.DYNAMIC, FED
-    texts = [word.value or "?" for word in own[1:]]
+    if _is_plain(name, own, texts):
+        return None, ""
+    flags = {text.partition("=")[0] for text in texts}
+    if flags & _FETCHES and name in _RUNNERS:
+        return Rule.NETWORK, f"{name} fetches packages"
+    if flags & _ELSEWHERE and name not in ("strace", "nice"):
+        return Rule.DYNAMIC, f"{name} runs it in another folder"
+    if name in _LEAVE_IT_SO and all(word.value is not None for word in own):
+        sets = tuple((word.text.partition("=")[0], word) for word in own[1:] if _SETS.match(word.source))
+        return rule_of_variables(sets), f"{name} changes how the command runs"
+    return Rule.UNKNOWN, f"{name} changes how the command runs"
+
+
+def _is_plain(name: str, own: list[Word], texts: list[str]) -> bool:
     match name:
         case "timeout":
             plain = len(texts) == 1 and bool(_TIME.fullmatch(texts[0]))
@@ -174,4 +267,4 @@ def _added(name: str, own: list[Word]) -> tuple[Rule | None, str]:
             plain = texts in ([], ["-p"])
         case _:
             plain = name in _TRANSPARENT and not texts
-    return (None, "") if plain and own[0].source == name else (Rule.UNKNOWN, f"{name} changes how the command runs")
+    return plain and own[0].source == name

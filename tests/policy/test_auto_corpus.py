@@ -1,0 +1,135 @@
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.policy.gate import Posture, decide
+from halocline.ports.tool import Summary
+from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.rules import Verdict
+
+FOLDER = Path(__file__).parent / "auto"
+ASKS = tomllib.loads((FOLDER / "asks.toml").read_text(encoding="utf-8"))
+WORKS = tomllib.loads((FOLDER / "works.toml").read_text(encoding="utf-8"))
+FILES = (
+    *("a.txt", "b.txt", "a.json", "src/main.py", "src/index.js", "mypackage/__main__.py", "build.sh", ".gitattributes"),
+    *("node_modules/.bin/tsc", "node_modules/.bin/eslint", ".venv/bin/activate", "big.txt", ".git/hooks/x"),
+)
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("auto") / "w"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    (folder / "package.json").write_text('{"scripts": {"build": "x", "test": "x", "lint": "x", "deploy": "x"}}')
+    for name in FILES:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x\n")
+    return folder
+
+
+def verdict(command, workspace):
+    posture = Posture(workspace, workspace.parent / "home", Mode.ACT, ApprovalMode.AUTO, facts=LocalShellFacts({}))
+    return decide(Summary(command, ToolKind.EXECUTE, command=command), posture).verdict
+
+
+@pytest.mark.parametrize("kind", ASKS)
+def test_auto_mode_asks_about_every_form(kind, workspace):
+    assert [one for one in ASKS[kind]["commands"] if verdict(one, workspace) is Verdict.ALLOW] == []
+
+
+@pytest.mark.parametrize("kind", WORKS)
+def test_auto_mode_lets_ordinary_work_run(kind, workspace):
+    assert [one for one in WORKS[kind]["commands"] if verdict(one, workspace) is not Verdict.ALLOW] == []
+
+
+def test_the_corpus_is_large_enough():
+    assert sum(len(kind["commands"]) for kind in ASKS.values()) >= 500
+    assert sum(len(kind["commands"]) for kind in WORKS.values()) >= 250
+
+
+WRAPPERS = (
+    *(
+        "env {}",
+        "env A=1 {}",
+        "env -i {}",
+        "env -u X {}",
+        "env -S '{}'",
+        "env --split-string='{}'",
+        "command {}",
+        "nohup {}",
+    ),
+    *("setsid {}", "timeout 5 {}", "timeout -k 1 5 {}", "nice -n 5 {}", "ionice -c 3 {}", "stdbuf -oL {}", "time {}"),
+    *("busybox {}", "toybox {}", "strace -f -o t {}", "ltrace {}", "valgrind {}", "unbuffer {}", "chronic {}"),
+    *(
+        "xvfb-run -a {}",
+        "flock f {}",
+        "flock f -c '{}'",
+        "script -qc '{}' t",
+        "watch {}",
+        "watch -n 1 '{}'",
+        "taskset 1 {}",
+    ),
+    *("uv run {}", "poetry run {}", "pipenv run {}", "bundle exec {}", "pnpm exec {}", "conda run -n x {}", "sudo {}"),
+    *(
+        "doas {}",
+        "runuser -u x {}",
+        "su -c '{}'",
+        "sg x -c '{}'",
+        "setpriv --reuid 0 {}",
+        "unshare -r {}",
+        "chroot . {}",
+    ),
+    *("nsenter -t 1 {}", "systemd-run {}", "sh -c '{}'", "bash -ec '{}'", "bash -o pipefail -c '{}'", "eval '{}'"),
+    *("trap '{}' EXIT", "ls | xargs {}", "xargs -I% {} %", "ls | entr {}", "parallel {} ::: x", "find . -exec {} \\;"),
+    *("find . -execdir {} +", "find . -ok {} \\;", "fd -x {}", "fd -X {}", "fd --exec-batch {}", "git bisect run {}"),
+    *("git submodule foreach '{}'", "git rebase -x '{}' HEAD", "git -c alias.x='!{}' x", "ssh h {}", "at now <<< '{}'"),
+    *(
+        "echo '{}' | sh",
+        "bash <<< '{}'",
+        "bash <<E\n{}\nE",
+        "$({})",
+        "ls $({})",
+        "({})",
+        "{{ {}; }}",
+        "f() {{ {}; }}; f",
+    ),
+    *(
+        "if true; then {}; fi",
+        "for x in 1; do {}; done",
+        "ls && {}",
+        "ls || {}",
+        "ls; {}",
+        "ls & {}",
+        "! {}",
+        "cross-env A=1 {}",
+    ),
+    *(
+        "nyc {}",
+        "unknown-program {}",
+        "./unknown.sh {}",
+        "make SHELL='{}'",
+        "X=1 {}",
+        "PAGER='{}' git log",
+        "coproc {}",
+    ),
+)
+DEEDS = ("rm a.txt", "curl x", "sudo ls", "git push", "crontab x", "tar xf x.tar", "pip install x", "python -c 1")
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_no_wrapper_hides_what_it_runs(wrapper, workspace):
+    commands = [wrapper.format(deed) for deed in DEEDS]
+    assert [one for one in commands if verdict(one, workspace) is Verdict.ALLOW] == []
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    ["{}", "timeout 60 {}", "env A=1 {}", "nice {}", "time {}", "uv run {}", "sh -c '{}'", "cd src && {}", "({})"],
+)
+def test_a_harmless_wrapper_adds_no_question(wrapper, workspace):
+    commands = [wrapper.format(work) for work in ("pytest -q", "make", "mkdir x", "ruff check .", "npm test")]
+    assert [one for one in commands if verdict(one, workspace) is not Verdict.ALLOW] == []
