@@ -134,3 +134,19 @@ async def test_a_success_in_between_starts_the_count_of_failures_anew(journey):
     good = Turn(calls=(shell("true"),))
     await journey.run(FAILURE, FAILURE, good, FAILURE, FAILURE, DONE)
     assert end(journey) == (StopReason.END_TURN, "")
+
+
+OUTSIDE = Turn(calls=(Call("read_file", {"path": "hidden/x"}),))
+
+
+async def test_calls_that_are_refused_count_as_calls_that_fail_do(journey):
+    journey.write(".haloclineignore", "hidden/\n")
+    await journey.run(OUTSIDE, FAILURE, OUTSIDE, FAILURE, DONE)
+    assert end(journey) == (StopReason.MAX_TURN_REQUESTS, "failures")
+
+
+async def test_the_same_call_in_another_order_of_words_is_the_same(journey):
+    turns = [{"path": "a.txt", "task_progress": f"- [ ] step {number}"} for number in range(6)]
+    same = [dict(reversed(one.items())) if number % 2 else one for number, one in enumerate(turns)]
+    await journey.run(*(Turn(calls=(Call("read_file", one),)) for one in same), DONE)
+    assert end(journey) == (StopReason.MAX_TURN_REQUESTS, "repetition")

@@ -110,8 +110,18 @@ def test_failures_count_in_a_row_and_a_success_ends_the_row():
     assert fold(numbered(STARTED, PROMPT, REPLY, failed, ended("b"))).failures_in_row == 0
 
 
-def test_a_rejection_is_no_failure():
-    assert fold(numbered(STARTED, PROMPT, REPLY, ended("a", ev.CallStatus.REJECTED))).failures_in_row == 0
+def test_what_the_policy_refuses_is_a_failure_and_what_a_person_refuses_is_none():
+    refused = ended("a", ev.CallStatus.REJECTED)
+    asked = ev.ApprovalRequested("r", "a", "read_file", "Read a", ev.ToolKind.READ, "outside", ())
+    said_no = ev.ApprovalResolved(request="r", call="a", decision=ev.Choice.REJECT_ONCE, by="user")
+    assert fold(numbered(STARTED, PROMPT, REPLY, refused)).failures_in_row == 1
+    assert fold(numbered(STARTED, PROMPT, REPLY, asked, said_no, refused)).failures_in_row == 0
+
+
+@pytest.mark.parametrize("status", [ev.CallStatus.SKIPPED, ev.CallStatus.CANCELLED])
+def test_what_was_not_run_leaves_the_count_of_failures_as_it_is(status):
+    failed = numbered(STARTED, PROMPT, REPLY, ended("a", ev.CallStatus.FAILED), ended("b", status))
+    assert fold(failed).failures_in_row == 1
 
 
 def test_the_same_call_with_the_same_result_counts_and_another_result_begins_anew():

@@ -21,7 +21,7 @@ from halocline.ports.web_search import WebSearch
 from halocline.protocol.events import ApprovalMode, Diff, DurableEvent, Location, Mode, Todo, ToolKind
 from halocline.protocol.focus import Known, SeenFile
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
-from halocline.protocol.state import State
+from halocline.protocol.state import PROGRESS as PROGRESS, State
 from halocline.protocol.values import JsonObject, Value
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from halocline.ports.subagents import Subagents
 
 InputT = TypeVar("InputT", bound=msgspec.Struct)
-
-PROGRESS = "task_progress"
-"""An argument that some models send with every call, from Cline's prompts: the to-do list as a Markdown checklist."""
 
 ALIASES = {
     "absolutePath": "path",

@@ -183,7 +183,6 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
     ended = next((o.call for o in state.open_calls if o.call.id == e.call), None)
     first = next((part.text for part in e.result.content if isinstance(part, Text)), "")
     outcome = (signature(ended) if ended else "", first)
-    failed = e.status is ev.CallStatus.FAILED
     turn = state.turn
     if turn is not None and e.ends_turn:
         turn = replace(turn, is_over=True)
@@ -193,12 +192,24 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
         turn=turn,
         open_calls=left,
         messages=grown(state.messages, e.result),
-        failures_in_row=state.failures_in_row + 1 if failed else 0,
+        failures_in_row=_failures(state, e.status),
         same_call_in_row=state.same_call_in_row + 1 if outcome == state.last_outcome else 1,
         last_outcome=outcome,
         known=focus.read(state.known, e.seen) if e.seen else state.known,
     )
     return after if left else _gap_told(after)
+
+
+def _failures(state: State, status: ev.CallStatus) -> int:
+    """In a row. What the policy or a hook refused counts; what a person refused, or was not run, changes nothing."""
+    match status:
+        case ev.CallStatus.COMPLETED:
+            return 0
+        case ev.CallStatus.FAILED:
+            return state.failures_in_row + 1
+        case ev.CallStatus.REJECTED if not state.declined:
+            return state.failures_in_row + 1
+    return state.failures_in_row
 
 
 def _approval_requested(state: State, e: ev.ApprovalRequested) -> State:

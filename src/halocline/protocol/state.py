@@ -34,6 +34,8 @@ from halocline.protocol.values import JsonObject, Value
 
 Draft = tuple["Draft | None", ev.TextDelta | ev.ThinkingDelta]
 
+PROGRESS = "task_progress"
+"""An argument that some models send with every call, from Cline's prompts: the to-do list as a Markdown checklist."""
 UNKNOWN_OUTCOME = (
     "Interrupted before this call ended. Its outcome is unknown: it may or may not have taken effect. "
     "Check before relying on it or repeating it."
@@ -208,9 +210,10 @@ def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
 
 
 def signature(call: ToolCall) -> str:
-    """The same for calls that ask the same thing."""
+    """The same for calls that ask the same thing: without the order of arguments, and what is only said beside them."""
+    arguments = {name: value for name, value in call.arguments.items() if name != PROGRESS}
     # Of large arguments, JSON is made eight times as fast as Python's own notation.
-    return msgspec.json.encode((call.name, call.arguments, call.malformed)).decode()
+    return msgspec.json.encode((call.name, arguments, call.malformed), order="sorted").decode()
 
 
 def draft_parts(state: State) -> tuple[AssistantPart, ...]:

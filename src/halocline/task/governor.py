@@ -94,7 +94,7 @@ def judge(state: State, limits: Limits, seconds: float) -> Verdict | None:
     if limits.seconds is not None and state.turn is not None and seconds >= limits.seconds:
         return Verdict("time", f"The limit of {limits.seconds:g} {SECONDS_REACHED}")
     if state.failures_in_row >= limits.failures:
-        return Verdict("failures", f"{state.failures_in_row} tool calls in a row failed.")
+        return Verdict("failures", f"{state.failures_in_row} tool calls in a row failed or were refused.")
     if refused := state.answers_refused[ANSWERS - 1 :]:
         return Verdict("answer", f"{ANSWERS} answers in a row did not fit the schema. {refused[-1].problems[0]}")
     if state.same_call_in_row >= STOP_AT:
