@@ -1,7 +1,6 @@
 import os
 
 import pytest
-
 from tests.policy.shell.every_reader import make_scratch, run_lines, sample_lines
 
 LINES = int(os.environ.get("READER_LINES", "500"))
