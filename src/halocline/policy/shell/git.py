@@ -128,14 +128,14 @@ def _diff_spec(flags: str, valued: str, words: str, always: str = "") -> Spec:
 _BLAME = "L:text MC?percent"
 LOOKS: dict[str, Spec] = {
     "status": _spec(
-        "sbuvz",
-        "",
+        "sbvz",
+        "u?no|normal|all",
         "short branch show-stash porcelain?names long verbose untracked-files?no|normal|all "
         "ignore-submodules?none|untracked|dirty|all ignored?names ahead-behind no-ahead-behind renames no-renames "
         "column?names no-column",
         shows="-v --verbose",
     ),
-    "diff": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF, "always "),
+    "diff": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, f"{_DIFF} no-index", "always "),
     "log": _diff_spec(f"{_DIFF_FLAGS}igEFP", f"{_DIFF_VALUED} n:number L:lines", _LOG),
     "show": _diff_spec(f"{_DIFF_FLAGS}iEF", f"{_DIFF_VALUED} n:number L:lines", _LOG, "always "),
     "whatchanged": _diff_spec(_DIFF_FLAGS, f"{_DIFF_VALUED} n:number", _LOG),

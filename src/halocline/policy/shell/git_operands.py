@@ -42,6 +42,8 @@ def rewrite_stash(words: tuple[Word, ...]) -> tuple[Word, ...]:
 def find_paths(name: str, spec: Spec, given: Given, ground: Ground) -> int:
     """The number of the first operand that git takes for a path."""
     count, begin = len(given.operands), PATHS_BEGIN.get(name, len(given.operands))
+    if name == "diff" and "--no-index" in given.names:
+        return 0
     if given.split >= 0:
         return given.split
     if begin is not None:
@@ -110,12 +112,18 @@ def _require_exclusions(name: str, given: Given, revisions: list[Word], paths: l
         raise Unlisted("two versions of a file are compared by git diff REVISION REVISION -- PATH")
     if any(word.text.endswith(_ANY_OBJECT) for word in revisions):
         raise Unlisted("that object may be a file with secrets; name it as REVISION:PATH")
-    if "--follow" in given.names and not (len(paths) == 1 and paths[0].value and _is_file(paths[0], ground)):
-        raise Unlisted("with --follow, name one file")
+    for flag, count in (("--follow", 1), ("--no-index", 2 if name == "diff" else None)):
+        named = len(paths) == count and all(_is_file(word, ground) for word in paths)
+        if flag in given.names and count and not named:
+            raise Unlisted(f"with {flag}, name {'one file' if count == 1 else 'two files'}")
 
 
 def _is_file(word: Word, ground: Ground) -> bool:
-    return all(ground.facts.is_file(one.path) for one in ground.find(word.text, quoted=word.quoted))
+    return (
+        word.value is not None
+        and not word.text.startswith(":")
+        and all(ground.facts.is_file(one.path) for one in ground.find(word.text, quoted=word.quoted))
+    )
 
 
 def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
@@ -129,9 +137,14 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
         _require_exclusions(name, given, given.operands[:begin], given.operands[begin:], ground)
     shown = [_render_front(name, part, given) for part in given.order if part != "--" and not _is_behind(part, begin)]
     paths = [render(word) for word in given.operands[begin:]]
-    excluded = spec.excluded if spec.reads_folders(given.names) and not {"-L", "--follow"} & set(given.names) else ()
+    excluded = spec.excluded if spec.reads_folders(given.names) and not _names_files(name, given) else ()
     whole = WHOLE_HISTORY if excluded and not paths and name in ("log", "show", "whatchanged", "reflog") else ()
     return " ".join((start, *spec.added, *whole, *shown, "--", *paths, *excluded))
+
+
+def _names_files(name: str, given: Given) -> bool:
+    """Whether flags make the command show the files only that it names, and take no pathspecs that leave out."""
+    return bool({"-L", "--follow"} & set(given.names)) or (name == "diff" and "--no-index" in given.names)
 
 
 def _is_behind(part: str | int, begin: int) -> bool:

@@ -6,16 +6,18 @@ Each function gives the fault that it finds; empty means that the text only read
 import re
 
 _ADDRESS = r"(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?)"
+_SED_WHERE = rf"(?:{_ADDRESS}(?:,(?:[+~]?\d+|{_ADDRESS}))?(?:~\d+)?)?\s*!?\s*"
+_SED_BLOCK = re.compile(_SED_WHERE + r"\{")
 _SED_COMMAND = re.compile(
-    rf"(?:{_ADDRESS}(?:,(?:[+~]?\d+|{_ADDRESS}))?(?:~\d+)?)?\s*!?\s*"
-    r"(?:[pdqn=lhHgGxD]|s(?P<d>[/|#,@:%])(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)[gpiIM\d]*"
+    _SED_WHERE
+    + r"(?:[pdqn=lhHgGxD]|s(?P<d>[/|#,@:%])(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)[gpiIM\d]*"
     r"|y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/)"
 )
 _SED_BRACKET = re.compile(r"\[[^\]]*[/|#,@:%]")
 _AWK_FAULTS = (
     (re.compile(r"\bsystem\b|\bgetline\b|\bclose\b|\bfflush\b"), "it may run commands or read other files"),
-    (re.compile(r"[|@]"), "it may run commands or load code"),
-    (re.compile(r">(?!=)"), "it may write to files"),
+    (re.compile(r"(?<!\|)\|(?!\|)|\|{3}|\|&|@"), "it may run commands or load code"),
+    (re.compile(r"print.*>(?!=)|>>|\\\n.*>(?!=)", re.DOTALL), "it may write to files"),
     (re.compile(r"\bENVIRON\b|\bPROCINFO\b|\bSYMTAB\b|\bARG[VC]\b|\bARGIND\b"), "it may read what it was not given"),
 )
 _JQ_FAULTS = re.compile(
@@ -24,14 +26,17 @@ _JQ_FAULTS = re.compile(
 
 
 def sed(text: str) -> str:
-    """Addresses with `p`, `d`, `q`, `s` without `e` or `w`, and the like. Brackets with a slash are ambiguous."""
+    """Addresses with `p`, `d`, `q`, `s` without `e` or `w`, and blocks of such. Brackets with a slash are ambiguous."""
     at = 0
     while at < len(text):
-        if text[at] in "; \t\n":
+        if text[at] in "; \t\n}":
             at += 1
             continue
+        if block := _SED_BLOCK.match(text, at):
+            at = block.end()
+            continue
         found = _SED_COMMAND.match(text, at)
-        if not found or (found.end() < len(text) and text[found.end()] not in ";\n "):
+        if not found or (found.end() < len(text) and text[found.end()] not in ";\n }"):
             return "this sed script may do more than print"
         at = found.end()
     return "this sed script may do more than print" if _SED_BRACKET.search(text) else ""

@@ -75,6 +75,12 @@ def _check_sleep(given: Given) -> str:
     return "" if all(_NUMBER.fullmatch(word.text) for word in given.operands) else "it is no plain number"
 
 
+def _check_unpacking(given: Given) -> str:
+    return (
+        "" if {"-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"} & set(given.names) else "it packs files"
+    )
+
+
 def _check_ps(given: Given) -> str:
     return "" if "-o" in given.names and not given.operands else "only columns that -o names are known to be harmless"
 
@@ -114,6 +120,8 @@ _GREP = Spec(
     recursive="-r -R --recursive -d --directories",
     added=FOR_GREP,
 )
+_GZIP = Spec("cdlqtv", words="stdout to-stdout decompress uncompress list test quiet verbose", extra=_check_unpacking)
+_CAL = Spec("13jmsywhn", "AB:number", operands=(TEXT,))
 _ZCAT = Spec("fqv", words="force quiet")
 
 READERS: dict[str, Spec] = {
@@ -182,7 +190,7 @@ READERS: dict[str, Spec] = {
         "L:number PI:text",
         "dirsfirst filesfirst noreport prune du si sort=names gitignore matchdirs ignore-case charset=names "
         "filelimit=number timefmt=format inodes device",
-        apart="LPI",
+        apart="L P I",
     ),
     "sort": Spec(
         "bdfghiMnrRsuVzcCm",
@@ -273,8 +281,13 @@ READERS: dict[str, Spec] = {
         "aAcCDgnopPrsSu",
         words="demangle dynamic extern-only defined-only undefined-only print-size size-sort numeric-sort",
     ),
+    "readelf": Spec("ahlSsrdnVW", words="all file-header program-headers sections symbols relocs dynamic wide"),
     "size": Spec("AB", words="format=names"),
     "zcat": _ZCAT,
+    "gzip": _GZIP,
+    "gunzip": _GZIP,
+    "bzip2": _GZIP,
+    "xz": _GZIP,
     "bzcat": Spec(),
     "xzcat": Spec(),
     "tar": Spec("tzjJv", "f:path", "list gzip bzip2 xz zstd verbose file=path", operands=(TEXT,), extra=_check_tar),
@@ -296,7 +309,11 @@ READERS: dict[str, Spec] = {
         operands=(TEXT,),
         extra=_check_date,
     ),
-    "cal": Spec("13jmsywhn", "AB:number", operands=(TEXT,)),
+    "cal": _CAL,
+    "ncal": _CAL,
+    "expr": Spec(operands=(TEXT,), ends=False),
+    "numfmt": Spec("dz", words="from=names to=names suffix=text padding=number round=names", operands=(TEXT,)),
+    "shuf": Spec("ezr", "n:number i:list", "echo head-count=number input-range=list repeat zero-terminated", most=1),
     "uname": Spec(
         "asnrvmpio", words="all kernel-name nodename kernel-release kernel-version machine operating-system", most=0
     ),
@@ -336,12 +353,12 @@ READERS: dict[str, Spec] = {
     "awk": Spec("", "F:text v:assignment", operands=(PROGRAM, PATH), program=little_languages.awk, ends=True),
     "jq": Spec(
         "ceCMnrjRsSa",
-        words="raw-output compact-output color-output monochrome-output null-input raw-input slurp sort-keys "
-        "join-output "
-        "ascii-output exit-status tab seq stream unbuffered",
+        words="arg+text argjson+text indent=number raw-output compact-output color-output monochrome-output null-input "
+        "raw-input slurp sort-keys join-output ascii-output exit-status tab seq stream unbuffered",
         operands=(PROGRAM, PATH),
         program=little_languages.jq,
         ends=False,
+        apart="indent",
     ),
     "pip list": Spec(
         "v",

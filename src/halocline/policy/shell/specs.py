@@ -7,8 +7,8 @@ operand:
 - `flags="lan"`: letters without a value.
 - `valued="nc:size w?number"`: letters with a value of a type; with `?` the value may be left out, and only what is
   glued to the letter counts as one.
-- `words="quiet lines=size color?always|never merged:text"`: the same for long flags; with `:` the value may be left out
-  only at the end of the command.
+- `words="quiet lines=size color?always|never merged:text arg+text"`: the same for long flags; with `:` the value may be
+  left out only at the end of the command, and with `+` a name stands in front of it.
 
 A type is a name in `TYPES`, or the allowed words themselves with `|` between them.
 """
@@ -67,7 +67,7 @@ class Spec:
 
     `operands` are roles, of which the last goes on; at most `most`, at least `least`. After a flag of `shifted` the
     first operand is like the others. With `ends`, `--` ends the flags; `ordered` words stay where they are. `glue`
-    stands between a letter and its value; the values of letters in `apart` stay words of their own, for a tool that
+    stands between a letter and its value; the values of flags in `apart` stay words of their own, for a tool that
     takes them in no other way. `recursive` are the flags that make it read whole folders, or `always`, if none is
     needed; those in `brief` then make it show names only. `added` is put behind its flags, but not for single files,
     and `excluded` behind its paths. `program` and `extra` find fault. A program that `looks_up` answers by PATH, which
@@ -118,17 +118,21 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The value of a flag: its type, and whether it may be left out; `at_end`: only by the last word."""
+    """The value of a flag: its type, and whether it may be left out; `at_end`: only by the last word.
+
+    One that is `named` is two words of their own, of which the first is a name.
+    """
 
     kind: str
     optional: bool = False
     at_end: bool = False
+    named: bool = False
 
     def fits(self, text: str) -> bool:
         return text in self.kind.split("|") if "|" in self.kind else bool(_pattern(self.kind).fullmatch(text))
 
 
-_ENTRY = re.compile(r"([^=?:]+)(?:([=?:])(\S+))?")
+_ENTRY = re.compile(r"([^=?:+]+)(?:([=?:+])(\S+))?")
 
 
 @cache
@@ -140,7 +144,11 @@ def _letters(text: str) -> dict[str, Value]:
 @cache
 def _long_flags(text: str) -> dict[str, Value | None]:
     found = [_ENTRY.fullmatch(entry) for entry in text.split()]
-    return {one[1]: Value(one[3], one[2] != "=", one[2] == ":") if one[2] else None for one in found if one}
+    return {one[1]: _read_value(one) if one[2] else None for one in found if one}
+
+
+def _read_value(entry: re.Match[str]) -> Value:
+    return Value(entry[3], entry[2] in "?:", entry[2] == ":", entry[2] == "+")
 
 
 @cache
@@ -240,9 +248,15 @@ def _sort_long(spec: Spec, given: Given, text: str, rest: list[Word], quote: Cal
     if value is None or (value.optional and not equals and not (value.at_end and rest)):
         given.add_flag(flag)
         return
+    if value.named and equals:
+        raise Unlisted(f"the flag {flag} takes two words")
+    name_of_value = (quote(_next(rest, flag)),) if value.named else ()
     found = attached if equals else _next(rest, flag)
     _note(given, flag, value, found)
-    given.add_flag(f"{flag}={quote(found)}")
+    if value.named or name in spec.apart.split():
+        given.add_flag(flag, *name_of_value, quote(found))
+    else:
+        given.add_flag(f"{flag}={quote(found)}")
 
 
 def _sort_single(spec: Spec, given: Given, text: str, rest: list[Word], quote: Callable[[str], str]) -> None:
@@ -281,9 +295,10 @@ def _sort_short(spec: Spec, given: Given, text: str, rest: list[Word], quote: Ca
             continue
         found = text[at:] or _next(rest, flag)
         _note(given, flag, value, found)
-        if letter in spec.apart and not found.startswith("-"):
+        apart = letter in spec.apart.split()
+        if apart and not found.startswith("-"):
             given.add_flag(flag, quote(found))
-        elif letter in spec.apart or not found:
+        elif apart or not found:
             raise Unlisted(f"the value of {flag} is empty or begins like a flag")
         else:
             given.add_flag(f"{flag}{spec.glue}{quote(found)}")
