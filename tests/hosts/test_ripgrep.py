@@ -1,6 +1,9 @@
 import asyncio
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from socket import AF_UNIX, socket
 
 import pytest
 
@@ -8,6 +11,20 @@ from halocline.hosts.programs import find_program
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.ports.host import Match, SearchQuery
 from halocline.protocol.errors import ToolFailure
+
+
+@contextmanager
+def special_file(folder: Path, kind: str) -> Iterator[Path]:
+    path = folder / kind
+    with socket(AF_UNIX) as listening:
+        match kind:
+            case "pipe":
+                os.mkfifo(path)
+            case "socket":
+                listening.bind(str(path))
+            case "device":
+                path = Path("/dev/zero")
+        yield path
 
 
 @pytest.fixture
@@ -100,19 +117,45 @@ async def test_a_settings_file_of_the_user_has_no_say(project: Path, monkeypatch
     assert await matches(project, "ALPHA") == []
 
 
-async def test_a_search_ends_at_its_time_limit(tmp_path: Path):
-    os.mkfifo(tmp_path / "pipe")
+@pytest.fixture
+def endless(tmp_path: Path) -> str:
+    program = tmp_path / "endless"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+async def test_a_search_ends_at_its_time_limit(project: Path, endless: str):
     with pytest.raises(ToolFailure, match=r"took over 0\.05 s"):
-        await Ripgrep(time_limit=0.05).search(SearchQuery(str(tmp_path / "pipe"), "x"))
+        await Ripgrep(endless, time_limit=0.05).search(SearchQuery(str(project), "x"))
 
 
-async def test_a_cancelled_search_ends(tmp_path: Path):
-    os.mkfifo(tmp_path / "pipe")
-    search = asyncio.create_task(Ripgrep().search(SearchQuery(str(tmp_path / "pipe"), "x")))
+async def test_a_cancelled_search_ends(project: Path, endless: str):
+    search = asyncio.create_task(Ripgrep(endless).search(SearchQuery(str(project), "x")))
     await asyncio.sleep(0)
     search.cancel()
     with pytest.raises(asyncio.CancelledError):
         await search
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "device"])
+async def test_what_is_no_file_is_refused_at_once(tmp_path: Path, kind: str):
+    with special_file(tmp_path, kind) as path, pytest.raises(ToolFailure, match="not a regular file"):
+        await Ripgrep().search(SearchQuery(str(path), "x"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+async def test_lines_are_found_in_every_encoding_that_is_searched(project: Path, encoding: str):
+    (project / "text.txt").write_bytes("first\r\nn\xe4dle here\n".encode(encoding))
+    assert [match.line for match in await matches(project, "dle here", "text.txt")] == [2]
+
+
+async def test_lines_are_found_in_files_with_odd_names(tmp_path: Path):
+    names = ["-n", "line\nbreak", "blank ", os.fsdecode(b"\xff")]
+    for name in names:
+        (tmp_path / name).write_text("hit\n")
+    found = await matches(tmp_path, "hit")
+    assert sorted(match.path for match in found) == sorted(f"{tmp_path}/{name}" for name in names)
 
 
 def test_a_program_is_found_in_the_first_folder_that_has_it(tmp_path: Path):

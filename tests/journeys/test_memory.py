@@ -75,7 +75,7 @@ async def test_without_the_setting_nothing_is_read_and_nothing_offered(journey):
     assert "a note" not in prompt_of(journey)
     assert journey.of(ev.ToolsOffered) == []
     assert journey.ends == [("c1", "failed"), ("c2", "failed")]
-    assert "Memory is off" in journey.results[1]
+    assert "There is no tool 'remember'" in journey.results[1]
     assert not own(journey).exists()
 
 

@@ -52,7 +52,9 @@ async def test_nothing_but_the_person_ends_plan_mode_in_yolo(journey):
 
 async def test_an_accepted_hand_over_names_a_task_that_can_then_be_begun(journey):
     call = Call("new_task", {"context": "All that is known."}, id="c1")
-    client = journey.client([Turn(calls=(call,)), Turn(text="Going on.", expect="The user stays")])
+    client = journey.client(
+        [Turn(calls=(call,)), Turn(text="Going on.", expect="The user stays")], extra_tools=("new_task",)
+    )
     await journey.open(client, ATTENDED)
     await journey.prompt(client, answer=choosing("Start the new task"))
     (handed,) = journey.of(ev.HandedOver)
@@ -103,7 +105,7 @@ async def test_a_rule_is_asked_about_where_other_edits_are_not(journey):
             return cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
         return None
 
-    await journey.run(Turn(calls=(call,)), DONE, options=options, answer=allow)
+    await journey.run(Turn(calls=(call,)), DONE, options=options, answer=allow, extra_tools=("new_rule",))
     (asked,) = journey.of(ev.ApprovalRequested)
     assert "+Be kind." in asked.diffs[0].text
     assert (journey.workspace / ".clinerules/kind.md").read_text() == "Be kind.\n"
@@ -129,7 +131,9 @@ async def test_skills_are_in_the_prompt_by_name_and_read_when_used(journey):
 async def test_a_report_lands_in_the_folder_of_its_task_without_the_key_that_was_used(journey, monkeypatch):
     said = {"title": "t", "what_happened": "key sk-ant-0123456789abcdefghij", "steps_to_reproduce": "1."}
     call = Call("report_bug", said, id="c1")
-    await journey.run(Turn(calls=(call,)), options=ATTENDED, answer=choosing("Write the report"))
+    await journey.run(
+        Turn(calls=(call,)), options=ATTENDED, answer=choosing("Write the report"), extra_tools=("report_bug",)
+    )
     (report,) = journey.home.task(journey.task).glob("bug-report-*.md")
     assert "0123456789abcdefghij" not in report.read_text()
     assert str(report) in journey.results[0]

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from halocline.context.budget import FILE, LISTING, MENTIONED_ONCE, Budget, fitting
 from halocline.context.mentions import Mention
@@ -31,6 +32,19 @@ MOST_FILES = 50
 MOST_SEEN = 20_000
 
 
+ANYWHERE = {"/": ""}
+"""Where it is looked whether there is something; nothing is read by that."""
+
+
+class Located(NamedTuple):
+    """Where a mention leads: what is there, what reads it and nothing else, and whether its lines were meant."""
+
+    place: Path
+    info: FileInfo
+    ctx: ToolContext
+    ranged: bool = False
+
+
 class Unkept:
     """Blobs that are named and not kept. Fulfils `ports.blobs.Blobs`."""
 
@@ -43,13 +57,12 @@ class Unkept:
 
 async def path(mention: Mention, ground: Ground) -> tuple[UserPart, ...]:
     """The file or folder that is mentioned; nothing when the words are no path. Raises ToolFailure."""
-    ctx = ground.context()
-    located = await _located(mention, ground, ctx)
+    located = await _located(mention, ground)
     if located is None:
-        if not await _is_meant(mention, ctx):
+        if not await _is_meant(mention, ground.context(judged=ANYWHERE)):
             return ()
-        raise ToolFailure(await _not_found(mention, ctx))
-    place, info, ranged = located
+        raise ToolFailure(await _not_found(mention, ground.context()))
+    place, info, ctx, ranged = located
     name = _name(place, ctx)
     if info.is_dir:
         return await _folder(place, name, ground, ctx)
@@ -60,14 +73,13 @@ async def path(mention: Mention, ground: Ground) -> tuple[UserPart, ...]:
 
 async def guessed(mention: Mention, ground: Ground) -> Mentioned | None:
     """What is known of a file by a look at it alone: when reading it to tell its size would take long."""
-    ctx = ground.context()
     try:
-        located = await _located(mention, ground, ctx)
+        located = await _located(mention, ground)
     except ToolFailure as failure:
         return Mentioned(mention.text, failure.text, problem=True)
-    if located is None or located[1].is_dir:
+    if located is None or located.info.is_dir:
         return None
-    place, info, _ = located
+    place, info, ctx, _ = located
     if place.suffix.lower() in PICTURES:
         return None if ctx.takes_images() else Mentioned(mention.text, "the model sees no pictures", problem=True)
     if info.size <= LARGEST_GUESS and place.suffix.lower() not in (".pdf", ".docx", ".xlsx"):
@@ -76,11 +88,12 @@ async def guessed(mention: Mention, ground: Ground) -> Mentioned | None:
     return Mentioned(mention.text, f"{_name(place, ctx)}, {info.size:,} bytes", round(most / BYTES))
 
 
-async def _located(mention: Mention, ground: Ground, ctx: ToolContext) -> tuple[Path, FileInfo, bool] | None:
+async def _located(mention: Mention, ground: Ground) -> Located | None:
     """Where a mention leads, below the workspace first; the name with what looks like lines wins over the lines.
 
     `name:path` is a path below the task's folder of that name.
     """
+    ctx = ground.context(judged=ANYWHERE)
     tries = [(mention.whole, False)] if mention.whole else []
     for target, ranged in (*tries, (mention.target, mention.first is not None)):
         inside = target.lstrip("/") or "."
@@ -88,7 +101,7 @@ async def _located(mention: Mention, ground: Ground, ctx: ToolContext) -> tuple[
         others = [f"{root}/{inside}" for root in ctx.roots]
         for candidate in dict.fromkeys((inside, target, *named, *others)):
             if found := await _there(candidate, ground, ctx):
-                return *found, ranged
+                return found._replace(ranged=ranged)
     return None
 
 
@@ -98,16 +111,17 @@ def _below(root: Path, target: str) -> str:
     return rest.lstrip("/") if colon and name == root.name else ""
 
 
-async def _there(candidate: str, ground: Ground, ctx: ToolContext) -> tuple[Path, FileInfo] | None:
+async def _there(candidate: str, ground: Ground, ctx: ToolContext) -> Located | None:
     """A file or folder of that name, if the person's word opens it. Nothing is told of one that is hidden."""
     try:
         if await ctx.files.info(ctx.path(candidate)) is None:
             return None
-        place = ground.place(candidate)
-        info = await ctx.files.info(place)
+        place, identity = ground.place(candidate)
+        reading = ground.context(judged={str(place): identity})
+        info = await reading.files.info(place)
     except (Hides, OSError, ValueError, RuntimeError):
         return None
-    return (place, info) if info and not (candidate.endswith("/") and not info.is_dir) else None
+    return Located(place, info, reading) if info and not (candidate.endswith("/") and not info.is_dir) else None
 
 
 async def _is_meant(mention: Mention, ctx: ToolContext) -> bool:
@@ -184,12 +198,13 @@ async def _folder(place: Path, name: str, ground: Ground, ctx: ToolContext) -> t
     """The tree below, and the texts of the files directly in it, as far as they fit."""
     names, cut = await ctx.search.files(place, MOST_SEEN)
     tree = fitting(names, LISTING)
+    there = await ctx.files.present(place, names[: len(tree.lines)])
     more = f"\n[{len(tree.lines)} of {'over ' * cut}{len(names):,} files]" if tree.cut or cut else ""
     direct = [file for file in names if "/" not in file]
     texts, left_out = await _texts(place, direct, ground, ctx)
     label = f"{name.rstrip('/')}/: folder, {_files(len(names))}, {len(direct)} of them directly in it ({DATA})"
     skipped = [f"[not given in full or at all: {', '.join(left_out)}; read them one by one]"] if left_out else []
-    listing = "\n".join(tree.lines) + more if names else "[the folder is empty, or all in it is ignored]"
+    listing = "\n".join(there) + more if names else "[the folder is empty, or all in it is ignored]"
     return given(FOLDER_NOTE, label, "\n\n".join([listing, *texts, *skipped]))
 
 

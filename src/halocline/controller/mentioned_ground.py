@@ -1,12 +1,13 @@
 """What a mention is looked up on: the machine behind the gate, as a person's word opens it."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import Posture, classifier, decide
 from halocline.policy.paths import resolve
+from halocline.policy.read_scope import ReadScope
 from halocline.ports.blobs import Blobs
 from halocline.ports.tool import Reach as ReachPort, Summary, ToolContext
 from halocline.protocol.errors import ToolFailure
@@ -15,7 +16,6 @@ from halocline.protocol.messages import Message, Note
 from halocline.protocol.rules import Place, Verdict
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
-from halocline.task.hiding import Hidden, HidingFiles, HidingSearch
 from halocline.task.machine import Machine
 from halocline.task.reach import Reach
 
@@ -41,8 +41,8 @@ class Ground(Value, frozen=True):
     def workspace(self) -> Path:
         return Path(self.state.workspace)
 
-    def place(self, path: str) -> Path:
-        """Where a file that the person named leads, if their word is enough.
+    def place(self, path: str) -> tuple[Path, str]:
+        """Where a file that the person named leads, and what is there, if their word is enough.
 
         Raises:
             Hides: an ignore file hides it.
@@ -58,7 +58,15 @@ class Ground(Value, frozen=True):
             raise ToolFailure(
                 "not given: it may hold secrets, so a mention is not enough; let the model read it, and allow that"
             )
-        return Path(decision.places[0])
+        self._require_as_named(path, now)
+        return Path(decision.places[0]), decision.identities[0]
+
+    def _require_as_named(self, path: str, now: Posture) -> None:
+        """A name in the workspace is no word for what a link leads to elsewhere: raises ToolFailure."""
+        kinds = classifier(now)
+        named = os.path.normpath(os.path.join(kinds.workspace, os.path.expanduser(path)))
+        if kinds.root_of(named) and not kinds.root_of(place := os.path.realpath(named)):
+            raise ToolFailure(f"not given: it is a link to {place}, which is outside; mention that path if you mean it")
 
     def admits(self, path: Path, within: Path | None = None) -> bool:
         """Whether a file that nobody named may be given as well, as one that really is `within` a folder that was."""
@@ -69,19 +77,20 @@ class Ground(Value, frozen=True):
         inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(within))
         return inside and decision.rule == "outside" and self._place_of(str(path), now) is Place.OUTSIDE
 
-    def context(self, reach: ReachPort | None = None) -> ToolContext:
-        """What the tools use that read for the person; ignored files are not there."""
+    def context(self, reach: ReachPort | None = None, judged: Mapping[str, str] | None = None) -> ToolContext:
+        """What the tools use that read for the person; ignored files are not there.
+
+        They read what was `judged`: places, each with what was there; without it all of the task's folders.
+        """
         machine, state = self.machine, self.state
-        files, search = machine.files, machine.search
-        if (book := self.posture().book).hides:
-            hidden = Hidden(self.workspace, book)
-            files, search = HidingFiles(files, hidden), HidingSearch(search, hidden)
+        kinds = classifier(self.posture())
+        scope = ReadScope(kinds, {root.path: "" for root in kinds.roots} if judged is None else judged)
         return ToolContext(
             call="",
             workspace=self.workspace,
-            files=files,
+            files=machine.files.only(_nothing, scope),
             shell=machine.shell,
-            search=search,
+            search=machine.search.only(scope),
             web=machine.web,
             blobs=self.blobs,
             ask=_nobody,
@@ -106,6 +115,11 @@ class Ground(Value, frozen=True):
 def given(source: str, label: str, text: str = "") -> tuple[Note, ...]:
     """One note, whose first line is the label."""
     return (Note(f"{label}\n{text}" if text else label, source),)
+
+
+def _nothing(place: str) -> bool:
+    """A mention writes no file."""
+    return False
 
 
 async def _nobody(question: str, options: Sequence[str], call: str) -> str | None:

@@ -169,7 +169,10 @@ async def _defined(name: str, outer: tuple[str, ...], ground: Ground, ctx: ToolC
         place = Path(path)
         if not ground.admits(place):
             continue
-        data = await ctx.files.read(place, 1_000_000)
+        try:
+            data = await ctx.files.read(place, 1_000_000)
+        except OSError:  # it is another file meanwhile
+            continue
         lines = data.decode("utf-8", "replace").split("\n")
         for found in await ctx.code.definitions(place.name, data) or ():
             if found.name == name and found.parent[len(found.parent) - len(outer) :] == outer:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.hosts.target import MayWrite, admitted, held, require_regular
-from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark
+from halocline.hosts.opening import look, open_folder, open_folder_below, opened, read_from, require_regular
+from halocline.hosts.target import MayWrite, admitted, held
+from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark, Scope
 
-_CHUNK = 1 << 18
 _SMALL = 1 << 16
 _BEGINS, _ENDS = ".halo-", ".tmp"
 """How a file is named that will take another one's place."""
@@ -20,25 +20,30 @@ _BEGINS, _ENDS = ".halo-", ".tmp"
 class LocalFiles:
     """Fulfils `ports.host.Files`. A look and a small file are not worth a thread, which costs many times more.
 
-    `journals` is the folder that makes `write_all` safe from being killed; `may_write` is what `only` was given.
+    `journals` is the folder that makes `write_all` safe from being killed; `may_write` and `scope` are what `only` was
+    given.
     """
 
-    def __init__(self, journals: Path | None = None, may_write: MayWrite | None = None) -> None:
+    def __init__(
+        self, journals: Path | None = None, may_write: MayWrite | None = None, scope: Scope | None = None
+    ) -> None:
         self._journals = journals
         self._may_write = may_write
+        self._scope = scope
         self._since = time.time_ns()
 
-    def only(self, may_write: MayWrite) -> "LocalFiles":
-        return LocalFiles(self._journals, may_write)
+    def only(self, may_write: MayWrite, scope: Scope | None = None) -> "LocalFiles":
+        return LocalFiles(self._journals, may_write, scope)
 
     async def info(self, path: Path) -> FileInfo | None:
-        return _info(path)
+        found = look(path, self._scope)
+        if found is None:
+            return None
+        return FileInfo(found.st_size, stat.S_ISREG(found.st_mode), stat.S_ISDIR(found.st_mode), found.st_mtime_ns)
 
     async def read(self, path: Path, limit: int) -> bytes:
-        found = _info(path)
-        if found is not None and found.is_file and 0 < found.size <= _SMALL:
-            return _read(path, limit)
-        return await asyncio.to_thread(_read, path, limit)
+        small = _read_small(path, limit, self._scope)
+        return await asyncio.to_thread(_read, path, limit, self._scope) if small is None else small
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
         await asyncio.to_thread(_write, path, data, expected, self._may_write)
@@ -60,16 +65,11 @@ class LocalFiles:
         root = f"{folder}/"
         return [_mark(name if name[0] == "/" else root + name) for name in names]
 
+    async def present(self, folder: Path, names: Sequence[str]) -> list[str]:
+        return await asyncio.to_thread(_present, folder, names, self._scope)
+
     async def list(self, path: Path) -> list[tuple[str, bool]]:
-        return await asyncio.to_thread(_list, path)
-
-
-def _info(path: Path) -> FileInfo | None:
-    try:
-        found = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return FileInfo(found.st_size, stat.S_ISREG(found.st_mode), stat.S_ISDIR(found.st_mode), found.st_mtime_ns)
+        return await asyncio.to_thread(_list, path, self._scope)
 
 
 def _mark(path: str) -> Mark | None:
@@ -82,21 +82,64 @@ def _mark(path: str) -> Mark | None:
     return Mark(found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns)
 
 
-def _list(path: Path) -> list[tuple[str, bool]]:
-    with os.scandir(path) as entries:
-        return sorted((entry.name, entry.is_dir()) for entry in entries)
+def _list(path: Path, scope: Scope | None) -> list[tuple[str, bool]]:
+    with opened(path, scope) as (fd, place, _), os.scandir(fd) as entries:
+        return sorted((entry.name, entry.is_dir()) for entry in entries if not _is_hidden(entry, place, scope))
 
 
-def _read(path: Path, limit: int) -> bytes:
-    # O_NONBLOCK: opening a pipe that nobody writes to would hang for ever.
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    with open(fd, "rb", buffering=0) as file:
-        require_regular(os.fstat(fd), path)
-        chunks: list[bytes] = []
-        while limit > 0 and (chunk := file.read(min(limit, _CHUNK))):
-            chunks.append(chunk)
-            limit -= len(chunk)
-        return b"".join(chunks)
+def _is_hidden(entry: "os.DirEntry[str]", folder: str, scope: Scope | None) -> bool:
+    """Whether an entry, or what it is a link to, is hidden."""
+    if scope is None:
+        return False
+    place = os.path.join(folder, entry.name)
+    return scope.hides(os.path.realpath(place) if entry.is_symlink() else place)
+
+
+def _present(folder: Path, names: Sequence[str], scope: Scope | None) -> list[str]:
+    """Each folder on the way is opened once."""
+    place = os.path.realpath(folder)
+    top = open_folder(place)
+    parents: dict[str, int | None] = {"": top}
+    try:
+        return [name for name in names if _is_present(name.rstrip("/"), place, parents, scope)]
+    finally:
+        for fd in filter(None, parents.values()):
+            os.close(fd)
+
+
+def _is_present(name: str, place: str, parents: dict[str, int | None], scope: Scope | None) -> bool:
+    parent, _, last = name.rpartition("/")
+    if parent not in parents:
+        parents[parent] = _folder_below(parents[""], parent)
+    fd = parents[parent]
+    if fd is None or (scope and scope.hides(os.path.join(place, name))):
+        return False
+    try:
+        found = os.stat(last, dir_fd=fd, follow_symlinks=False)
+    except OSError:
+        return False
+    is_link = stat.S_ISLNK(found.st_mode)
+    return not (is_link and scope and scope.hides(os.path.realpath(os.path.join(place, name))))
+
+
+def _folder_below(fd: int | None, name: str) -> int | None:
+    try:
+        return None if fd is None else open_folder_below(fd, name)
+    except OSError:
+        return None
+
+
+def _read_small(path: Path, limit: int, scope: Scope | None) -> bytes | None:
+    """None for a file that may take time to read."""
+    with opened(path, scope) as (fd, _, found):
+        require_regular(found, path)
+        return read_from(fd, limit) if 0 < found.st_size <= _SMALL else None
+
+
+def _read(path: Path, limit: int, scope: Scope | None) -> bytes:
+    with opened(path, scope) as (fd, _, found):
+        require_regular(found, path)
+        return read_from(fd, limit)
 
 
 def _write(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite | None) -> None:

@@ -1,23 +1,31 @@
 """Search by ripgrep: fast, honouring ignore files, never configured from outside."""
 
 import asyncio
-import base64
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import IO, TypeVar
+from stat import S_ISDIR
+from threading import Lock
+from typing import IO, TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from halocline.context.budget import MATCH_LINE, short
+from halocline.hosts.opening import look
 from halocline.hosts.programs import ripgrep
-from halocline.ports.host import Match, SearchQuery, SearchResult
+from halocline.hosts.search_source import Source, search_source
+from halocline.ports.host import Match, Scope, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
 
 T = TypeVar("T")
+Collect: TypeAlias = Callable[[IO[bytes], Source], T]
 
 _COMMON = ("--no-config", "--no-messages", "--no-require-git")
+_FILES = ("--files", "--null")
 _TIME_LIMIT = 30.0
 _LONGEST_RECORD = 1 << 20
 _MOST_FILES = 200_000
@@ -27,16 +35,21 @@ class _Content(msgspec.Struct):
     """Text as ripgrep writes it: `bytes` is base64, for what is not UTF-8."""
 
     text: str = ""
-    bytes: str = ""
+    base64: str = msgspec.field(default="", name="bytes")
+
+    @property
+    def raw(self) -> bytes:
+        return self.text.encode() if self.text else b64decode(self.base64)
 
     def __str__(self) -> str:
-        return self.text or base64.b64decode(self.bytes).decode("utf-8", "replace")
+        return self.text or self.raw.decode("utf-8", "replace")
 
 
 class _Data(msgspec.Struct):
     path: _Content | None = None
     lines: _Content | None = None
     line_number: int | None = None
+    absolute_offset: int = 0
 
 
 class _Record(msgspec.Struct):
@@ -48,11 +61,12 @@ _record = msgspec.json.Decoder(_Record)
 
 
 class Ripgrep:
-    """Fulfils `ports.host.Search`. `time_limit` is in seconds."""
+    """Fulfils `ports.host.Search`. `time_limit` is in seconds; `scope` is what `only` was given."""
 
-    def __init__(self, program: str | None = None, time_limit: float = _TIME_LIMIT) -> None:
+    def __init__(self, program: str | None = None, time_limit: float = _TIME_LIMIT, scope: Scope | None = None) -> None:
         self._program = program
         self._time_limit = time_limit
+        self._scope = scope
 
     @property
     def program(self) -> str:
@@ -60,48 +74,81 @@ class Ripgrep:
         self._program = self._program or ripgrep()
         return self._program
 
+    def only(self, scope: Scope) -> "Ripgrep":
+        return Ripgrep(self.program, self._time_limit, scope)
+
     async def search(self, query: SearchQuery) -> SearchResult:
-        arguments = ["--json", "--crlf", f"--context={query.context}", f"--regexp={query.regex}"]
-        if query.glob:
-            arguments.append(f"--glob={query.glob}")
-        arguments += ["--", query.path]
-        return await self._run(arguments, None, lambda stream: _result(stream, query.limit))
+        found = await self._matches(query)
+        # To list them costs as much as to search, so that is done where they may be what was looked for.
+        return found if found.matches and not query.glob else replace(found, left_out=await self._secrets(query))
 
     async def files(self, path: Path, limit: int) -> tuple[list[str], bool]:
-        names = await self._run(["--files", "--null"], path, _names)
+        names = await self._run(str(path), _FILES, _names)
         names.sort(key=lambda name: (name.count("/"), name))
         return names[:limit], len(names) > limit
 
-    async def _run(self, arguments: list[str], cwd: Path | None, collect: Callable[[IO[bytes]], T]) -> T:
-        process = _started([self.program, *_COMMON, *arguments], cwd)
+    async def _matches(self, query: SearchQuery) -> SearchResult:
+        options = ("--json", "--crlf", f"--context={query.context}", f"--regexp={query.regex}", *_globs(query))
+        return await self._run(query.path, options, partial(_result, limit=query.limit))
+
+    async def _secrets(self, query: SearchQuery) -> tuple[str, ...]:
+        """Files that are left out for what they may hold, whether or not they have a match."""
+        found = look(query.path) if self._scope else None
+        if found is None or not S_ISDIR(found.st_mode):
+            return ()
+        return await self._run(query.path, (*_FILES, *_globs(query)), _secret_names)
+
+    async def _run(self, path: str, options: Sequence[str], collect: Collect[T]) -> T:
+        running = _Running([self.program, *_COMMON, *options])
         try:
             async with asyncio.timeout(self._time_limit):
-                return await asyncio.to_thread(_finish, process, collect)
+                return await asyncio.to_thread(running.collect, path, self._scope, collect)
         except TimeoutError:
             raise ToolFailure(f"The search took over {self._time_limit:g} s. Search a smaller folder.") from None
         finally:
             # The thread sees the end of the stream and collects the process.
-            process.kill()
+            running.stop()
 
 
-def _started(command: list[str], cwd: Path | None) -> subprocess.Popen[bytes]:
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+class _Running:
+    """A process that is started in a thread, and may be ended from another one."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._command = command
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+
+    def collect(self, path: str, scope: Scope | None, collect: Collect[T]) -> T:
+        """Read what is wanted, end the process and judge it."""
+        with search_source(path, scope) as source, self._start(source) as process:
+            assert process.stdout
+            assert process.stderr
+            result = collect(process.stdout, source)
+            if process.stdout.read(1):
+                process.kill()
+            message = process.stderr.read().decode("utf-8", "replace").strip()
+        # A file that could not be read also gives code 2, but no message.
+        if process.returncode > 1 and message:
+            raise ToolFailure(f"ripgrep could not search: {_explained(message)}")
+        return result
+
+    def _start(self, source: Source) -> "subprocess.Popen[bytes]":
+        with self._lock:
+            if self._stopped:
+                raise ToolFailure("The search was stopped.")
+            self._process = source.start([*self._command, "--", source.operand])
+            return self._process
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            if self._process:
+                self._process.kill()
 
 
-def _finish(process: subprocess.Popen[bytes], collect: Callable[[IO[bytes]], T]) -> T:
-    """Read what is wanted, end the process and judge it; runs in a thread."""
-    with process:
-        assert process.stdout
-        assert process.stderr
-        result = collect(process.stdout)
-        if process.stdout.read(1):
-            process.kill()
-        message = process.stderr.read().decode("utf-8", "replace").strip()
-    # A file that could not be read also gives code 2, but no message.
-    if process.returncode > 1 and message:
-        raise ToolFailure(f"ripgrep could not search: {_explained(message)}")
-    return result
+def _globs(query: SearchQuery) -> tuple[str, ...]:
+    return (f"--glob={query.glob}",) if query.glob else ()
 
 
 def _explained(message: str) -> str:
@@ -110,10 +157,10 @@ def _explained(message: str) -> str:
     return f"{said}\nWrite it in another way." if advice else said
 
 
-def _result(stream: IO[bytes], limit: int) -> SearchResult:
+def _result(stream: IO[bytes], source: Source, limit: int) -> SearchResult:
     found: list[Match] = []
     count, cut = 0, False
-    for match in _matches(stream):
+    for match in _matches(stream, source):
         count += match.is_match
         if count > limit:
             cut = True
@@ -122,13 +169,15 @@ def _result(stream: IO[bytes], limit: int) -> SearchResult:
     return SearchResult(tuple(sorted(found, key=lambda match: (match.path, match.line))), cut)
 
 
-def _matches(stream: IO[bytes]) -> Iterator[Match]:
-    for line in _records(stream):
-        record = _record.decode(line)
+def _matches(stream: IO[bytes], source: Source) -> Iterator[Match]:
+    for record in map(_record.decode, _records(stream)):
         data = record.data
-        if record.type in ("match", "context") and data.path and data.lines and data.line_number:
-            text = str(data.lines).rstrip("\r\n")
-            yield Match(str(data.path), data.line_number, short(text, MATCH_LINE), record.type == "match")
+        if record.type not in ("match", "context") or not (data.path and data.lines and data.line_number):
+            continue
+        name = os.fsdecode(data.path.raw)
+        if source.holds(name, data.line_number, data.absolute_offset, data.lines.raw):
+            text = short(str(data.lines).rstrip("\r\n"), MATCH_LINE)
+            yield Match(source.path_of(name), data.line_number, text, record.type == "match")
 
 
 def _records(stream: IO[bytes]) -> Iterator[bytes]:
@@ -140,10 +189,14 @@ def _records(stream: IO[bytes]) -> Iterator[bytes]:
         whole = line.endswith(b"\n")
 
 
-def _names(stream: IO[bytes]) -> list[str]:
+def _secret_names(stream: IO[bytes], source: Source) -> tuple[str, ...]:
+    return tuple(sorted(filter(source.is_secret, _names(stream, source))))
+
+
+def _names(stream: IO[bytes], source: Source) -> list[str]:
     names: list[str] = []
     rest = b""
     while len(names) < _MOST_FILES and (chunk := stream.read(1 << 16)):
         *whole, rest = (rest + chunk).split(b"\0")
-        names += map(os.fsdecode, whole)
-    return names
+        names += [os.fsdecode(name)[2:] for name in whole]  # each begins with the operand, ./
+    return source.shown(names)

@@ -8,12 +8,12 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from errno import EACCES, EINVAL, ELOOP
+from errno import EACCES, ELOOP
 from pathlib import Path
 
-MayWrite = Callable[[str], bool]
+from halocline.hosts.opening import READING, open_folder, require_regular
 
-_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+MayWrite = Callable[[str], bool]
 
 
 class Target:
@@ -47,9 +47,7 @@ class Target:
     def content(self, name: str = "") -> bytes | None:
         """The bytes that are there now; None for nothing."""
         try:
-            fd = os.open(
-                name or self.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder
-            )
+            fd = os.open(name or self.name, READING, dir_fd=self.folder)
         except FileNotFoundError:
             return None
         with open(fd, "rb") as file:
@@ -115,39 +113,11 @@ def admitted(path: str, may_write: MayWrite | None) -> str:
 @contextmanager
 def held(path: Path, *, making_folders: bool = False) -> Iterator[Target]:
     """The file that a resolved path names. Raises OSError when its folder is not there or reached through a link."""
-    folder = _opened(path.parent, making_folders)
+    folder = open_folder(str(path.parent), making=making_folders)
     try:
         yield Target(path, folder)
     finally:
         os.close(folder)
-
-
-def _opened(folder: Path, making: bool) -> int:
-    fd = os.open(folder.anchor, _FOLDER)
-    for part in folder.parts[1:]:
-        try:
-            inner = _inner(fd, part, making)
-        finally:
-            os.close(fd)
-        fd = inner
-    return fd
-
-
-def _inner(fd: int, part: str, making: bool) -> int:
-    try:
-        return os.open(part, _FOLDER, dir_fd=fd)
-    except FileNotFoundError:
-        if not making:
-            raise
-    with suppress(FileExistsError):
-        os.mkdir(part, dir_fd=fd)
-    return os.open(part, _FOLDER, dir_fd=fd)
-
-
-def require_regular(found: os.stat_result, path: Path) -> None:
-    """Raises OSError for a folder, device, pipe or socket."""
-    if not stat.S_ISREG(found.st_mode):
-        raise OSError(EINVAL, "not a regular file (a folder, device, pipe or socket)", str(path))
 
 
 def write_whole(fd: int, data: bytes) -> None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from halocline.policy.acts import Act, acts_of
 from halocline.policy.commands import Circumstances, loses
 from halocline.policy.destinations import Net
-from halocline.policy.paths import Resolved, resolve
+from halocline.policy.paths import Classifier, Resolved, resolve
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
 from halocline.policy.rules import allows, changed_scripts, covers, is_granted, speaks
 from halocline.ports.shell_facts import NoFacts, ShellFacts
@@ -36,9 +36,9 @@ _STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
 class Decision(Value, frozen=True):
     """`rule` names what decided; `reason` says it to a person; `grant` is what *always* would cover, `wider` more.
 
-    `places` is where the call's paths led when it was judged. `parts` are what a command was found to be made of, and
-    `canonical` is the form in which one that was allowed as reading is run. `scripts` are files of the workspace that
-    it runs, with what stands for their content.
+    `places` is where the call's paths led when it was judged, `identities` what was there. `parts` are what a command
+    was found to be made of, and `canonical` is the form in which one that was allowed as reading is run. `scripts` are
+    files of the workspace that it runs, with what stands for their content.
     """
 
     verdict: Verdict
@@ -50,6 +50,7 @@ class Decision(Value, frozen=True):
     parts: tuple[CommandPart, ...] = ()
     canonical: str | None = None
     scripts: tuple[str, ...] = ()
+    identities: tuple[str, ...] = ()
 
 
 class Posture(Value, frozen=True):
@@ -86,13 +87,28 @@ def decide(summary: Summary, posture: Posture) -> Decision:
     strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
     return replace(
-        _of_command(acts[0], strictest, posture), reason="; ".join(reasons), places=tuple(path.path for path in paths)
+        _of_command(acts[0], strictest, posture),
+        reason="; ".join(reasons),
+        places=tuple(path.path for path in paths),
+        identities=tuple(path.identity for path in paths),
     )
 
 
-def places(summary: Summary, posture: Posture) -> tuple[str, ...]:
-    """Where a call's paths lead now. Raises ToolFailure when one is none."""
-    return tuple(path.path for path in _paths(summary, posture))
+def places(summary: Summary, posture: Posture) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Where a call's paths lead now, and what is there. Raises ToolFailure when one is none."""
+    paths = _paths(summary, posture)
+    return tuple(path.path for path in paths), tuple(path.identity for path in paths)
+
+
+def classifier(posture: Posture) -> Classifier:
+    """Tells the kinds of places of a task apart."""
+    return Classifier(
+        posture.workspace,
+        posture.home,
+        outputs=posture.outputs,
+        ignored=posture.book.ignored,
+        roots=posture.roots,
+    )
 
 
 def scripts(summary: Summary, posture: Posture) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ IGNORE_FILES = (".haloclineignore", ".clineignore")
 class Resolved(Value, frozen=True):
     """`path` is absolute with links resolved; `shown` is how a person reads it. `linked`: it has more names.
 
-    `root` is the folder of the task that it is in, when that is not the workspace.
+    `root` is the folder of the task that it is in, when that is not the workspace. `identity` tells the file or folder
+    apart that was there; empty for nothing.
     """
 
     path: str
@@ -24,6 +25,7 @@ class Resolved(Value, frozen=True):
     place: Place
     linked: bool = False
     root: str = ""
+    identity: str = ""
 
 
 class Judged:
@@ -34,12 +36,12 @@ class Judged:
         self._folders = folders
 
     def __call__(self, path: str) -> bool:
-        if path in self._places or any(_within(path, os.path.realpath(folder)) for folder in self._folders):
+        if path in self._places or any(within(path, os.path.realpath(folder)) for folder in self._folders):
             return True
-        return any(_is_spelt_alike(path, place) for place in self._places)
+        return any(is_spelt_alike(path, place) for place in self._places)
 
 
-def _is_spelt_alike(path: str, other: str) -> bool:
+def is_spelt_alike(path: str, other: str) -> bool:
     """A name in the same folder that differs only in invisible ways is found when the model writes it."""
     if os.path.dirname(path) != os.path.dirname(other):
         return False
@@ -72,30 +74,86 @@ def resolve(
     """
     if "\0" in text:
         raise ToolFailure("A path cannot hold a NUL character. Nothing was run.")
-    real_workspace = os.path.realpath(workspace)
-    spelt = os.path.join(real_workspace, os.path.expanduser(text))
+    ground = Classifier(workspace, home, outputs=outputs, ignored=ignored, roots=roots)
+    spelt = os.path.join(ground.workspace, os.path.expanduser(text))
     path = _real(spelt)
-    root = _holding(path, real_workspace, ignored, roots)
-    shown = os.path.relpath(path, real_workspace) if root and root.path == real_workspace else path
-    if outputs and _within(path, os.path.realpath(outputs)):
-        return Resolved(path=path, shown=shown, place=Place.OUTPUT)
-    place = _place(path, root, os.path.realpath(home))
-    if place is Place.PROJECT and path != spelt and runs_later(_named_in_root(spelt, real_workspace, roots)):
+    found = _look(path)
+    root = ground.root_of(path)
+    shown = os.path.relpath(path, ground.workspace) if root and root.path == ground.workspace else path
+    place = ground.kind(path, found)
+    if place is Place.PROJECT and path != spelt and runs_later(ground.named_in_root(spelt)):
         place = Place.RUNS_LATER  # a link of such a name, to a file of the project with another
-    other = root.path if root and root.path != real_workspace else ""
-    return Resolved(path=path, shown=shown, place=place, linked=_is_linked(path), root=other)
+    other = root.path if root and root.path != ground.workspace else ""
+    return Resolved(path, shown, place, bool(found and is_linked(found)), other, identity_of(found) if found else "")
 
 
-def _holding(path: str, workspace: str, ignored: tuple[str, ...], roots: tuple[OtherRoot, ...]) -> OtherRoot | None:
-    """The folder of the task that a path is in."""
-    if _within(path, workspace):
-        return OtherRoot(workspace, ignored)
-    return next((root for root in roots if _within(path, root.path)), None)
+class Classifier:
+    """Tells kinds of places apart, by paths that are absolute and without links; the task's own are resolved once."""
+
+    def __init__(
+        self,
+        workspace: Path,
+        home: Path,
+        *,
+        outputs: Path | None = None,
+        ignored: tuple[str, ...] = (),
+        roots: tuple[OtherRoot, ...] = (),
+    ) -> None:
+        self.workspace = os.path.realpath(workspace)
+        self.home = os.path.realpath(home)
+        self.roots = (OtherRoot(self.workspace, ignored), *roots)
+        self.has_ignored = any(root.ignored for root in self.roots)
+        self._outputs = os.path.realpath(outputs) if outputs else ""
+        self._folds = {root.path: bool(root.ignored) and folds_case(root.path) for root in self.roots}
+        self._other_names: dict[int, tuple[str, ...]] | None = None
+
+    def root_of(self, path: str) -> OtherRoot | None:
+        """The folder of the task that a path is in."""
+        return next((root for root in self.roots if within(path, root.path)), None)
+
+    def named_in_root(self, path: str) -> str:
+        root = self.root_of(path)
+        return os.path.relpath(path, root.path if root else self.workspace)
+
+    def kind(self, path: str, found: os.stat_result | None = None) -> Place:
+        """The kind of a place; of a file with several names (`found` says so), the strictest of those known."""
+        if self._outputs and within(path, self._outputs):
+            return Place.OUTPUT
+        kind = self._kind(path)
+        if found is None or not is_linked(found) or kind in _GUARDED:
+            return kind
+        others = {self._kind(name) for name in self._names_of(found)}
+        return next((one for one in _GUARDED if one in others), kind)
+
+    def _kind(self, path: str) -> Place:
+        root = self.root_of(path)
+        if within(path, self.home):
+            return Place.OWN_STATE
+        inside = path[len(root.path) :].strip("/") or "." if root else ""
+        if root and root.ignored and hides(root.ignored, inside, folds=self._folds[root.path]):
+            return Place.IGNORED
+        if is_secret(inside or path):
+            return Place.SECRET
+        if not root:
+            return Place.OUTSIDE
+        return Place.RUNS_LATER if runs_later(inside) else Place.PROJECT
+
+    def _names_of(self, found: os.stat_result) -> list[str]:
+        """Other names of a file, of those that are guarded; looked for once."""
+        if self._other_names is None:
+            from halocline.policy.hard_links import guarded_names  # few files have several names
+
+            self._other_names = guarded_names([root.path for root in self.roots], self.home, self._kind)
+        return [name for name in self._other_names.get(found.st_ino, ()) if _is_same(name, found)]
 
 
-def _named_in_root(spelt: str, workspace: str, roots: tuple[OtherRoot, ...]) -> str:
-    root = _holding(spelt, workspace, (), roots)
-    return os.path.relpath(spelt, root.path if root else workspace)
+_GUARDED = (Place.OWN_STATE, Place.IGNORED, Place.SECRET)
+"""Kinds of places whose content is not given unasked, the strictest first."""
+
+
+def _is_same(name: str, found: os.stat_result) -> bool:
+    other = _look(name)
+    return other is not None and os.path.samestat(other, found)
 
 
 def _real(path: str) -> str:
@@ -105,34 +163,43 @@ def _real(path: str) -> str:
         raise ToolFailure(f"Somebody is changing {path} just now. Nothing was done; try again.") from None
 
 
-def _place(path: str, root: OtherRoot | None, home: str) -> Place:
-    if _within(path, home):
-        return Place.OWN_STATE
-    inside = os.path.relpath(path, root.path) if root else ""
-    if root and root.ignored and hides(root.ignored, inside):
-        return Place.IGNORED
-    if is_secret(inside or path):
-        return Place.SECRET
-    if not root:
-        return Place.OUTSIDE
-    return Place.RUNS_LATER if runs_later(inside) else Place.PROJECT
-
-
-def _is_linked(path: str) -> bool:
-    """Whether a file has several names (hard links), of which any may be outside."""
+def _look(path: str) -> os.stat_result | None:
     try:
-        found = os.lstat(path)
+        return os.lstat(path)
     except OSError:
-        return False
+        return None
+
+
+def is_linked(found: os.stat_result) -> bool:
+    """Whether a file has several names (hard links), of which any may be outside."""
     return stat.S_ISREG(found.st_mode) and found.st_nlink > 1
 
 
-def hides(ignored: tuple[str, ...], path: str) -> bool:
-    """Whether ignore files hide a path, which is relative to the workspace."""
+def identity_of(found: os.stat_result) -> str:
+    """Tells a file or folder apart from every other that is there now."""
+    return f"{found.st_dev}:{found.st_ino}"
+
+
+def hides(ignored: tuple[str, ...], path: str, *, folds: bool = False) -> bool:
+    """Whether ignore files hide a path, which is relative to the workspace. `folds`: its disk takes any case."""
     from halocline.policy.patterns import matches
 
-    return fold(path) in IGNORE_FILES or (path != "." and matches(ignored, path))
+    if path == ".":
+        return False
+    if folds and hides(tuple(map(fold, ignored)), fold(path)):
+        return True
+    return fold(path) in IGNORE_FILES or matches(ignored, path)
 
 
-def _within(path: str, folder: str) -> bool:
+def folds_case(folder: str) -> bool:
+    """Whether a folder that has an ignore file finds it by large letters as well."""
+    return any(_is_there(folder, name.upper()) and _is_there(folder, name) for name in IGNORE_FILES)
+
+
+def _is_there(folder: str, name: str) -> bool:
+    return _look(os.path.join(folder, name)) is not None
+
+
+def within(path: str, folder: str) -> bool:
+    """Whether a path is a folder or below it; both are absolute and free of links."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")

@@ -3,6 +3,7 @@
 from asyncio import Future
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from os import stat_result
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -48,6 +49,23 @@ class FileWrite(Value, frozen=True):
     like: Path | None = None
 
 
+class Scope(Protocol):
+    """What one call may read of the machine, by places: absolute paths without links."""
+
+    @property
+    def hides_names(self) -> bool:
+        """Whether there is anything whose name is not given."""
+
+    def refusal(self, place: str, found: stat_result | None = None) -> str:
+        """Why a place may not be read; empty when it may. `found` is what was opened there; None for a mere look."""
+
+    def hides(self, place: str) -> bool:
+        """Whether not even its name is given."""
+
+    def is_secret(self, place: str) -> bool:
+        """Whether it may hold secrets, by its name."""
+
+
 class Files(Protocol):
     """Files of the host. Failures are `OSError`s, translated by the tools."""
 
@@ -85,10 +103,16 @@ class Files(Protocol):
     async def marks(self, folder: Path, names: Sequence[str]) -> "Sequence[Mark | None]":
         """How files look, each named from the folder or by its whole path; None where no regular file is."""
 
-    def only(self, may_write: Callable[[str], bool]) -> "Files":
-        """The same files, of which only those are written whose resolved path may be.
+    def only(self, may_write: Callable[[str], bool], scope: Scope | None = None) -> "Files":
+        """The same files, of which only those are written whose resolved path may be, and read what is in the scope.
 
-        The path that was looked at is the one that is written: nobody can put a link in the way between the two.
+        The path that was looked at is the one that is read and written: nobody can put a link in the way between.
+        """
+
+    async def present(self, folder: Path, names: Sequence[str]) -> list[str]:
+        """Those of the names below a folder that are there now, without a link on the way, and are not hidden.
+
+        A name of a folder may end in `/`.
         """
 
     async def list(self, path: Path) -> list[tuple[str, bool]]:
@@ -202,12 +226,18 @@ class Match(Value, frozen=True):
 
 
 class SearchResult(Value, frozen=True):
+    """`left_out` are files that would have been searched but for secrets that they may hold, relative to the folder."""
+
     matches: tuple[Match, ...]
     cut: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 class Search(Protocol):
     """Finds text and files, honouring ignore files."""
+
+    def only(self, scope: Scope) -> "Search":
+        """The same search, which gives nothing of what is not in the scope, and no hidden name."""
 
     async def search(self, query: SearchQuery) -> SearchResult:
         """Raises ToolFailure when the expression is wrong."""

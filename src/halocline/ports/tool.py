@@ -237,7 +237,7 @@ class Toolset(Protocol):
         """The tool of that name. Tools of MCP servers are known by the state alone."""
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
-        """What the model is offered in a task. `find` knows the other tools as well."""
+        """What the model is offered in a task. `find` also knows those that do the same as others."""
 
     def batches(self, calls: Sequence[ToolCall], state: State | None = None) -> list[list[ToolCall]]:
         """Neighbouring calls that may run together: readers, and calls to different MCP servers. Order is kept."""

@@ -30,9 +30,10 @@ _PASSES_ON = (ev.ToolKind.EXECUTE, ev.ToolKind.FETCH, ev.ToolKind.DELETE, ev.Too
 class Run(Value, frozen=True):
     """A call that passed every gate. `notes` are words of a person or a hook on it, for the model.
 
-    `places` is where its paths led when that was judged, `rule` what let it pass, and `runs` the form in which its
-    command is run, when that is not the command itself. `scripts` are what it runs, as they were when it was judged.
-    `accepted`: a person saw its files as they are now, whatever the model knows of them.
+    `places` is where its paths led when that was judged, `identities` what was there, `rule` what let it pass, and
+    `runs` the form in which its command is run, when that is not the command itself. `scripts` are what it runs, as
+    they were when it was judged. `accepted`: a person saw its files as they are now, whatever the model knows of them.
+    `approved`: a person let it run, who meant what was there then.
     """
 
     call: ToolCall
@@ -41,10 +42,24 @@ class Run(Value, frozen=True):
     summary: Summary
     notes: tuple[Note, ...] = ()
     places: tuple[str, ...] = ()
+    identities: tuple[str, ...] = ()
     rule: str = ""
     runs: str = ""
     scripts: tuple[str, ...] = ()
     accepted: bool = False
+    approved: bool = False
+
+
+def let_through(run: Run, decision: Decision) -> Run:
+    """The call with what was found when it was judged."""
+    return replace(
+        run,
+        places=decision.places,
+        identities=decision.identities,
+        rule=decision.rule,
+        runs=decision.canonical or "",
+        scripts=decision.scripts,
+    )
 
 
 def started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:

@@ -1,12 +1,15 @@
 """What the gate needs to know, out of a task's state: what a call touches, and what else the decision depends on."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from halocline.policy.destinations import destination
-from halocline.policy.gate import Posture
+from halocline.policy.gate import Posture, classifier
+from halocline.policy.read_scope import ReadScope, judged_places
 from halocline.ports.leave import Leave
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import AnyTool, Summary
@@ -16,6 +19,9 @@ from halocline.protocol.messages import ToolCall
 from halocline.protocol.rules import OtherRoot, Rule, RuleBook, Source, Verdict
 from halocline.protocol.state import State
 from halocline.task.arguments import input_of
+
+if TYPE_CHECKING:
+    from halocline.task.admission import Run
 
 OUTPUTS = "outputs"
 """The folder, in a task's own, with copies of what its commands printed."""
@@ -69,6 +75,14 @@ def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Postur
         outputs=home / "tasks" / state.task / OUTPUTS,
         roots=other_roots(state),
     )
+
+
+def scope_of(run: "Run", ground: Posture, own: Sequence[Path]) -> ReadScope:
+    """What a call may read that was judged: where its paths led, and with the workspace the task's other folders."""
+    judged = judged_places(run.places, run.identities, ground.workspace, ground.roots)
+    if run.tool.edits:
+        return ReadScope(classifier(ground), judged, own)
+    return ReadScope(classifier(ground), judged, exact=run.approved)
 
 
 def lapsed(state: State, leave: Leave) -> list[GrantTakenBack]:

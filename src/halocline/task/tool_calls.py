@@ -26,10 +26,21 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Message, Note, ResultPart, Text, ToolCall, ToolResult
 from halocline.protocol.rules import Verdict
 from halocline.protocol.state import State
-from halocline.task.admission import ALLOWED, Run, asked, blotted, granted, require_unmarked, resolved, started, ticked
+from halocline.task.admission import (
+    ALLOWED,
+    Run,
+    asked,
+    blotted,
+    granted,
+    let_through,
+    require_unmarked,
+    resolved,
+    started,
+    ticked,
+)
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
-from halocline.task.judging import lapsed, posture, summary_of
+from halocline.task.judging import lapsed, posture, scope_of, summary_of
 from halocline.task.log import Log, LogUnwritable
 from halocline.task.machine import Machine
 from halocline.task.pending import Pending, named
@@ -141,6 +152,7 @@ class ToolCalls:
         try:
             if run.tool.edits:
                 await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
+            if run.tool.edits or run.approved:
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
             output = blotted(output, run, self._machine.blot)
@@ -184,15 +196,19 @@ class ToolCalls:
         from halocline.task.aftermath import Follower
 
         follower = Follower(
-            workspace, machine.files, machine.shell, machine.blobs, machine.diagnostics, machine.formatters
+            workspace, self._context(run).files, machine.shell, machine.blobs, machine.diagnostics, machine.formatters
         )
         found = await follower.after(output.events)
         self._emit(*found.facts)
         return replace(output, content=(*output.content, *found.notes), diffs=(*output.diffs, *found.diffs))
 
     def _require_same_places(self, run: Run) -> None:
-        """A link may have been put in the way while a person was thinking, or a script changed that is to be run."""
-        if places(run.summary, self._posture()) != run.places:
+        """A link may have been put in the way while a person was thinking, or a script changed that is to be run.
+
+        An edit may meet another file of the same name: what it does to that is looked at by its diff.
+        """
+        where, what = places(run.summary, self._posture())
+        if where != run.places or (run.approved and not run.tool.edits and what != run.identities):
             raise ToolFailure(MOVED)
         if run.summary.command and scripts(run.summary, self._posture()) != run.scripts:
             raise ToolFailure(REWRITTEN)
@@ -226,13 +242,7 @@ class ToolCalls:
         decision = self._judge(run)
         if self._machine.hooks:
             run, decision = self._heard(run, decision, await self._machine.hooks.before(run.call))
-        run = replace(
-            run,
-            places=decision.places,
-            rule=decision.rule,
-            runs=decision.canonical or "",
-            scripts=decision.scripts,
-        )
+        run = let_through(run, decision)
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
 
     def _heard(self, run: Run, decision: Decision, said: "Outcome") -> tuple[Run, Decision]:
@@ -291,7 +301,7 @@ class ToolCalls:
         if answer.decision not in ALLOWED:
             raise NotAdmitted(DECLINED + (f' They said: "{answer.note}"' if answer.note else ""))
         await self._keep_leave(answer, decision)
-        run = replace(run, accepted=bool(answer.seen))
+        run = replace(run, accepted=bool(answer.seen), approved=True)
         await self._require_same_diffs(run, diffs, answer.seen)
         return self._approved(run, answer.note, answer.arguments)
 
@@ -320,7 +330,7 @@ class ToolCalls:
             return replace(run, notes=(*run.notes, *notes))
         edited = self._understand(replace(run.call, arguments=arguments), model="")
         judged = self._judge(edited)
-        edited = replace(edited, places=judged.places, scripts=judged.scripts, accepted=run.accepted)
+        edited = replace(let_through(edited, judged), accepted=run.accepted, approved=True)
         changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
         return replace(edited, notes=(Note(changed, "approval"), *notes))
 
@@ -372,20 +382,15 @@ class ToolCalls:
 
     def _context(self, run: Run) -> ToolContext:
         state = self._state()
-        own = filter(None, (self._machine.folder, run.tool.keeps_in))
-        files, search = self._machine.files.only(Judged(run.places, *own)), self._machine.search
-        if state.rules.hides:
-            from halocline.task.hiding import Hidden, HidingFiles, HidingSearch  # few workspaces have ignore files
-
-            hidden = Hidden(Path(state.workspace), state.rules)
-            files, search = HidingFiles(files, hidden), HidingSearch(search, hidden)
+        own = tuple(filter(None, (self._machine.folder, run.tool.keeps_in)))
+        scope = scope_of(run, posture(state, self._home, self._machine.facts), own)
         return ToolContext(
             call=run.call.id,
             workspace=Path(state.workspace),
             roots=tuple(map(Path, state.roots)),
-            files=files,
+            files=self._machine.files.only(Judged(run.places, *own), scope),
             shell=self._machine.shell,
-            search=search,
+            search=self._machine.search.only(scope),
             web=self._machine.web,
             blobs=self._machine.blobs,
             ask=self.ask,

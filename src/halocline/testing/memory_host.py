@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from errno import EINVAL, ELOOP, ENOENT, ENOTDIR
+from errno import EACCES, EINVAL, ELOOP, ENOENT, ENOTDIR
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
-from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark
+from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark, Scope
 
 T = TypeVar("T")
 
@@ -20,18 +20,24 @@ class MemoryFiles:
         self._clock = count(1)
         self._modified: dict[Path, int] = {}
         self._may_write: Callable[[str], bool] = lambda path: True
+        self._scope: Scope | None = None
 
-    def only(self, may_write: Callable[[str], bool]) -> "MemoryFiles":
+    def only(self, may_write: Callable[[str], bool], scope: Scope | None = None) -> "MemoryFiles":
         limited = copy(self)
         limited._may_write = may_write
+        limited._scope = scope
         return limited
 
     async def info(self, path: Path) -> FileInfo | None:
+        if self._hides(path):
+            return None
+        self._require_in_scope(path)
         if path in self.contents:
             return FileInfo(len(self.contents[path]), True, False, self._modified.get(path, 0))
         return FileInfo(0, False, True) if self._is_folder(path) else None
 
     async def read(self, path: Path, limit: int) -> bytes:
+        self._require_in_scope(path)
         if self._is_folder(path):
             raise OSError(EINVAL, "not a regular file", str(path))
         if path not in self.contents:
@@ -77,11 +83,23 @@ class MemoryFiles:
         changed = self._modified.get(path, 0)
         return Mark(changed, len(self.contents[path]), hash(path), changed)
 
+    async def present(self, folder: Path, names: Sequence[str]) -> list[str]:
+        there = (name for name in names if folder / name in self.contents or self._is_folder(folder / name))
+        return [name for name in there if not self._hides(folder / name)]
+
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         if not self._is_folder(path):
             raise FileNotFoundError(ENOENT, "no such file or directory", str(path))
+        self._require_in_scope(path)
         below = [file.relative_to(path).parts for file in self.contents if path in file.parents]
-        return sorted({(parts[0], len(parts) > 1) for parts in below})
+        return sorted({(parts[0], len(parts) > 1) for parts in below if not self._hides(path / parts[0])})
+
+    def _hides(self, path: Path) -> bool:
+        return self._scope is not None and self._scope.hides(str(path))
+
+    def _require_in_scope(self, path: Path) -> None:
+        if self._scope and (why := self._scope.refusal(str(path))):
+            raise OSError(EACCES, why, str(path))
 
     def _require(self, path: Path) -> None:
         if not self._may_write(str(path)):

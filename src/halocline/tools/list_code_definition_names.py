@@ -59,7 +59,7 @@ async def _in_folder(path: Path, ctx: ToolContext) -> ToolOutput:
     known = [file for file in files if ctx.code.knows(file)]
     lines: list[str] = []
     for file in known[:MOST_FILES]:
-        found = [one for one in await _definitions(path / file, ctx) or () if not one.parent]
+        found = [one for one in await _definitions_if_read(path / file, ctx) if not one.parent]
         if found:
             lines += [printable(file), *map(_line, found)]
     if more or len(known) > MOST_FILES:
@@ -75,7 +75,7 @@ async def _named(name: str, path: Path, ctx: ToolContext) -> ToolOutput:
     files = [file for file in dict.fromkeys(match.path for match in result.matches) if ctx.code.knows(file)]
     ranked: list[tuple[int, int, str]] = []
     for file in files[:_FILES_SEARCHED]:
-        for one in await _definitions(Path(file), ctx) or ():
+        for one in await _definitions_if_read(Path(file), ctx):
             if (rank := _rank(one, owners, last)) is not None:
                 where = f"{printable(shown(Path(file), ctx))}:{one.line}-{one.last_line}"
                 ranked.append((rank, len(ranked), f"{where} {one.kind} {_full(one)}"))
@@ -98,6 +98,14 @@ def _rank(one: Definition, owners: list[str], last: str) -> int | None:
 async def _definitions(path: Path, ctx: ToolContext) -> tuple[Definition, ...] | None:
     with explained(path, ctx):
         return await ctx.code.definitions(path.name, await ctx.files.read(path, _LARGEST + 1))
+
+
+async def _definitions_if_read(path: Path, ctx: ToolContext) -> tuple[Definition, ...]:
+    """Those of a file that was come upon: none of one that changed meanwhile, or that may hold secrets."""
+    try:
+        return await ctx.code.definitions(path.name, await ctx.files.read(path, _LARGEST + 1)) or ()
+    except OSError:
+        return ()
 
 
 def _line(one: Definition) -> str:

@@ -7,12 +7,14 @@ import msgspec
 from msgspec import Meta
 
 from halocline.context.budget import LISTING, fitting
+from halocline.policy.sensitive_names import is_secret
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
 from halocline.tools.places import existing, explained, printable, shown
 from halocline.tools.schema import schema_of
 
+MAY_HOLD_SECRETS = "  [may hold secrets: reading it asks the person]"
 _FILES_SEEN = 10_000
 
 
@@ -33,12 +35,20 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         names, cut = await (_below if input.recursive else _inside)(path, ctx)
     if not names:
         return ToolOutput.of("[the folder is empty]")
-    fitted = fitting(map(printable, names), LISTING)
+    fitted = fitting(map(_shown, names), LISTING)
     lines = list(fitted.lines)
+    if input.recursive:
+        # What listed them walked by itself, and names may have led elsewhere meanwhile.
+        there = set(map(_shown, await ctx.files.present(path, names[: len(lines)])))
+        lines = [line for line in lines if line in there]
     if fitted.cut:
         total = f"over {len(names):,}" if cut else f"{len(names):,}"
         lines.append(f"[{len(lines)} of {total} entries; list a folder below to see more]")
     return ToolOutput.of("\n".join(lines))
+
+
+def _shown(name: str) -> str:
+    return printable(name) + (MAY_HOLD_SECRETS if is_secret(PurePosixPath(name).name) and name[-1] != "/" else "")
 
 
 async def _inside(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:

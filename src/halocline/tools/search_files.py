@@ -1,6 +1,7 @@
 """search_files: lines that match a regular expression, grouped by file, the most telling files first, bounded."""
 
 import asyncio
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from halocline.context.budget import MATCHES, fitting
+from halocline.policy.sensitive_names import is_secret
 from halocline.ports.host import SearchQuery, SearchResult
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import ToolKind
@@ -19,6 +21,7 @@ from halocline.tools.schema import schema_of
 LIMIT = 300
 _LOOKED_AT = 3_000
 _SHARE = 10
+_NAMED = 10
 
 
 class Input(msgspec.Struct):
@@ -29,24 +32,43 @@ class Input(msgspec.Struct):
 
 def summary(input: Input) -> Summary:
     where = f"{input.path} ({input.file_pattern})" if input.file_pattern else input.path
-    return Summary(title=f"Search {where} for {input.regex}", kind=ToolKind.SEARCH, paths=(input.path,))
+    paths = (input.path, *_secrets_named(input))
+    return Summary(title=f"Search {where} for {input.regex}", kind=ToolKind.SEARCH, paths=paths)
+
+
+def _secrets_named(input: Input) -> tuple[str, ...]:
+    """The path of a file that may hold secrets, where the pattern names one: it is judged as any other path."""
+    name = (input.file_pattern or "").removeprefix("**/")
+    if any(sign in name for sign in "*?[{") or not is_secret(os.path.basename(name)):
+        return ()
+    return (os.path.join(input.path, name.lstrip("/")),)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     path, _ = await existing(input.path, ctx)
     result = await _search(path, input, ctx)
     if not result.matches:
-        return ToolOutput.of(f"[no match in {_where(path, ctx)}; ignored and hidden files are not searched]")
+        said = f"[no match in {_where(path, ctx)}; ignored and hidden files are not searched]"
+        return ToolOutput.of("\n".join([said, *_left_out(result)]))
     found = ranked(result.matches, input.regex, str(path))
     lines = list(_lines(shared(found, LIMIT, _SHARE), ctx))
     fitted = fitting((text for text, _ in lines), MATCHES)
     seen = sum(is_match for _, is_match in lines[: len(fitted.lines)])
     total = sum(one.matches for one in found)
     if seen == total and not result.cut:
-        return ToolOutput.of("\n".join(fitted.lines))
+        return ToolOutput.of("\n".join([*fitted.lines, *_left_out(result)]))
     of = f"more than {total:,}" if result.cut else f"{total:,}"
     footer = f"[{seen} of {of} matches, the most telling files first; narrow the regex, path or file_pattern]"
-    return ToolOutput.of("\n".join([*fitted.lines, footer]))
+    return ToolOutput.of("\n".join([*fitted.lines, footer, *_left_out(result)]))
+
+
+def _left_out(result: SearchResult) -> tuple[str, ...]:
+    """A line for the files that were not searched because of what they may hold."""
+    if not result.left_out:
+        return ()
+    names = ", ".join(map(printable, result.left_out[:_NAMED]))
+    more = f" and {len(result.left_out) - _NAMED} more" if len(result.left_out) > _NAMED else ""
+    return (f"[not searched, as they may hold secrets: {names}{more}; give one as path to ask the person for it]",)
 
 
 async def _search(path: Path, input: Input, ctx: ToolContext) -> SearchResult:
@@ -54,7 +76,8 @@ async def _search(path: Path, input: Input, ctx: ToolContext) -> SearchResult:
     pattern = input.file_pattern or ""
     queries = [SearchQuery(str(place), input.regex, pattern, limit=_LOOKED_AT) for place in _places(path, ctx)]
     found = await asyncio.gather(*map(ctx.search.search, queries))
-    return SearchResult(tuple(match for one in found for match in one.matches), any(one.cut for one in found))
+    left_out = tuple(name for one in found for name in one.left_out)
+    return SearchResult(tuple(match for one in found for match in one.matches), any(one.cut for one in found), left_out)
 
 
 def _places(path: Path, ctx: ToolContext) -> tuple[Path, ...]:

@@ -79,7 +79,7 @@ class Tools:
         self._tools = {tool.name: tool for tool in tools}
 
     def find(self, name: str, state: State | None = None) -> AnyTool | None:
-        if state and state.subtask and name not in state.offered:
+        if state and (name in self._tools or name in RARE) and not _may_run(name, state):
             return None
         if tool := self._tools.get(name):
             return tool
@@ -152,14 +152,25 @@ def _specs_of_servers(state: State) -> tuple[ToolSpec, ...]:
 
 
 def _is_offered(name: str, state: State) -> bool:
+    if not _may_run(name, state):
+        return False
+    if state.subtask or name in RARE:
+        return True
+    if state.compact and name in SPARED:
+        return False
+    return re.match(OFFERED.get(name, ""), state.model) is not None
+
+
+def _may_run(name: str, state: State) -> bool:
+    """Whether a call of a tool is carried out: what a model was not offered it does not get by guessing its name.
+
+    Tools that it is not told of only because others do the same are carried out: it may know them from another model's
+    part of the task.
+    """
     if state.subtask:
         return name in state.offered
     if name == PLANNING:
         return state.has_planned
     if name in MCP:
         return any(server.resources if name == "access_mcp_resource" else server.searched for server in state.mcp)
-    if name in RARE:
-        return name in state.offered
-    if state.compact and name in SPARED:
-        return False
-    return re.match(OFFERED.get(name, ""), state.model) is not None
+    return name not in RARE or name in state.offered

@@ -1,0 +1,146 @@
+"""The one way to open what is read: by a place without links, component by component, so that no link is followed.
+
+A path is resolved once, and what is opened is that very place or nothing: whoever puts a link in its way between a
+look and the deed gets an error. What was opened is judged by its descriptor.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from errno import EACCES, EINVAL, ELOOP, ENXIO
+from pathlib import Path
+
+from halocline.ports.host import Scope
+
+FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+# O_NONBLOCK: opening a pipe that nobody writes to would hang for ever.
+READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+CHANGED = "it was changed while it was opened; read it again"
+_CHUNK = 1 << 18
+NOT_REGULAR = "not a regular file (a folder, device, pipe or socket)"
+
+
+def open_folder(place: str, *, making: bool = False) -> int:
+    """A descriptor of a folder, to open by. Raises OSError when a link is on the way."""
+    return _descend(os.open("/", FOLDER), place.split("/"), making)
+
+
+def open_folder_below(folder: int, name: str) -> int:
+    """The same of a folder below another one."""
+    return _descend(os.dup(folder), name.split("/"), making=False)
+
+
+def open_below(folder: int, name: str) -> int:
+    """A descriptor of a file below a folder, to read. Raises OSError when a link is on the way."""
+    parents, _, last = name.rpartition("/")
+    if not parents:
+        return os.open(last, READING, dir_fd=folder)
+    parent = open_folder_below(folder, parents)
+    try:
+        return os.open(last, READING, dir_fd=parent)
+    finally:
+        os.close(parent)
+
+
+def open_place(place: str) -> int:
+    """The same of an absolute path."""
+    folder, _, name = place.rpartition("/")
+    parent = open_folder(folder)
+    try:
+        return os.open(name or ".", READING, dir_fd=parent)
+    except OSError as error:
+        raise _explained(error, place) from None
+    finally:
+        os.close(parent)
+
+
+@contextmanager
+def opened(path: Path | str, scope: Scope | None = None) -> Iterator[tuple[int, str, os.stat_result]]:
+    """What a path leads to: a descriptor to read from, its place without links, and what it is.
+
+    Raises OSError: nothing is there, a link was put in its way, or it is not within the scope.
+    """
+    place = os.path.realpath(path)
+    fd = open_place(place)
+    try:
+        found = os.fstat(fd)
+        if scope and (why := scope.refusal(place, found)):
+            raise OSError(EACCES, why, str(path))
+        yield fd, place, found
+    finally:
+        os.close(fd)
+
+
+def look(path: Path | str, scope: Scope | None = None) -> os.stat_result | None:
+    """What a path leads to, without opening it; None for nothing, and for what is hidden. Raises OSError."""
+    place = os.path.realpath(path)
+    if scope and scope.hides(place):
+        return None
+    if scope and (why := scope.refusal(place)):
+        raise OSError(EACCES, why, str(path))
+    folder, _, name = place.rpartition("/")
+    try:
+        parent = open_folder(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        found = os.stat(name or ".", dir_fd=parent, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    finally:
+        os.close(parent)
+    if stat.S_ISLNK(found.st_mode):
+        raise OSError(ELOOP, CHANGED, str(path))
+    return found
+
+
+def read_from(fd: int, limit: int) -> bytes:
+    """The first `limit` bytes of what is open; the descriptor stays so."""
+    with open(fd, "rb", buffering=0, closefd=False) as file:
+        chunks: list[bytes] = []
+        while limit > 0 and (chunk := file.read(min(limit, _CHUNK))):
+            chunks.append(chunk)
+            limit -= len(chunk)
+        return b"".join(chunks)
+
+
+def require_regular(found: os.stat_result, path: Path | str) -> None:
+    """Raises OSError for a folder, device, pipe or socket."""
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(EINVAL, NOT_REGULAR, str(path))
+
+
+def _explained(error: OSError, place: str) -> OSError:
+    """A link is none of what was looked at: it was put there since. A socket cannot be opened."""
+    said = {ELOOP: CHANGED, ENXIO: NOT_REGULAR}.get(error.errno or 0, error.strerror)
+    return OSError(error.errno, said, place)
+
+
+def _descend(fd: int, parts: list[str], making: bool) -> int:
+    """The folder that the parts lead to; the descriptor given is closed."""
+    for part in parts:
+        if not part:
+            continue
+        try:
+            inner = _inner(fd, part, making)
+        finally:
+            os.close(fd)
+        fd = inner
+    return fd
+
+
+def _inner(fd: int, part: str, making: bool) -> int:
+    try:
+        return os.open(part, FOLDER, dir_fd=fd)
+    except NotADirectoryError:
+        # O_PATH with O_DIRECTORY says the same of a link and of a file.
+        if stat.S_ISLNK(os.stat(part, dir_fd=fd, follow_symlinks=False).st_mode):
+            raise OSError(ELOOP, CHANGED, part) from None
+        raise
+    except FileNotFoundError:
+        if not making:
+            raise
+    with suppress(FileExistsError):
+        os.mkdir(part, dir_fd=fd)
+    return os.open(part, FOLDER, dir_fd=fd)

@@ -1,0 +1,128 @@
+"""Where a search begins, held by its descriptor: nobody can put another folder or file in its place.
+
+The program that searches walks a folder by itself, so what it gives is looked at again: a line counts only when it
+stands in a file that is reached below the folder without links, and that may be read.
+"""
+
+import os
+import stat
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+
+from halocline.hosts.opening import NOT_REGULAR, open_below, opened, read_from
+from halocline.ports.host import Scope
+from halocline.protocol.errors import ToolFailure
+
+_LARGEST_ENCODED = 20_000_000
+"""Bytes of a file that is decoded to look for a line in it; others are looked at where the line stands."""
+_BY_DESCRIPTOR = "/proc/self/fd"
+
+
+class Source:
+    """A folder or a file to search. `path` is how it was named."""
+
+    def __init__(self, path: str, fd: int, place: str, scope: Scope | None, *, is_folder: bool) -> None:
+        self.is_folder = is_folder
+        self._path = path
+        self._fd = fd
+        self._place = place
+        self._scope = scope
+        self._prefix = f"{path.rstrip('/')}/"
+        self._name = ""
+        self._file: int | None = None
+        self._lines: list[str] | None = None
+
+    @property
+    def operand(self) -> str:
+        return "./" if self.is_folder else "-"
+
+    def start(self, command: list[str]) -> "subprocess.Popen[bytes]":
+        """Start a program in the folder, or with the file as its input."""
+        pipe = subprocess.PIPE
+        if not self.is_folder:
+            return subprocess.Popen(command, stdin=self._fd, stdout=pipe, stderr=pipe)
+        if os.path.isdir(_BY_DESCRIPTOR):
+            folder = f"{_BY_DESCRIPTOR}/{self._fd}"
+            return subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+        enter = partial(os.fchdir, self._fd)
+        return subprocess.Popen(command, preexec_fn=enter, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+
+    def path_of(self, name: str) -> str:
+        """The path of a file as the source was named; the program named it by the operand."""
+        return self._prefix + name[2:] if self.is_folder else self._path
+
+    def holds(self, name: str, number: int, offset: int, line: bytes) -> bool:
+        """Whether a line of a file stands where the program found it."""
+        if not self.is_folder:
+            return True
+        if name != self._name:
+            self.close()
+            self._name, self._file = name, self._open(name[2:])
+        if self._file is None:
+            return False
+        return os.pread(self._file, len(line), offset) == line or self._holds_decoded(self._file, number, line)
+
+    def shown(self, names: list[str]) -> list[str]:
+        """Those of the names that may be given."""
+        if self._scope is None or not self._scope.hides_names:
+            return names
+        return [name for name in names if not self._scope.hides(os.path.join(self._place, name))]
+
+    def is_secret(self, name: str) -> bool:
+        """Whether a file may hold secrets, so that it is not searched."""
+        return self._scope is not None and self._scope.is_secret(os.path.join(self._place, name))
+
+    def close(self) -> None:
+        """Let go of the file that was looked at last."""
+        if self._file is not None:
+            os.close(self._file)
+        self._file, self._lines = None, None
+
+    def _open(self, name: str) -> int | None:
+        try:
+            fd = open_below(self._fd, name)
+        except OSError:
+            return None
+        found = os.fstat(fd)
+        if stat.S_ISREG(found.st_mode) and not self._refuses(name, found):
+            return fd
+        os.close(fd)
+        return None
+
+    def _refuses(self, name: str, found: os.stat_result) -> bool:
+        return self._scope is not None and bool(self._scope.refusal(os.path.join(self._place, name), found))
+
+    def _holds_decoded(self, file: int, number: int, line: bytes) -> bool:
+        """The same of a file in another encoding, of which the program gives UTF-8."""
+        if self._lines is None:
+            self._lines = _decoded_lines(file)
+        lines = self._lines[number - 1 : number]
+        return bool(lines) and lines[0] == line.decode("utf-8", "replace").rstrip("\r\n")
+
+
+@contextmanager
+def search_source(path: str, scope: Scope | None) -> Iterator[Source]:
+    """Raises ToolFailure: nothing is there that can be searched, or it is not within the scope."""
+    with ExitStack() as stack:
+        try:
+            fd, place, found = stack.enter_context(opened(path, scope))
+        except OSError as error:
+            raise ToolFailure(f"{path} is not accessible: {error.strerror}.") from error
+        source = Source(path, fd, place, scope, is_folder=stat.S_ISDIR(found.st_mode))
+        if not source.is_folder and not stat.S_ISREG(found.st_mode):
+            raise ToolFailure(f"{path} is {NOT_REGULAR}, so it is not searched.")
+        stack.callback(source.close)
+        yield source
+
+
+def _decoded_lines(file: int) -> list[str]:
+    from halocline.edits.text import BinaryContent, decode  # most files are UTF-8
+
+    os.lseek(file, 0, os.SEEK_SET)
+    try:
+        text = decode(read_from(file, _LARGEST_ENCODED)).text
+    except BinaryContent:
+        return []
+    return [line.rstrip("\r") for line in text.split("\n")]

@@ -1,0 +1,55 @@
+"""Guarded files by their inodes: a hard link gives a file a second name, under which nobody would guard it.
+
+What must stay true: the search ends after so many entries, whatever the folders hold.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+
+from halocline.protocol.rules import Place
+
+MOST_ENTRIES = 10_000
+_SKIPPED = frozenset({".git", ".hg", "node_modules", ".venv", "venv", "__pycache__"})
+"""Folders of many files, none of which is a person's secret."""
+_GUARDED = (Place.IGNORED, Place.SECRET)
+_AT_HOME = ("", ".ssh", ".aws", ".gnupg", ".kube", ".docker", ".config/gh", ".config/gcloud", ".azure")
+"""Folders of a person's home in which keys are kept, itself among them."""
+
+
+def guarded_names(roots: Sequence[str], home: str, kind: Callable[[str], Place]) -> dict[int, tuple[str, ...]]:
+    """Paths of guarded files by inode: hidden and secret ones below the roots, our own, and keys of the person's."""
+    found: dict[int, list[str]] = {}
+    for entry in _below(roots):
+        if kind(entry.path) in _GUARDED:
+            found.setdefault(entry.inode(), []).append(entry.path)
+    for folder in (home, *_folders_at_home()):
+        for entry in _entries(folder):
+            if kind(entry.path) is not Place.OUTSIDE:
+                found.setdefault(entry.inode(), []).append(entry.path)
+    return {inode: tuple(paths) for inode, paths in found.items()}
+
+
+def _folders_at_home() -> list[str]:
+    return [os.path.join(os.path.realpath(os.path.expanduser("~")), name).rstrip("/") for name in _AT_HOME]
+
+
+def _below(roots: Sequence[str]) -> "Iterator[os.DirEntry[str]]":
+    """Files below the folders, the nearest first; links are not followed."""
+    waiting, left = deque(roots), MOST_ENTRIES
+    while waiting and left > 0:
+        entries = _entries(waiting.popleft())[:left]
+        left -= len(entries)
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                yield entry
+            elif entry.name not in _SKIPPED:
+                waiting.append(entry.path)
+
+
+def _entries(folder: str) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
