@@ -222,13 +222,11 @@ def _auto(command: str, analysis: "Analysis", worst: "Finding | None", *, risky:
 
 
 def _unguarded(analysis: "Analysis") -> str:
-    """Why a line may show secrets that its part would leave out if it ran alone: the line runs as it was written."""
-    from halocline.policy.shell.exclusions import leaves_out
+    """Why a line that runs as it was written may show secrets, which a part of it would leave out if it ran alone."""
+    from halocline.policy.shell.program import may_read_folders
 
-    found = (
-        () if analysis.reads else (one for one in analysis.findings if one.reads and leaves_out(one.canonical or ""))
-    )
-    return next((f"{one.part.text} may show files that hold secrets; alone it runs without them" for one in found), "")
+    found = (words for words in analysis.words if not analysis.reads and may_read_folders(words))
+    return next((f"{' '.join(words)[:200]} may show files that hold secrets; run it alone" for words in found), "")
 
 
 def _odd(command: str) -> str:

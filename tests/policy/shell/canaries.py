@@ -39,6 +39,7 @@ class Scratch:
         self.outside, self.home, self.state = folder / "out", folder / "home", folder / "state"
         self.secrets = tuple(secrets)
         self._ignored = ignored
+        self._kept: set[Path] = set()
         self._fill()
         self._facts = LocalShellFacts({"PATH": os.environ["PATH"], "HOME": str(self.home)})
 
@@ -79,6 +80,11 @@ class Scratch:
         who = {f"GIT_{role}_{what}": "a@b" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         subprocess.run(["git", *words], cwd=self.workspace, env=environment | who, check=True)
 
+    def link(self, name: str, to: str) -> None:
+        """Give a file another name."""
+        os.link(self.workspace / to, self.workspace / name)
+        self._kept.add(self.workspace / name)
+
     def blob(self, name: str) -> str:
         """The name of the object of a file in the index."""
         words = ["git", "rev-parse", f":{name}"]
@@ -102,14 +108,19 @@ class Scratch:
         with _Watch([self.outside / "o.txt", self.home / ".ssh" / "id_rsa", self.state / "credentials"]) as watch:
             printed = self.run(forms)
             opened = watch.opened()
+        copied = self._copies()
+        for path in copied:
+            path.unlink()
         leaks = [
             Leak(form, "printed a canary")
             for form, text in zip(forms, printed, strict=False)
             if OUTSIDE.encode() in text or SECRET.encode() in text
         ]
-        if len(forms) > 1 and (opened or self._held() != before or len(printed) < len(forms)):
+        if len(forms) > 1 and (opened or copied or self._held() != before or len(printed) < len(forms)):
             half = len(forms) // 2
             return self._leaks_of(forms[:half]) + self._leaks_of(forms[half:])
+        if copied:
+            return [*leaks, Leak(forms[0], "copied a secret")]
         if opened:
             return [*leaks, Leak(forms[0], "opened a file outside")]
         return leaks if self._held() == before else [*leaks, Leak(forms[0], "changed a file")]
@@ -135,6 +146,13 @@ class Scratch:
         printed = out.read_bytes().split(mark)[:-1]
         out.unlink()
         return printed
+
+    def _copies(self) -> list[Path]:
+        """Files that hold a secret now, and did not in the beginning."""
+        known = {self.workspace / name for name in self.secrets}
+        found = (path for path in self.workspace.rglob("*") if path.is_file() and ".git" not in path.parts)
+        others = (path for path in found if path.resolve() not in known and path not in self._kept)
+        return [path for path in others if SECRET.encode() in path.read_bytes()]
 
     def _held(self) -> dict[str, tuple[int, int]]:
         files = (path for path in self.folder.rglob("*") if path.is_symlink() or not path.is_dir())

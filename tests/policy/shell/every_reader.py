@@ -4,7 +4,6 @@
 and prints how many were made, allowed and run, and those that printed a secret; it fails if there is one.
 """
 
-import os
 import random
 import sys
 import tempfile
@@ -120,11 +119,13 @@ def make_lines(scratch: Scratch) -> list[str]:
     return list(dict.fromkeys((*whole, *named)))
 
 
-def make_scratch(folder: Path) -> Scratch:
-    """A repository with a file for every name, some of them hidden, and other names for some."""
-    scratch = Scratch(folder, (*secret_names(), *HIDDEN, "id_rsa"), IGNORED)
-    os.link(scratch.workspace / "private" / "notes.txt", scratch.workspace / "hard.txt")
+def make_scratch(folder: Path, *, hides: bool) -> Scratch:
+    """A repository with a file for every name, and links to some; with `hides`, an ignore file hides others."""
+    hidden = HIDDEN if hides else ()
+    scratch = Scratch(folder, (*secret_names(), *hidden, "id_rsa"), IGNORED if hides else ())
     (scratch.workspace / "lnk").symlink_to(".env")
+    if hides:
+        scratch.link("hard.txt", to="private/notes.txt")
     (scratch.workspace / "sub" / "lnk2").symlink_to("../private/notes.txt")
     return scratch
 
@@ -137,7 +138,8 @@ def run_lines(lines: list[str], scratch: Scratch) -> tuple[int, list[Leak]]:
         if decision.verdict == "allow":
             runs.setdefault(decision.canonical or line, f"{mode}{' plan' * plan}: {line}")
     leaks = scratch.leaks(list(runs))
-    return len(runs), [Leak(runs[leak.form], leak.fault) for leak in leaks if leak.fault == "printed a canary"]
+    grave = ("printed a canary", "copied a secret")
+    return len(runs), [Leak(runs[leak.form], leak.fault) for leak in leaks if leak.fault in grave]
 
 
 def sample_lines(scratch: Scratch, count: int, seed: str) -> list[str]:
@@ -147,13 +149,17 @@ def sample_lines(scratch: Scratch, count: int, seed: str) -> list[str]:
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory() as folder:
-        scratch = make_scratch(Path(folder).resolve() / "s")
-        lines = sample_lines(scratch, int(sys.argv[1]), "readers") if len(sys.argv) > 1 else make_lines(scratch)
-        count, leaks = run_lines(lines, scratch)
-    sys.stdout.write(f"made {len(lines)}, in {len(POSTURES)} modes; allowed and run {count}, leaks {len(leaks)}\n")
-    sys.stdout.writelines(f"{leak.form}\n" for leak in leaks[:200])
-    return 1 if leaks else 0
+    leaked = 0
+    for hides in (False, True):
+        with tempfile.TemporaryDirectory() as folder:
+            scratch = make_scratch(Path(folder).resolve() / "s", hides=hides)
+            lines = sample_lines(scratch, int(sys.argv[1]), "readers") if len(sys.argv) > 1 else make_lines(scratch)
+            count, leaks = run_lines(lines, scratch)
+        sys.stdout.write(f"with{'' if hides else 'out'} an ignore file: ")
+        sys.stdout.write(f"made {len(lines)}, in {len(POSTURES)} modes; allowed and run {count}, leaks {len(leaks)}\n")
+        sys.stdout.writelines(f"{leak.form}\n    {leak.fault}\n" for leak in leaks[:200])
+        leaked += len(leaks)
+    return 1 if leaked else 0
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@ import os
 import pytest
 from tests.policy.shell.every_reader import make_scratch, run_lines, sample_lines
 
-LINES = int(os.environ.get("READER_LINES", "500"))
+LINES = int(os.environ.get("READER_LINES", "300"))
 """How many lines with a path are judged, beside all that read whole folders."""
 
 
 @pytest.mark.slow
-def test_no_way_of_reading_shows_a_secret_or_a_hidden_file_unasked_in_any_mode(tmp_path):
-    scratch = make_scratch(tmp_path / "s")
+@pytest.mark.parametrize("hides", [False, True], ids=["without-ignore-file", "with-ignore-file"])
+def test_no_way_of_reading_shows_a_secret_or_a_hidden_file_unasked_in_any_mode(tmp_path, hides):
+    scratch = make_scratch(tmp_path / "s", hides=hides)
     count, leaks = run_lines(sample_lines(scratch, LINES, os.environ.get("READER_SEED", "halocline")), scratch)
     assert leaks == []
     assert count > 30

@@ -57,12 +57,6 @@ FOR_GIT = _exclude_for_git()
 FOR_FIND = _exclude_for_find()
 
 
-def leaves_out(form: str) -> bool:
-    """Whether a command in this form leaves out secrets that it would show as it was written."""
-    kinds = (FOR_GREP, FOR_DIFF, FOR_RIPGREP, FOR_GIT, (FOR_FIND,))
-    return any(" ".join(kind) in form for kind in kinds)
-
-
 def names_secret(pattern: str) -> bool:
     """Whether a pattern asks for secrets by name, as `.env`, `*.pem` and `.e*` do; `*` names nothing."""
     if pattern.startswith("!"):

@@ -128,12 +128,11 @@ def _diff_spec(flags: str, valued: str, words: str, always: str = "") -> Spec:
 _BLAME = "L:text MC?percent"
 LOOKS: dict[str, Spec] = {
     "status": _spec(
-        "sbvz",
+        "sbz",
         "u?no|normal|all",
-        "short branch show-stash porcelain?names long verbose untracked-files?no|normal|all "
+        "short branch show-stash porcelain?names long untracked-files?no|normal|all "
         "ignore-submodules?none|untracked|dirty|all ignored?names ahead-behind no-ahead-behind renames no-renames "
         "column?names no-column",
-        shows="-v --verbose",
     ),
     "diff": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, f"{_DIFF} no-index", "always "),
     "log": _diff_spec(f"{_DIFF_FLAGS}igEFP", f"{_DIFF_VALUED} n:number L:lines", _LOG),

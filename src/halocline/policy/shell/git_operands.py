@@ -155,6 +155,6 @@ def _render_front(name: str, part: str | int, given: Given) -> str:
     if isinstance(part, str):
         return part
     word = given.operands[part]
-    if name == "show" and OBJECT.fullmatch(word.text):
+    if name in ("show", "grep") and part >= _patterns(name, given) and OBJECT.fullmatch(word.text):
         return render(literal(f"{word.text}^{{commit}}"))
     return render(word)

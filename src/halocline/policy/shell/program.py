@@ -1,6 +1,7 @@
 """One program with its words, judged: by the table of readers, as git, or (`acting`) by what those that do more do."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from halocline.policy.shell import git, git_operands
@@ -14,7 +15,7 @@ from halocline.policy.shell.own_program import steering
 from halocline.policy.shell.places import reading
 from halocline.policy.shell.readers import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.render import render
-from halocline.policy.shell.specs import Given, NamesSecret, Role, Spec, Unlisted, sort_words
+from halocline.policy.shell.specs import Given, NamesSecret, Role, Spec, Unlisted, literal, sort_words
 from halocline.policy.shell.tree import Piece, Simple, Word
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import Effect, Place
@@ -24,6 +25,8 @@ _FOLDERS = ("", "/bin/", "/usr/bin/")
 _STATUS = re.compile(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
 _HIDDEN = "it may come upon files that an ignore file hides"
 _PROCESSES = "it may show the arguments of other processes, which may hold secrets"
+_PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.IGNORED, Rule.OWN_STATE})
+_MILDER = frozenset({Rule.ORDINARY, Rule.WRITES, Rule.UNKNOWN, Rule.DYNAMIC})
 _RUSTUP = frozenset({"cargo", "rustc"})
 _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "typeset"})
 
@@ -65,7 +68,7 @@ def _judged(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     if finding.rule is Rule.READS and known == "cd":
         return finding, _moved(simple, ground)
     if finding.rule is not Rule.READS and (does := acting(known, simple, ground)) is not None:
-        return does, ground
+        return (finding if finding.rule in _PLACES and does.rule in _MILDER else does), ground
     return finding, ground
 
 
@@ -136,10 +139,10 @@ def _by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], gro
         form = _form(name, spec, given)
         return _read(simple, spec, given, paths, form, ground)
     except (Unlisted, ToolFailure) as why:
-        return _refused(simple, why)
+        return _refused(simple, spec, why)
 
 
-def _refused(simple: Simple, why: Unlisted | ToolFailure) -> Finding:
+def _refused(simple: Simple, spec: Spec, why: Unlisted | ToolFailure) -> Finding:
     """A command with a word that is not known to be harmless, or that cannot be judged."""
     match why:
         case NamesSecret():
@@ -147,7 +150,24 @@ def _refused(simple: Simple, why: Unlisted | ToolFailure) -> Finding:
         case ToolFailure():
             return unknown(simple.source, why.text, Rule.DYNAMIC)
         case _:
-            return unknown(simple.source, str(why))
+            return unknown(simple.source, str(why), Rule.SECRET if spec.recursive else Rule.UNKNOWN)
+
+
+def may_read_folders(words: Sequence[str]) -> bool:
+    """Whether a command shows whole folders as it is written, secrets among them, or may do so."""
+    name, *rest = words or ("",)
+    name = name.rpartition("/")[2]
+    if name == "git":
+        sub = next((at for at, word in enumerate(rest) if word in git.LOOKS), len(rest))
+        spec, rest = git.LOOKS.get("".join(rest[sub : sub + 1])), rest[sub + 1 :]
+    else:
+        spec = READERS.get(name)
+    if spec is None or not spec.recursive:
+        return False
+    try:
+        return spec.reads_folders(sort_words(spec, tuple(map(literal, rest)), _quoted).names)
+    except Unlisted:
+        return True
 
 
 def _read(simple: Simple, spec: Spec, given: Given, paths: list[Word], form: str, ground: Ground) -> Finding:
@@ -269,4 +289,4 @@ def _git_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...],
         form = git_operands.render_git(name, spec, given, ground) if finding.rule is Rule.READS else None
         return replace(finding, canonical=form)
     except (Unlisted, ToolFailure) as why:
-        return _refused(simple, why)
+        return _refused(simple, spec, why)
