@@ -51,7 +51,16 @@ def bare_environment(environment: Mapping[str, str], folder: str) -> dict[str, s
 def plain_environment(environment: Mapping[str, str], folder: str) -> dict[str, str]:
     """What any git of ours needs to know of the person and the machine, and no more."""
     kept = {name: value for name, value in environment.items() if _KEPT.fullmatch(name)}
-    return kept | {"PATH": search_path(environment.get("PATH", os.defpath), folder), "LC_ALL": "C"}
+    return kept | {"PATH": git_path(environment, folder), "LC_ALL": "C"}
+
+
+def git_path(environment: Mapping[str, str], folder: str) -> str:
+    """The folders of the PATH in which git is looked for: none of a project that the folder is in."""
+    place = project = os.path.realpath(folder)
+    while place != (place := os.path.dirname(place)):
+        if os.path.lexists(os.path.join(place, ".git")):
+            project = place
+    return search_path(environment.get("PATH", os.defpath), project)
 
 
 def search_path(path: str, folder: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from halocline.git.environment import find_git, search_path
+from halocline.git.environment import find_git, git_path
 from halocline.git.repository import GitUnusable
 
 
@@ -40,7 +40,7 @@ async def run_git(
     is_one_stream: bool = False,
 ) -> Answer:
     """Run git in a folder; with `is_one_stream`, its errors stand among its output. Raises GitUnusable."""
-    program = find_git(search_path(environment.get("PATH", os.defpath), os.fspath(folder)))
+    program = find_git(git_path(environment, os.fspath(folder)))
     if program is None:
         raise GitUnusable("git was not found on this machine.", "Install git.")
     pipe = asyncio.subprocess.PIPE
