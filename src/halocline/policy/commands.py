@@ -112,7 +112,7 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
         analysis.problem = odd
     if where.typed:
         analysis.canonical = None
-    judged = _never(analysis) or _permitted(command, analysis, where) or _plan(analysis, where)
+    judged = _never(analysis, where) or _permitted(command, analysis, where) or _plan(analysis, where)
     return _with_parts(judged or _by_mode(command, analysis, where), analysis, MOST_COMMANDS)
 
 
@@ -142,14 +142,24 @@ def _simple(finding: "Finding") -> JudgedPart:
     return JudgedPart(finding.argv, finding.part.effect, finding.reads, place, finding.scripts)
 
 
-def _never(analysis: "Analysis") -> CommandJudgement | None:
+def _never(analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
     from halocline.policy.shell.findings import Rule
 
     finding = analysis.first(Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED)
     if finding is None:
-        return None
+        return _unsure(analysis) if where.approval_mode is ApprovalMode.YOLO else None
     reason = finding.part.reason if finding.rule is not Rule.FLOOR else f"{finding.part.reason}: no mode allows that"
     return CommandJudgement(Verdict.DENY, finding.rule.value, reason, binding=True)
+
+
+def _unsure(analysis: "Analysis") -> CommandJudgement | None:
+    """What may turn out to be what no mode allows: a person decides, even where nobody is asked otherwise."""
+    from halocline.policy.shell.findings import Rule
+
+    finding = analysis.first(Rule.LEADS_ANYWHERE)
+    if finding is None:
+        return None
+    return CommandJudgement(Verdict.ASK, finding.rule.value, finding.part.reason, binding=True)
 
 
 def _permitted(command: str, analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from halocline.policy.shell.tree import Block
 from halocline.protocol.events import CommandPart
 from halocline.protocol.rules import Effect
 
@@ -22,6 +23,7 @@ class Rule(StrEnum):
     DESTROYS = "destructive"
     RIGHTS = "other-rights"
     NOT_ANALYSED = "not-analysed"
+    LEADS_ANYWHERE = "leads-anywhere"
     IGNORED = "ignored"
     OWN_STATE = "own-state"
     FLOOR = "never"
@@ -47,7 +49,10 @@ class Finding:
 
 @dataclass(slots=True)
 class Analysis:
-    """All findings of a command line. `problem` says why it could not be analysed, or not wholly."""
+    """All findings of a command line. `problem` says why it could not be analysed, or not wholly.
+
+    `functions` are those that it defines, `called` the names of those that it also calls.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     canonical: str | None = None
@@ -56,6 +61,8 @@ class Analysis:
     redirects: bool = False
     words: list[tuple[str, ...]] = field(default_factory=list)
     scripts: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, list[Block]] = field(default_factory=dict)
+    called: set[str] = field(default_factory=set)
 
     @property
     def parts(self) -> tuple[CommandPart, ...]:

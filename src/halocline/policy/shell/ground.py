@@ -6,20 +6,21 @@ Behind a `cd` that may fail, a path is judged from every folder that it may star
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from halocline.policy.paths import resolve
-from halocline.policy.shell.tree import Word
+from halocline.policy.shell.tree import Piece, Word
+from halocline.policy.shell.variables import UNKNOWN, Values, Variables
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import OtherRoot, Place
 
 MOST_FOLDERS = 8
-_HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
 _GLOB = re.compile(r"[*?\[]")
 _HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 _DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
+_NOTHING = (Piece(UNKNOWN),)
 _ROOTS = frozenset({"/", "/home", "/Users"})
 
 
@@ -38,7 +39,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """`folders` are the absolute folders that a command may start in; none when that is not known."""
+    """`folders` are the absolute folders that a command may start in; none when that is not known.
+
+    `rebinds`: names may stand for other programs than they say; `matches_hidden`: patterns match names with a dot in
+    front; `splits_oddly`: what separates words is not known.
+    """
 
     workspace: Path
     home: Path
@@ -47,6 +52,25 @@ class Ground:
     exported: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     roots: tuple[OtherRoot, ...] = ()
+    variables: Variables = field(default_factory=Variables)
+    rebinds: bool = False
+    matches_hidden: bool = False
+    splits_oddly: bool = False
+
+    def value(self, name: str) -> Values:
+        """The values that a variable may have here."""
+        return self.variables.value(name, self.folders, self.exported)
+
+    def with_variables(self, variables: Variables) -> "Ground":
+        return self if variables is self.variables else replace(self, variables=variables)
+
+    def merged(self, *others: "Ground") -> "Ground":
+        """Where the shell may be left when one of several ways was taken."""
+        found = self
+        for other in others:
+            folders = (*found.folders, *other.folders) if found.folders and other.folders else ()
+            found = found.moved(folders).with_variables(found.variables.merged(other.variables))
+        return found
 
     @property
     def hides_files(self) -> bool:
@@ -85,33 +109,67 @@ class Ground:
             pattern = "".join(
                 piece.text.replace("[^", "[!") if piece.active else _literal(piece.text) for piece in word.pieces
             )
-            matches = self.facts.matches(os.path.expanduser(pattern), folder)
+            matches = self._matches(os.path.expanduser(pattern) if not word.quoted else pattern, folder)
             if matches is None:
                 return None
             found += matches
         return found or [word.text]
 
+    def _matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
+        matches = self.facts.matches(pattern, folder)
+        head, slash, name = pattern.rpartition("/")
+        if not self.matches_hidden or matches is None or not _GLOB.match(name):
+            return matches
+        hidden = self.facts.matches(f"{head}{slash}.{name}", folder)
+        return None if hidden is None else (*matches, *hidden)
+
     def targets(self, word: Word) -> list[Found]:
         """Where a word leads as far as it can be told; empty when it cannot."""
-        source = _HOME.sub("~", word.source.strip("\"'")) if word.dynamic else ""
-        names = [source] if source.startswith("~") and not re.search(r"[$`*?{]", source) else self.names(word)
         found: list[Found] = []
-        for name in names or ():
-            try:
-                found += self.find(name, quoted=word.quoted and not word.dynamic)
-            except ToolFailure:
-                continue
+        for one in word.could if word.dynamic else (word,):
+            for name in (self.names(one) or ()) if UNKNOWN not in one.text else ():
+                try:
+                    found += self.find(name, quoted=one.quoted)
+                except ToolFailure:
+                    continue
         return found
 
     def base(self, word: Word) -> list[Found]:
         """The folder whose whole content a pattern like `DIR/*` names."""
-        head, star, rest = _HOME.sub("~", word.source.strip("\"'")).replace('"', "").partition("*")
-        if not star or rest.strip("*/.") or re.search(r"[$`]", head) or (head and not head.endswith(("/", "/."))):
-            return []
+        found: list[Found] = []
+        for one in word.could if word.dynamic else (word,):
+            head, star, rest = one.text.partition("*")
+            if (
+                not star
+                or not one.is_pattern
+                or UNKNOWN in one.text
+                or rest.strip("*/.")
+                or (head and not head.endswith(("/", "/.")))
+            ):
+                continue
+            try:
+                found += self.find(head.removesuffix(".") or ".", quoted=one.quoted)
+            except ToolFailure:
+                continue
+        return found
+
+    def may_be_precious(self, word: Word) -> bool:
+        """Whether a word that is not known may turn out to be what nobody may delete."""
+        return word.dynamic != "" and any(self._may_lead_up(one.text) for one in word.could or (Word("", _NOTHING),))
+
+    def _may_lead_up(self, text: str) -> bool:
+        head, unknown, _ = text.partition(UNKNOWN)
+        if not unknown:
+            return False
+        folder = head[: head.rfind("/") + 1]
+        if not folder:
+            return not head
         try:
-            return self.find(head.removesuffix(".") or ".")
+            found = self.find(folder, quoted=True)
         except ToolFailure:
-            return []
+            return True
+        above = os.path.realpath(self.workspace)
+        return any(self.is_precious(one.path) and (one.path != above or head == folder) for one in found)
 
     def is_precious(self, path: str) -> bool:
         """Whether deleting it destroys more than work in progress: the system, a home, the workspace, its history."""

@@ -17,16 +17,17 @@ _OVERWRITES = frozenset({">", ">|", "&>", ">&"})
 def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
     """One redirection. Its form is given when it is free or only reads what may be read."""
     target, operator = redirect.target, redirect.operator
-    if operator in (">&-", "<&-") or (target is None and operator in ("<<", "<<-")):
-        return Finding(part(source, Effect.READ_ONLY, "a text is written out behind it"), Rule.READS)
+    if operator in (">&-", "<&-"):
+        return Finding(part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}")
+    if operator in ("<<", "<<-", "<<<"):
+        return _text(redirect, source)
     if target is None or target.value is None:
         return _unknown(redirect, source, ground)
     text = target.value
     if operator in (">&", "<&") and text.rstrip("-").isdecimal():
         return Finding(part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}{text}")
-    form = f"{redirect.fd}{operator} {render(target)}"
-    if operator == "<<<":
-        return Finding(part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}<<< {shlex.quote(text)}")
+    sets_variable = redirect.fd != "" and not redirect.fd.isdecimal()
+    form = None if sets_variable else f"{redirect.fd}{operator} {render(target)}"
     if is_free(text) and (operator != "<" or text == "/dev/null"):
         return Finding(part(source, Effect.READ_ONLY), Rule.READS, form)
     try:
@@ -39,6 +40,18 @@ def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
     if written.rule is not Rule.WRITES or operator not in _OVERWRITES:
         return written
     return overwriting(source, found, ground.facts) or written
+
+
+def _text(redirect: Redirect, source: str) -> Finding:
+    """A text that the program reads, in the form of one that stands behind `<<<`, which ends in a line's end."""
+    shown = part(source, Effect.READ_ONLY)
+    text = redirect.target.value if redirect.target else None
+    if text is None or (redirect.fd and not redirect.fd.isdecimal()):
+        return Finding(shown, Rule.READS)
+    if redirect.operator == "<<<":
+        return Finding(shown, Rule.READS, f"{redirect.fd}<<< {shlex.quote(text)}")
+    form = f"<<< {shlex.quote(text[:-1])}" if text else "< /dev/null"
+    return Finding(shown, Rule.READS, f"{redirect.fd}{form}")
 
 
 def _unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:

@@ -1,10 +1,12 @@
-"""A shell command as a small tree of ours. What the parser did not understand is not in it: then there is no tree.
+"""A shell command as a small tree of ours. Every character of the text is in a node, or is a blank or a comment.
 
-A word is literal when bash would change nothing in it but its quotes; only then does `value` say what a program gets.
+The parser gives words with `parts`: literal text and expansions. `expansion` turns them into words whose `value` says
+what a program gets, or says why that is known only when the command runs.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,13 +15,41 @@ class Piece:
 
     text: str
     active: bool = False
+    quoted: bool = False
+
+
+class Kind(StrEnum):
+    """The kinds of expansion."""
+
+    VARIABLE = "variable"
+    COMMAND = "command"
+    PROCESS = "process"
+    ARITHMETIC = "arithmetic"
+    EXTENDED_PATTERN = "extended pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """A part of a word that the shell replaces. `name` is a variable's; `operator` and `argument` are of `${name…}`."""
+
+    kind: Kind
+    source: str
+    quoted: bool = False
+    name: str = ""
+    operator: str = ""
+    argument: "Word | None" = None
+    scripts: tuple["Node", ...] = ()
+
+
+Part = Piece | Expansion
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
     """One word. `dynamic` says why its value is not known before it runs; `scripts` are the commands inside it.
 
-    A `verbatim` one runs as it is written, though it is not literal.
+    `could` are words that a dynamic one may turn out to be, as far as that is known; in their text a NUL stands for
+    what is not. `parts` are those of a word that is not expanded yet. A `verbatim` one runs as its source stands.
     """
 
     source: str
@@ -28,6 +58,8 @@ class Word:
     quoted: bool = False
     scripts: tuple["Node", ...] = ()
     verbatim: bool = False
+    parts: tuple[Part, ...] = ()
+    could: tuple["Word", ...] = ()
 
     @property
     def value(self) -> str | None:
@@ -45,7 +77,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`fd` is empty for the operator's own. A heredoc has no target but a body, and may hold commands."""
+    """`fd` is empty for the operator's own. The target of a heredoc is its body, as a word; `body` is its text."""
 
     operator: str
     fd: str = ""
@@ -55,12 +87,27 @@ class Redirect:
 
 
 @dataclass(frozen=True, slots=True)
+class Assignment:
+    """`name=value`. `subscript` is that of an element, `values` are those of an array."""
+
+    name: str
+    value: Word
+    adds: bool = False
+    subscript: Word | None = None
+    values: tuple[Word, ...] | None = None
+
+    def __iter__(self) -> Iterator["str | Word"]:
+        yield self.name
+        yield self.value
+
+
+@dataclass(frozen=True, slots=True)
 class Simple:
     """A program with its words. The first word is its name; there is none when only variables are set."""
 
     source: str
     words: tuple[Word, ...]
-    assignments: tuple[tuple[str, Word], ...] = ()
+    assignments: tuple[Assignment, ...] = ()
     redirects: tuple[Redirect, ...] = ()
 
 
@@ -74,13 +121,18 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A loop, a condition, a subshell, a function and the like: what stands in it, and what is done with its output."""
+    """A loop, a condition, a subshell, a function and the like: what stands in it, and what is done with its output.
+
+    `heads[i]` is the reserved word in front of `items[i]`; `name` is the variable of a loop, or the function.
+    """
 
     kind: str
     source: str
     items: tuple["Node", ...]
     words: tuple[Word, ...] = ()
     redirects: tuple[Redirect, ...] = ()
+    heads: tuple[str, ...] = ()
+    name: str = ""
 
 
 Node = Simple | Chain | Block
@@ -90,7 +142,10 @@ def words_of(node: Simple | Block) -> Iterator[Word]:
     """Every word, those of assignments and redirections too."""
     yield from node.words
     if isinstance(node, Simple):
-        yield from (word for _, word in node.assignments)
+        for one in node.assignments:
+            yield one.value
+            yield from (one.subscript,) if one.subscript else ()
+            yield from one.values or ()
     yield from (redirect.target for redirect in node.redirects if redirect.target)
 
 
@@ -100,3 +155,17 @@ def inner(node: Simple | Block) -> Iterator[Node]:
         yield from word.scripts
     for redirect in node.redirects:
         yield from redirect.scripts
+
+
+def every_node(node: Node) -> Iterator[Node]:
+    """A node and all below it, those in words too."""
+    waiting: list[Node] = [node]
+    while waiting:
+        here = waiting.pop()
+        yield here
+        if isinstance(here, Chain):
+            waiting += here.items
+            continue
+        waiting += inner(here)
+        if isinstance(here, Block):
+            waiting += here.items

@@ -1,0 +1,193 @@
+"""Blocks, judged: subshells, groups, conditions, loops, functions. Those that only read have a form that is run.
+
+A loop over names that are known is run as its rounds one after the other, each with its name written out.
+"""
+
+from dataclasses import replace
+
+from halocline.policy.shell.conditions import judge_test
+from halocline.policy.shell.expansion import expand, expand_redirect
+from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.hazards import hazard_of_words
+from halocline.policy.shell.redirects import judge_redirect
+from halocline.policy.shell.simple import SimpleCommands
+from halocline.policy.shell.texts import Forms
+from halocline.policy.shell.tree import Block, Chain, Node, Simple, Word, every_node, inner
+from halocline.policy.shell.variables import UNKNOWN, names_set, values_of
+from halocline.protocol.rules import Effect
+
+MOST_ROUNDS = 50
+_AROUND = {"subshell": "( {} )", "group": "{{ {}; }}", "negation": "! {}", "time": "time {}"}
+
+
+class Blocks(SimpleCommands):
+    """What a block does, by its kind."""
+
+    def block(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
+        """The form of a block, if it only reads; and where it leaves the shell."""
+        forms: dict[int, str | None] = {}
+        for script in inner(block):
+            forms[id(script)], _ = self.node(script, ground)
+        if why := hazard_of_words(block.words):
+            self.analysis.findings.append(Finding(part(block.source, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
+        form, after = self._by_kind(block, ground, forms)
+        return self._redirected(block, form, ground), after
+
+    def _by_kind(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
+        match block.kind:
+            case "function":
+                self._check_function(block)
+                return None, ground
+            case "subshell" | "group" | "negation" | "time":
+                return self._around(block, ground)
+            case "condition":
+                return self._condition(block, ground)
+            case "loop" | "select" if block.name and block.name != "((":
+                return self._each(block, ground)
+            case "loop":
+                return self._while(block, ground)
+            case "case":
+                return None, ground.merged(*(self.node(item, ground)[1] for item in block.items))
+            case "test":
+                return self._test(block, ground, forms), ground
+        for item in block.items:
+            self.node(item, ground)
+        variables = ground.variables.unsure_of(names_set(block))
+        return None, ground.with_variables(variables)
+
+    def _redirected(self, block: Block, form: str | None, ground: Ground) -> str | None:
+        for redirect in block.redirects:
+            self.analysis.redirects |= redirect.operator not in (">&", "<&")
+            found = judge_redirect(expand_redirect(redirect, ground), block.source, ground)
+            if found.canonical is None or not found.reads:
+                self.analysis.findings.append(found)
+            form = f"{form} {found.canonical}" if form is not None and found.canonical is not None else None
+        return form
+
+    def _around(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
+        form, after = self.node(block.items[0], ground)
+        shown = None if not form else _AROUND[block.kind].format(form)
+        return shown, ground if block.kind == "subshell" else after
+
+    def _condition(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
+        said: list[str] = []
+        ends: list[Ground] = []
+        here = ground
+        for head, item in zip(block.heads, block.items, strict=True):
+            form, after = self.node(item, here)
+            said.append(f"{head} {form}" if form else "")
+            if head in ("if", "elif"):
+                here = here.merged(after)
+            else:
+                ends.append(after)
+        after = here.merged(*ends)
+        return (f"{'; '.join(said)}; fi" if all(said) else None), after
+
+    def _while(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
+        here = ground.with_variables(ground.variables.unsure_of(names_set(block)))
+        said: list[str] = []
+        after = here
+        for head, item in zip(block.heads, block.items, strict=True):
+            form, after = self.node(item, after)
+            said.append(f"{head} {form}" if form and head else "")
+        if after.folders != here.folders:
+            for item in block.items:
+                self.node(item, here.merged(after))
+        form = f"{'; '.join(said)}; done" if all(said) and not block.name else None
+        return form, here.merged(after)
+
+    def _each(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
+        names = self._names(block, ground)
+        if names is None or len(names) > MOST_ROUNDS or block.kind == "select":
+            return self._each_unknown(block, ground)
+        said: list[str] = []
+        here = ground
+        for name in names:
+            before = len(self.analysis.findings)
+            here = here.with_variables(here.variables.with_value(block.name, (name,)))
+            form, here = self.node(block.items[0], here)
+            said.append(form or "")
+            self._drop_repeated(before)
+        form = f"{{ {'; '.join(said)}; }}" if said and all(said) and not _jumps(block) else None
+        return form or (":" if not names else None), ground.merged(here)
+
+    def _names(self, block: Block, ground: Ground) -> list[str] | None:
+        """What the variable of a loop is, round by round."""
+        found: list[str] = []
+        for word in (one for given in block.words for one in expand(given, ground)):
+            names = ground.names(word)
+            if names is None:
+                return None
+            found += names
+        return found
+
+    def _each_unknown(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
+        could = tuple(value for word in block.words for one in expand(word, ground) for value in values_of(one))
+        variables = ground.variables.with_value(block.name, (*could, UNKNOWN)).unsure_of(names_set(block))
+        here = ground.with_variables(variables)
+        _, after = self.node(block.items[0], here)
+        if after.folders != here.folders:
+            self.node(block.items[0], here.merged(after))
+        return None, here.merged(after)
+
+    def _drop_repeated(self, begin: int) -> None:
+        """Findings of a round that say what an earlier one said."""
+        seen = {_core(one) for one in self.analysis.findings[:begin]}
+        self.analysis.findings[begin:] = [one for one in self.analysis.findings[begin:] if _core(one) not in seen]
+
+    def _test(self, block: Block, ground: Ground, forms: Forms) -> str | None:
+        expanded = [expand(word, ground) for word in block.words]
+        words = [one[0] if len(one) == 1 else word for one, word in zip(expanded, block.words, strict=True)]
+        finding = judge_test("[[", tuple(words), block.source, forms, ground)
+        if finding is None:
+            finding = Finding(part(block.source, Effect.UNKNOWN, "this test is not judged"), Rule.UNKNOWN)
+        self.analysis.findings.append(finding)
+        return finding.canonical if finding.reads else None
+
+    # Functions.
+
+    def _check_function(self, block: Block) -> None:
+        if _calls_itself(block):
+            shown = part(block.source, Effect.DESTRUCTIVE, "it starts itself without end")
+            self.analysis.findings.append(Finding(shown, Rule.FLOOR))
+
+    def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
+        """What a function does that is called with these words; None for one that nothing here calls."""
+        self.analysis.called.add(name)
+        if self.calls > 4:
+            return ground.with_variables(ground.variables.forgotten())
+        known = words is not None and all(word.value is not None for word in words)
+        arguments = tuple(word.text for word in words) if words is not None and known else None
+        variables = replace(ground.variables, arguments=arguments)
+        self.calls += 1
+        ends = [self.node(block.items[0], ground.with_variables(variables))[1] for block in self._bodies(name)]
+        self.calls -= 1
+        after = ground.merged(*ends)
+        return after.with_variables(replace(after.variables, arguments=ground.variables.arguments))
+
+    def _bodies(self, name: str) -> list[Block]:
+        return self.analysis.functions.get(name, [])
+
+
+def _core(finding: Finding) -> tuple[str, Rule, tuple[str, ...]]:
+    return finding.part.text, finding.rule, finding.part.targets
+
+
+def _jumps(block: Block) -> bool:
+    """Whether a loop is left, or a round of it, before its end."""
+    jumps = ("break", "continue", "return", "exit")
+    return any(isinstance(node, Simple) and node.words and node.words[0].text in jumps for node in every_node(block))
+
+
+def _calls_itself(function: Block) -> bool:
+    name = function.words[0].text if function.words else ""
+    waiting: list[Node] = list(function.items)
+    calls = 0
+    while waiting:
+        match waiting.pop():
+            case Simple(words=words):
+                calls += bool(words) and words[0].text == name
+            case Chain(items=items) | Block(items=items):
+                waiting += items
+    return calls > 1

@@ -1,0 +1,98 @@
+"""Braces outside quotes, multiplied as bash does it: on the text of a word, before anything else is read in it."""
+
+import re
+from collections.abc import Callable
+from itertools import pairwise, product
+
+MOST_WORDS = 200
+MOST_BRACES = 40
+_NUMBERS = re.compile(r"([-+]?\d{1,9})\.\.([-+]?\d{1,9})(?:\.\.([-+]?\d{1,9}))?")
+_LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.([-+]?\d{1,9}))?")
+
+Units = tuple[str, ...]
+"""The text of a word in units: quoted strings and expansions are one each, other characters stand alone."""
+
+
+class TooMany(Exception):
+    """Braces make more words of it than are looked at."""
+
+
+def expand_braces(units: Units) -> list[Units]:
+    """The words that a word stands for; itself alone when it holds no braces that multiply. Raises TooMany."""
+    if units.count("{") > MOST_BRACES:
+        raise TooMany
+    begin = 0
+    while (found := _first(units, begin)) is not None:
+        begin, end = found
+        choices = _choices(units[begin + 1 : end])
+        if choices is None:
+            begin += 1
+            continue
+        tails = expand_braces(units[end + 1 :])
+        if len(choices) * len(tails) > MOST_WORDS:
+            raise TooMany
+        head = units[:begin]
+        return [head + choice + tail for choice, tail in product(choices, tails)]
+    return [units]
+
+
+def _first(units: Units, begin: int) -> tuple[int, int] | None:
+    """The first brace that is closed, and where."""
+    for at in range(begin, len(units)):
+        if units[at] == "{" and (end := _end(units, at)):
+            return at, end
+    return None
+
+
+def _end(units: Units, at: int) -> int:
+    depth = 0
+    for number in range(at, len(units)):
+        depth += {"{": 1, "}": -1}.get(units[number], 0)
+        if not depth:
+            return number
+    return 0
+
+
+def _choices(units: Units) -> list[Units] | None:
+    """What stands between two braces, as words; None when they are only braces."""
+    cuts, depth = [-1], 0
+    for number, unit in enumerate(units):
+        depth += {"{": 1, "}": -1}.get(unit, 0)
+        if unit == "," and not depth:
+            cuts.append(number)
+    if len(cuts) == 1:
+        return _sequence("".join(units))
+    cuts.append(len(units))
+    found: list[Units] = []
+    for one, two in pairwise(cuts):
+        found += expand_braces(units[one + 1 : two])
+        if len(found) > MOST_WORDS:
+            raise TooMany
+    return found
+
+
+def _sequence(text: str) -> list[Units] | None:
+    if found := _NUMBERS.fullmatch(text):
+        wide = max(len(one) for one in found.groups()[:2]) if any(map(_is_padded, found.groups()[:2])) else 0
+        return _steps(int(found[1]), int(found[2]), int(found[3] or 1), lambda number: f"{number:0{wide}d}")
+    if found := _LETTERS.fullmatch(text):
+        return _steps(ord(found[1]), ord(found[2]), int(found[3] or 1), chr)
+    return None
+
+
+def _is_padded(text: str) -> bool:
+    digits = text.lstrip("+-")
+    return len(digits) > 1 and digits[0] == "0"
+
+
+def _steps(first: int, last: int, step: int, show: Callable[[int], str]) -> list[Units]:
+    by = max(abs(step), 1) if first <= last else -max(abs(step), 1)
+    numbers = range(first, last + (1 if by > 0 else -1), by)
+    if len(numbers) > MOST_WORDS:
+        raise TooMany
+    return [tuple(_escaped(show(number))) for number in numbers]
+
+
+def _escaped(text: str) -> list[str]:
+    """Letters between `Z` and `a` are no quotes in a sequence."""
+    return [f"\\{char}" if char in "\\`[" else char for char in text]

@@ -1,0 +1,154 @@
+"""Tests: `[ … ]`, `test` and `[[ … ]]`, as far as they only ask for files, and compare texts and plain numbers."""
+
+import re
+import shlex
+
+from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.places import reading
+from halocline.policy.shell.render import render
+from halocline.policy.shell.texts import Forms, render_text
+from halocline.policy.shell.tree import Word
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.rules import Effect
+
+_OF_FILES = frozenset(
+    [
+        "-a",
+        "-b",
+        "-c",
+        "-d",
+        "-e",
+        "-f",
+        "-g",
+        "-h",
+        "-k",
+        "-p",
+        "-r",
+        "-s",
+        "-u",
+        "-w",
+        "-x",
+        "-G",
+        "-L",
+        "-N",
+        "-O",
+        "-S",
+    ]
+)
+_OF_TEXTS = frozenset({"-z", "-n"})
+_COMPARES = frozenset({"=", "==", "!="})
+_COMPARES_NUMBERS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_COMPARES_FILES = frozenset({"-nt", "-ot", "-ef"})
+_JOINS = {"[[": frozenset({"&&", "||"}), "[": frozenset({"-a", "-o"})}
+_FRONT = frozenset({"(", "!"})
+_REGEX = re.compile(r"[A-Za-z0-9_.^+*?()|\[\]{}:/@=,%\-]+\$?")
+_NUMBER = re.compile(r"-?\d{1,9}|\"\$\{[?#]\}\"")
+
+
+class Unjudged(Exception):
+    """The test is none of the plain ones."""
+
+
+def judge_test(kind: str, words: tuple[Word, ...], source: str, forms: Forms, ground: Ground) -> Finding | None:
+    """The finding for a test whose words are expanded; None when it may do more than look."""
+    try:
+        test = _Test(kind, words, forms, ground)
+        said = " ".join(test.judged())
+        found = [one for path in test.paths for one in ground.find(path, quoted=True)]
+    except (Unjudged, ToolFailure):
+        return None
+    if not ground.folders and test.paths:
+        return None
+    finding = reading(source, found, f"[[ {said} ]]" if kind == "[[" else f"test {said}", names_only=True)
+    return finding if words else Finding(part(source, Effect.READ_ONLY), Rule.UNKNOWN)
+
+
+class _Test:
+    def __init__(self, kind: str, words: tuple[Word, ...], forms: Forms, ground: Ground) -> None:
+        self._words = list(words)
+        self._kind = kind
+        self._forms = forms
+        self._ground = ground
+        self.paths: list[str] = []
+
+    def judged(self) -> list[str]:
+        """The words of the form: tests, with a joint between two of them. Raises Unjudged."""
+        said: list[str] = []
+        opened = 0
+        while True:
+            while (value := self._words[0].value if self._words else None) in _FRONT and not self._is_compared():
+                opened += value == "("
+                said.append(str(self._words.pop(0).value))
+            if not self._words:
+                raise Unjudged
+            said += self._one()
+            while self._words and self._words[0].value == ")" and self._kind == "[[":
+                opened -= 1
+                said.append(str(self._words.pop(0).value))
+            if not self._words and not opened:
+                return said
+            if not self._words or self._words[0].value not in _JOINS[self._kind] or opened < 0:
+                raise Unjudged
+            said.append(str(self._words.pop(0).value))
+
+    def _is_compared(self) -> bool:
+        return len(self._words) > 2 and self._words[1].value in _COMPARES and self._words[0].value not in ("(", "!")
+
+    def _one(self) -> list[str]:
+        first = self._words[0].value
+        second = self._words[1].value if len(self._words) > 1 else None
+        if second in _COMPARES | _COMPARES_NUMBERS | _COMPARES_FILES | {"=~"} and len(self._words) > 2:
+            return self._binary(str(second))
+        if first in _OF_FILES and len(self._words) > 1:
+            self._words.pop(0)
+            return [str(first), self._path()]
+        if first in _OF_TEXTS and len(self._words) > 1:
+            self._words.pop(0)
+            return [str(first), self._text()]
+        if first is not None and first.startswith("-"):
+            raise Unjudged
+        return ["-n", self._text()]
+
+    def _binary(self, operator: str) -> list[str]:
+        if operator in _COMPARES_FILES:
+            return [self._path(), self._operator(), self._path()]
+        left, operator = self._text(), self._operator()
+        if operator == "=~":
+            return [left, operator, self._regex()]
+        right = self._pattern() if self._kind == "[[" and operator in _COMPARES else self._text()
+        if operator in _COMPARES_NUMBERS and not (_NUMBER.fullmatch(left) and _NUMBER.fullmatch(right)):
+            raise Unjudged
+        return [left, operator, right]
+
+    def _operator(self) -> str:
+        return str(self._words.pop(0).value)
+
+    def _path(self) -> str:
+        word = self._words.pop(0)
+        if word.value is None or word.text.startswith("-"):
+            raise Unjudged
+        self.paths.append(word.value)
+        return shlex.quote(word.value)
+
+    def _text(self) -> str:
+        word = self._words.pop(0)
+        if word.value is not None and not word.verbatim:
+            return shlex.quote(word.value)
+        found = render_text(word, self._forms, self._ground)
+        if found is None:
+            raise Unjudged
+        return found
+
+    def _regex(self) -> str:
+        word = self._words.pop(0)
+        if not _REGEX.fullmatch(word.source):
+            raise Unjudged
+        return word.source
+
+    def _pattern(self) -> str:
+        word = self._words[0]
+        if not word.is_pattern or word.dynamic:
+            return self._text()
+        self._words.pop(0)
+        return render(word)

@@ -1,0 +1,235 @@
+"""Words as the shell would expand them, as far as that is known: tildes, variables, splitting, and simple commands.
+
+A word that is known becomes the words that a program gets. Any other stays one, with the words that it could become.
+"""
+
+import os
+import re
+from dataclasses import replace
+from fnmatch import translate
+from itertools import product
+
+from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.render import render
+from halocline.policy.shell.scanner import EXPANDS, joined
+from halocline.policy.shell.substitution import output_of
+from halocline.policy.shell.tree import Assignment, Expansion, Kind, Part, Piece, Redirect, Simple, Word
+from halocline.policy.shell.variables import MOST_VALUES, UNKNOWN, Values, assigned
+
+_PATTERN = re.compile(r"[*?]+|\[[!^]?[A-Za-z0-9_.\-]+\]")
+_BLANK = re.compile(r"[ \t\n]+")
+_TILDE = re.compile(r"~([A-Za-z0-9_.+-]*)(?=/|$)")
+_LONGEST_TRIMMED = 300
+_EVERYTHING = (["$@"], ["$*"])
+
+Fragment = Piece
+"""A part of one possible result: its text, whether it is a pattern, and whether it stands in quotes."""
+
+
+def expand_simple(simple: Simple, ground: Ground) -> Simple:
+    """A simple command with its words, assignments and redirections expanded."""
+    words = tuple(found for word in simple.words for found in expand(word, ground))
+    assignments = []
+    for one in simple.assignments:
+        value = expand_value(one.value, ground) if one.values is None else one.value
+        expanded = Assignment(one.name, value, one.adds, one.subscript, one.values)
+        assignments.append(expanded)
+        ground = ground.with_variables(assigned(expanded, ground.variables))
+    redirects = tuple(expand_redirect(one, ground) for one in simple.redirects)
+    return Simple(simple.source, words, tuple(assignments), redirects)
+
+
+def expand(word: Word, ground: Ground) -> list[Word]:
+    """The words that one word becomes."""
+    if word.verbatim or not word.parts:
+        return [word]
+    fast = len(word.parts) == 1 and isinstance(word.parts[0], Piece) and word.parts[0].text[:1] != "~"
+    if fast and not word.dynamic:
+        return [_known(word.pieces, word)]
+    if (arguments := _arguments(word, ground)) is not None:
+        return [_known((Piece(text, quoted=True),), word) for text in arguments]
+    alternatives = _alternatives(word.parts, ground, tilde=True)
+    fields = [_split(one, ground) for one in alternatives]
+    if len(fields) == 1 and not word.dynamic.strip(EXPANDS) and not any(_is_unknown(one) for one in fields[0]):
+        return [_known(one, word) for one in fields[0]]
+    could = tuple(_known(one, word) for some in fields for one in some)
+    return [replace(word, dynamic=word.dynamic or EXPANDS, could=could)]
+
+
+def _arguments(word: Word, ground: Ground) -> tuple[str, ...] | None:
+    """The arguments of a function, for a word that stands for all of them."""
+    expansions = [part.source for part in word.parts if isinstance(part, Expansion)]
+    alone = not any(part.text for part in word.parts if isinstance(part, Piece))
+    return ground.variables.arguments if alone and expansions in _EVERYTHING else None
+
+
+def expand_value(word: Word, ground: Ground) -> Word:
+    """The value of an assignment, or a text of a heredoc: one word, neither split nor matched to names."""
+    alternatives = _alternatives(word.parts, ground, tilde=True, assigned_tilde=True)
+    could = tuple(_known((Piece("".join(piece.text for piece in one), quoted=True),), word) for one in alternatives)
+    if len(could) == 1 and UNKNOWN not in could[0].text and not word.dynamic.strip(EXPANDS):
+        return could[0]
+    return replace(word, dynamic=word.dynamic or EXPANDS, could=could)
+
+
+def expand_redirect(redirect: Redirect, ground: Ground) -> Redirect:
+    """A redirection whose target is expanded; of a heredoc, what the program reads."""
+    if redirect.target is None:
+        return redirect
+    if redirect.operator in ("<<", "<<-"):
+        value = expand_value(redirect.target, ground)
+        return replace(redirect, target=value, body=redirect.body if value.dynamic else value.text)
+    if redirect.operator == "<<<":
+        return replace(redirect, target=expand_value(redirect.target, ground))
+    found = expand(redirect.target, ground)
+    target = found[0] if len(found) == 1 else replace(redirect.target, dynamic=EXPANDS, could=tuple(found))
+    return replace(redirect, target=target)
+
+
+def _known(pieces: tuple[Piece, ...], word: Word) -> Word:
+    """A word of pieces. Its source is its plainest spelling, so that no quoting hides what it is."""
+    kept = joined(list(pieces))
+    found = Word("", kept, quoted="".join(piece.text for piece in kept[:1]).startswith("~"), parts=kept)
+    return replace(found, source=render(found), scripts=word.scripts)
+
+
+def _is_unknown(pieces: tuple[Piece, ...]) -> bool:
+    return any(UNKNOWN in piece.text for piece in pieces)
+
+
+def _alternatives(
+    parts: tuple[Part, ...], ground: Ground, *, tilde: bool = False, assigned_tilde: bool = False
+) -> list[tuple[Fragment, ...]]:
+    choices: list[list[tuple[Fragment, ...]]] = []
+    for number, part in enumerate(parts):
+        if isinstance(part, Expansion):
+            choices.append([_fragment(value, part) for value in _values(part, ground)])
+        elif tilde and not number and not part.quoted and part.text.startswith("~"):
+            whole = len(parts) == 1 or "/" in part.text
+            choices.append([(one,) for one in _tilde(part, ground)] if whole else [(part,)])
+        elif assigned_tilde and not part.quoted and ":~" in part.text:
+            choices.append([(Piece(UNKNOWN),)])
+        else:
+            choices.append([(part,)])
+    count = 1
+    for some in choices:
+        count *= max(1, len(some))
+    if count > MOST_VALUES:
+        choices = [some if len(some) == 1 else [(Piece(UNKNOWN),)] for some in choices]
+    return [tuple(piece for some in one for piece in some) for one in product(*choices)]
+
+
+def _fragment(value: str, part: Expansion) -> tuple[Fragment, ...]:
+    """The value of an expansion. Outside quotes, which `active` and `quoted` say together, it is split later."""
+    return (Piece(value, active=not part.quoted, quoted=True),)
+
+
+def _tilde(part: Piece, ground: Ground) -> list[Piece]:
+    found = _TILDE.match(part.text)
+    if not found:
+        return [replace(part, quoted=True)]
+    match found[1]:
+        case "":
+            values = ground.value("HOME")
+        case "+":
+            values = ground.value("PWD")
+        case "-":
+            values = (UNKNOWN,)
+        case name:
+            values = (os.path.expanduser(f"~{name}"),)
+    return [Piece(value + part.text[found.end() :], quoted=True) for value in values]
+
+
+def _split(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Piece, ...]]:
+    """The fields of one possible result."""
+    fields: list[list[Piece]] = []
+    begun = False
+    for piece in pieces:
+        if not (piece.active and piece.quoted):
+            fields = fields if begun else [*fields, []]
+            fields[-1].append(piece)
+            begun = True
+            continue
+        texts = _BLANK.split(piece.text) if not ground.splits_oddly else [UNKNOWN]
+        for number, text in enumerate(texts):
+            begun = begun and not number
+            if text:
+                fields = fields if begun else [*fields, []]
+                fields[-1] += _matched(text)
+                begun = True
+    return [tuple(one) for one in fields]
+
+
+def _matched(text: str) -> list[Piece]:
+    """The text of a variable outside quotes, with what is a pattern in it."""
+    found, at = list[Piece](), 0
+    for one in _PATTERN.finditer(text):
+        found += [Piece(text[at : one.start()]), Piece(one.group(), active=True)]
+        at = one.end()
+    return [piece for piece in (*found, Piece(text[at:])) if piece.text]
+
+
+# What expansions give.
+
+
+def _values(part: Expansion, ground: Ground) -> Values:
+    match part.kind:
+        case Kind.VARIABLE:
+            return _variable(part, ground)
+        case Kind.COMMAND:
+            return (output_of(part.scripts[0], ground, expand_simple),) if part.scripts else (UNKNOWN,)
+        case Kind.EXTENDED_PATTERN:
+            return ("*",)
+    return (UNKNOWN,)
+
+
+def _variable(part: Expansion, ground: Ground) -> Values:
+    values = ground.value(part.name)
+    operator = part.operator
+    if not operator:
+        return values
+    if operator == "#":
+        return tuple(str(len(value)) if UNKNOWN not in value else UNKNOWN for value in values)
+    if part.argument is None or (operator[0] in "![#" and operator not in ("#", "##")):
+        return (UNKNOWN,)
+    argument = _argument(part.argument, ground)
+    if operator.lstrip(":") in ("-", "=", "?", "+"):
+        return _defaulted(operator.lstrip(":"), values, argument)
+    if operator in ("#", "##", "%", "%%") and len(argument) == 1:
+        return tuple(_trimmed(value, operator, part.argument, argument[0]) for value in values)
+    return (UNKNOWN,)
+
+
+def _argument(word: Word, ground: Ground) -> Values:
+    found = _alternatives(word.parts, ground, tilde=True)
+    return tuple("".join(piece.text for piece in one) for one in found)
+
+
+def _defaulted(operator: str, values: Values, argument: Values) -> Values:
+    found: list[str] = []
+    for value in values:
+        if value and operator in "-=?":
+            found.append(value)
+        if operator == "+" and value:
+            found += argument
+        if (not value or value == UNKNOWN) and operator in "-=":
+            found += argument
+        if (not value or value == UNKNOWN) and operator == "+":
+            found.append("")
+    return tuple(found) or (UNKNOWN,)
+
+
+def _trimmed(value: str, operator: str, pattern: Word, text: str) -> str:
+    """A value without what a pattern matches in front or behind; unknown when that is not certain."""
+    if UNKNOWN in value + text or len(value) > _LONGEST_TRIMMED or any(isinstance(p, Expansion) for p in pattern.parts):
+        return UNKNOWN
+    plain = "".join(
+        piece.text if piece.active else re.sub(r"([*?\[])", r"[\1]", piece.text) for piece in pattern.pieces
+    )
+    matches = re.compile(translate(plain)).match
+    cuts = range(len(value) + 1)
+    if operator[0] == "%":
+        order = reversed(cuts) if operator == "%" else cuts
+        return next((value[:cut] for cut in order if matches(value[cut:])), value)
+    order = cuts if operator == "#" else reversed(cuts)
+    return next((value[cut:] for cut in order if matches(value[:cut])), value)

@@ -1,0 +1,129 @@
+"""What changes the meaning of later words, or runs a text that stands nowhere as a command.
+
+Nothing is judged harmless because it is missing here."""
+
+import re
+
+from halocline.policy.shell.tree import (
+    Assignment,
+    Block,
+    Chain,
+    Expansion,
+    Kind,
+    Node,
+    Piece,
+    Simple,
+    Word,
+    every_node,
+    words_of,
+)
+
+_RUNS_TEXT = re.compile(r"(PS[0124]|PROMPT_COMMAND|BASH_ENV|ENV|\w*_?PAGER|\w*EDITOR|VISUAL|BROWSER|LESS(OPEN|CLOSE))")
+_RUNS_TEXT_TOO = re.compile(r"(GIT_(SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)|SSH_ASKPASS|SUDO_ASKPASS)")
+_REBINDS = frozenset({"BASH_ALIASES", "BASH_CMDS", "BASHOPTS", "SHELLOPTS"})
+_SUBSCRIPT_RUNS = re.compile(r"\[[^\]]*(\$\(|`|\$\{)")
+_SUBSCRIPTED = frozenset(
+    [
+        "let",
+        "declare",
+        "typeset",
+        "local",
+        "export",
+        "readonly",
+        "unset",
+        "read",
+        "printf",
+        "test",
+        "[",
+        "mapfile",
+        "readarray",
+        "getopts",
+        "wait",
+    ]
+)
+_SHOWN_OPERATORS = frozenset("QUuLEAaKk")
+_WITH_COMMANDS = {"mapfile": "-C", "readarray": "-C", "complete": "-C", "compgen": "-C", "bind": "-x", "fc": ""}
+_BY_FLAG = {"hash": "-p", "enable": ""}
+
+
+def hazard(simple: Simple) -> str:
+    """Why what a command does is not only what its words say; empty for nothing known. Words are expanded."""
+    if why := next((why for one in simple.assignments if (why := _of_assignment(one))), ""):
+        return why
+    if why := hazard_of_words(tuple(words_of(simple))):
+        return why
+    name = simple.words[0].value if simple.words else None
+    texts = [word.text for word in simple.words[1:]]
+    match name:
+        case "alias" if any("=" in text for text in texts):
+            return "it changes what names stand for"
+        case "shopt" if "expand_aliases" in texts:
+            return "it changes what names stand for"
+        case str() if name in _BY_FLAG and any(text.startswith(_BY_FLAG[name] or "-") for text in texts):
+            return "it changes which programs names stand for"
+        case str() if name in _WITH_COMMANDS and any(text.startswith(_WITH_COMMANDS[name]) for text in texts):
+            return f"{name} runs a text as a command"
+        case str() if name in _SUBSCRIPTED and any(_SUBSCRIPT_RUNS.search(text) for text in texts):
+            return "a subscript in it may run commands"
+    return ""
+
+
+def runs_subscripts(tree: Node) -> str:
+    """Why a text that stands somewhere may be run by an expression that stands elsewhere; empty for neither."""
+    words = [word for node in every_node(tree) if not isinstance(node, Chain) for word in words_of(node)]
+    texts = (part.text for word in words for part in word.parts if isinstance(part, Piece))
+    if not any(_SUBSCRIPT_RUNS.search(text) for text in texts):
+        return ""
+    evaluates = any(_evaluates(node) for node in every_node(tree))
+    return "a text in it may run as the subscript of a number" if evaluates else ""
+
+
+def _evaluates(node: Node) -> bool:
+    """Whether a command may take the text of a variable for an expression."""
+    if isinstance(node, Chain):
+        return False
+    parts = [part for word in words_of(node) for part in word.parts if isinstance(part, Expansion)]
+    if any(part.kind is Kind.ARITHMETIC or "[" in part.operator or part.operator in ("!", ":") for part in parts):
+        return True
+    if isinstance(node, Block):
+        return node.kind in ("arithmetic", "test") or node.name == "(("
+    named = bool(node.words) and node.words[0].text in _SUBSCRIPTED
+    return named or any(one.subscript is not None for one in node.assignments)
+
+
+def hazard_of_words(words: tuple[Word, ...]) -> str:
+    """Why expansions in words may run what stands in a variable."""
+    for word in words:
+        for part in word.parts:
+            if isinstance(part, Expansion) and (why := _of_expansion(part)):
+                return why
+    return ""
+
+
+def _of_expansion(part: Expansion) -> str:
+    operator = part.operator.removeprefix("[")
+    if operator.startswith("@") and operator[1:] not in _SHOWN_OPERATORS:
+        return f"{part.source} runs the text of a variable as a command"
+    if part.kind is Kind.ARITHMETIC and _SUBSCRIPT_RUNS.search(part.source.replace("\\", "")):
+        return "a subscript in it may run commands"
+    return hazard_of_words((part.argument,)) if part.argument else ""
+
+
+def _of_assignment(one: Assignment) -> str:
+    if one.name in _REBINDS:
+        return "it changes what names stand for"
+    if _RUNS_TEXT.fullmatch(one.name) or _RUNS_TEXT_TOO.fullmatch(one.name):
+        return f"the text of {one.name} is run as a command"
+    return ""
+
+
+def splits_oddly(simple: Simple) -> bool:
+    """Whether a command may change what separates words, or which names patterns match."""
+    texts = [word.text.partition("=")[0] for word in simple.words]
+    return "IFS" in (*(one.name for one in simple.assignments if not simple.words), *texts)
+
+
+def matches_hidden(simple: Simple) -> bool:
+    """Whether a command may make patterns match names with a dot in front."""
+    texts = [word.text for word in simple.words]
+    return any(one.name == "GLOBIGNORE" for one in simple.assignments) or (texts[:1] == ["shopt"] and "-s" in texts)

@@ -1,0 +1,309 @@
+"""One simple command, judged with what stands in its words, its redirections and the variables in front of it."""
+
+import re
+import shlex
+from abc import ABC, abstractmethod
+from dataclasses import replace
+
+from halocline.policy.shell import wrappers
+from halocline.policy.shell.actors import ACTORS, INTERPRETERS, SHELLS
+from halocline.policy.shell.conditions import judge_test
+from halocline.policy.shell.expansion import expand_simple
+from halocline.policy.shell.feeding import executed
+from halocline.policy.shell.findings import Analysis, Finding, Rule, part
+from halocline.policy.shell.floors import passes_floor
+from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.hazards import hazard, matches_hidden, splits_oddly
+from halocline.policy.shell.parse import NotUnderstood, parse
+from halocline.policy.shell.program import judge_program
+from halocline.policy.shell.readers import READERS
+from halocline.policy.shell.redirects import judge_redirect
+from halocline.policy.shell.scripts import entries, scripts_of
+from halocline.policy.shell.specs import Role
+from halocline.policy.shell.texts import Forms, assigned_form, with_texts
+from halocline.policy.shell.tree import Node, Simple, Word, inner
+from halocline.policy.shell.variables import changed_by
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.rules import Effect
+
+_DEEPEST = 8
+_SAFE_VARIABLE = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TERM|NO_COLOR|TZ|COLUMNS|LINES|FORCE_COLOR|CLICOLOR")
+_SAFE_VALUE = re.compile(r"[A-Za-z0-9_.@+\-/:]*")
+_OWN_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
+_READ_FLAGS = frozenset({"-r"})
+_MOVES = frozenset({"cd", "pushd", "popd"})
+_STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
+_GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
+
+
+class SimpleCommands(ABC):
+    """Collects the findings of simple commands. `depth` counts texts in texts, `calls` functions in functions."""
+
+    def __init__(self, analysis: Analysis, depth: int) -> None:
+        self.analysis = analysis
+        self._depth = depth
+        self.calls = 0
+
+    @abstractmethod
+    def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
+        """The form in which it may run, if it only reads; and where it leaves the shell when it succeeds."""
+
+    @abstractmethod
+    def whole(self, tree: Node, ground: Ground) -> str | None:
+        """The form of all of a text."""
+
+    @abstractmethod
+    def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
+        """What a function does that is called with these words; where it leaves the shell."""
+
+    def expanded(self, simple: Simple, ground: Ground) -> Simple:
+        """The command as the shell would expand it, as far as that is known."""
+        return expand_simple(simple, ground)
+
+    def simple(self, simple: Simple, ground: Ground) -> tuple[str | None, Ground]:
+        """The form of a simple command, if it only reads; and where it leaves the shell."""
+        if not (simple.words or simple.assignments or simple.redirects):
+            return "", ground
+        forms = {id(script): self.node(script, ground)[0] for script in inner(simple)}
+        expanded = self.expanded(simple, ground)
+        scripts, self.analysis.scripts = self.analysis.scripts, {}
+        self.note_segment(simple, expanded, ground)
+        finding, after = self._judged(with_texts(expanded, forms, ground), ground, forms)
+        own, self.analysis.scripts = self.analysis.scripts, scripts | self.analysis.scripts
+        found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in expanded.redirects)]
+        strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
+        targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
+        said = [one.canonical for one in found]
+        form = None if None in said else " ".join(str(one) for one in said if one)
+        shown = part(simple.source, strictest.part.effect, strictest.part.reason, targets)
+        self.analysis.findings.append(Finding(shown, strictest.rule, form, _words(expanded), entries(own)))
+        return form, self._left(expanded, after)
+
+    def _left(self, simple: Simple, after: Ground) -> Ground:
+        """Where the shell is left, with what was set."""
+        after = after.with_variables(changed_by(simple, after.variables))
+        if splits_oddly(simple):
+            after = replace(after, splits_oddly=True)
+        return replace(after, matches_hidden=True) if matches_hidden(simple) else after
+
+    def note_segment(self, simple: Simple, expanded: Simple, ground: Ground) -> None:
+        """Note the words of a command, for the rules of people."""
+        raw = " ".join(
+            (*(f"{one.name}={one.value.source}" for one in simple.assignments), *(w.source for w in simple.words))
+        )
+        plain = " ".join(word.source if word.dynamic else word.text for word in expanded.words)
+        self.analysis.segments.append((raw, plain))
+        words = tuple(word.source if word.dynamic else word.text for word in expanded.words)
+        self.analysis.words.append(words)
+        self.analysis.scripts |= scripts_of(words, ground)
+        self.analysis.redirects |= any(redirect.operator not in (">&", "<&") for redirect in simple.redirects)
+
+    def _judged(self, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
+        if why := hazard(simple):
+            return Finding(part(simple.source, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE), ground
+        if not simple.words:
+            return self._set(simple, ground, forms), ground
+        name = simple.words[0].value
+        finding, after = self._by_name(name, simple, ground, forms)
+        if name in self.analysis.functions:
+            after = after.merged(self.call(str(name), simple.words[1:], ground))
+            finding = replace(finding, canonical=None)
+        finding = passes_floor(simple, ground, finding) or _unless_known(simple, finding)
+        return _with_assignments(simple, finding), after
+
+    def _by_name(self, name: str | None, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
+        """The judgement by what the name of the program stands for."""
+        if name == "trap" and len(simple.words) > 2:
+            return self._trap(simple, ground), ground
+        if name in ("test", "[") and (tested := _tested(name, simple, forms, ground)):
+            return tested, ground
+        if name == "read" and (read := _reading_lines(simple)):
+            return read, ground
+        wrapped = wrappers.unwrap(simple)
+        if wrapped and name == "find" and not ground.rebinds and (form := executed(simple, ground)):
+            return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form), ground
+        if wrapped:
+            return self._wrapped(wrapped, simple, ground)
+        finding, after = judge_program(simple, ground)
+        return finding, _moved(simple, ground, after) if name in _MOVES else after
+
+    def _set(self, simple: Simple, ground: Ground, forms: Forms) -> Finding:
+        """Variables that are set for the commands behind."""
+        if not simple.assignments:
+            return Finding(part(simple.source, Effect.UNKNOWN), Rule.READS, "")
+        form = assigned_form(simple, forms, ground)
+        if form is not None:
+            return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form)
+        return Finding(part(simple.source, Effect.UNKNOWN, "it sets variables"), Rule.UNKNOWN)
+
+    def _trap(self, simple: Simple, ground: Ground) -> Finding:
+        """A text that runs later, from a folder that may be another."""
+        found: list[Finding] = []
+        text = simple.words[1].value
+        if text is None:
+            return Finding(part(simple.source, Effect.UNKNOWN, "what it runs later is not known"), Rule.NOT_ANALYSED)
+        if text not in ("", "-", "--"):
+            self._script(text, ground, found)
+        strictest = max(found, key=lambda one: _STRICTNESS[one.rule], default=None)
+        rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.UNKNOWN
+        effect = strictest.part.effect if strictest else Effect.UNKNOWN
+        targets = strictest.part.targets if strictest else ()
+        return Finding(part(simple.source, effect, "it runs a text later", targets), rule)
+
+    def _wrapped(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
+        """The command within a command. What wraps it adds its own."""
+        found: list[Finding] = []
+        after = ground
+        if wrapped.script is not None:
+            canonical = self._script(wrapped.script, ground, found)
+        else:
+            within = Simple(wrapped.source, wrapped.words)
+            finding, after = self._judged(within, ground, {})
+            found.append(finding)
+            canonical = finding.canonical
+            self.note_segment(within, within, ground)
+        strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
+        rule, reason, effect = strictest.rule, strictest.part.reason, strictest.part.effect
+        added = _fed_harmlessly(wrapped)
+        if added is not None and _STRICTNESS[added] > _STRICTNESS[rule]:
+            rule, reason = added, wrapped.reason
+            effect = Effect.UNKNOWN if effect is Effect.READ_ONLY else effect
+        targets = tuple(target for one in found for target in one.part.targets)
+        form = wrapped.form(canonical) if wrapped.form and canonical and rule is Rule.READS else None
+        return Finding(part(simple.source, effect, reason, targets), rule, form), after if wrapped.stays else ground
+
+    def _script(self, text: str, ground: Ground, found: list[Finding]) -> str | None:
+        """A text that a shell is given. Its commands are findings of their own."""
+        inside = Analysis(functions=self.analysis.functions, called=self.analysis.called)
+        canonical: str | None = None
+        try:
+            if self._depth >= _DEEPEST:
+                raise NotUnderstood("it is nested too deeply")
+            judge = type(self)(inside, self._depth + 1)
+            judge.calls = self.calls
+            canonical = judge.whole(parse(text), ground)
+        except NotUnderstood as why:
+            inside.findings.append(Finding(part(text, Effect.UNKNOWN, str(why)), Rule.NOT_ANALYSED))
+        self.analysis.segments += inside.segments
+        self.analysis.words += inside.words
+        self.analysis.scripts |= inside.scripts
+        self.analysis.redirects |= inside.redirects
+        if canonical is None:
+            self.analysis.findings += inside.findings
+        found += inside.findings or [Finding(part(text, Effect.READ_ONLY), Rule.READS, "")]
+        return canonical
+
+
+def _moved(simple: Simple, ground: Ground, after: Ground) -> Ground:
+    """Where `cd` leaves the shell, whether or not anybody may look there."""
+    if after is not ground:
+        return after
+    operands = [word for word in simple.words[1:] if not (word.value or "").startswith("-")]
+    if simple.words[0].text != "cd" or len(operands) > 1 or any(word.text == "-" for word in simple.words[1:]):
+        return ground.moved(())
+    if not operands:
+        homes = ground.value("HOME")
+        return ground.moved(homes if not any("\0" in home for home in homes) else ())
+    found = ground.targets(operands[0])
+    unsure = operands[0].dynamic and any("\0" in one.text for one in operands[0].could or operands)
+    try:
+        return ground.moved(() if unsure or not found else (one.path for one in found))
+    except ToolFailure:
+        return ground.moved(())
+
+
+def _tested(name: str, simple: Simple, forms: Forms, ground: Ground) -> Finding | None:
+    words = simple.words[1:]
+    if name == "[":
+        if not words or words[-1].value != "]":
+            return None
+        words = words[:-1]
+    return judge_test("[", words, simple.source, forms, ground) if words and not ground.rebinds else None
+
+
+def _reading_lines(simple: Simple) -> Finding | None:
+    """`read`, into variables of the script's own."""
+    texts = [word.value for word in simple.words[1:]]
+    plain = all(text in _READ_FLAGS or (text and _OWN_VARIABLE.fullmatch(text)) for text in texts)
+    before = [(one.name, one.value.value) for one in simple.assignments]
+    if not texts or not plain or any(one.name != "IFS" or one.value.value is None for one in simple.assignments):
+        return None
+    said = "".join(f"IFS={shlex.quote(value or '')} " for _, value in before)
+    form = f"{said}{' '.join(str(text) for text in ('read', *texts))}"
+    return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form)
+
+
+def _with_assignments(simple: Simple, finding: Finding) -> Finding:
+    """With the variables that are set for one program."""
+    if simple.words[0].value == "read" and finding.rule is Rule.READS:
+        return finding
+    assigned = _assigned(simple)
+    if assigned is None:
+        stricter = max((finding.rule, Rule.UNKNOWN), key=lambda rule: _STRICTNESS[rule])
+        effect = Effect.UNKNOWN if finding.rule is Rule.READS else finding.part.effect
+        reason = finding.part.reason or "it sets variables for the program that may change what it does"
+        return Finding(part(simple.source, effect, reason, finding.part.targets), stricter)
+    if finding.canonical is not None and assigned:
+        return Finding(finding.part, finding.rule, f"{assigned}{finding.canonical}")
+    return finding
+
+
+def _assigned(simple: Simple) -> str | None:
+    """The assignments in front of a program, as they are run; None when one may change what the program does."""
+    said = ""
+    for one in simple.assignments:
+        known = one.value.value
+        plain = one.subscript is None and one.values is None and not one.adds
+        if not plain or not _SAFE_VARIABLE.fullmatch(one.name) or known is None or not _SAFE_VALUE.fullmatch(known):
+            return None
+        said += f"{one.name}={shlex.quote(known)} "
+    return said
+
+
+def _unless_known(simple: Simple, finding: Finding) -> Finding:
+    """A program that reads or changes files, or runs them, needs words that are known before it runs."""
+    if finding.rule not in (Rule.READS, Rule.UNKNOWN) or finding.canonical is not None:
+        return finding
+    unknown = next(
+        (word for number, word in enumerate(simple.words) if word.dynamic and _matters(simple, number)), None
+    )
+    if unknown is None:
+        return finding
+    reason = f"{unknown.source} is known only when it runs"
+    return Finding(part(simple.source, finding.part.effect, reason, finding.part.targets), Rule.DYNAMIC)
+
+
+def _matters(simple: Simple, number: int) -> bool:
+    """Whether what a program does to files hangs on a word."""
+    if not number or simple.words[0].value is None:
+        return True
+    name = str(simple.words[0].value).rpartition("/")[2]
+    if name == "git":
+        return _is_before_subcommand(simple, number)
+    spec = READERS.get(name)
+    if spec:
+        texts_only = set(spec.operands) == {Role.TEXT} and not spec.paths
+        return not texts_only and name not in ("test", "[")
+    return name in ACTORS or name in INTERPRETERS or name in SHELLS
+
+
+def _is_before_subcommand(simple: Simple, number: int) -> bool:
+    """Whether a word of git stands where options of git itself, or its subcommand, are."""
+    at = 1
+    while at < len(simple.words) and simple.words[at].text.startswith("-"):
+        at += 2 if simple.words[at].text in _GIT_VALUED else 1
+    return number <= at
+
+
+def _fed_harmlessly(wrapped: wrappers.Wrapped) -> Rule | None:
+    """What a wrapper adds. Of an ordinary program, unknown operands are no more than the program itself."""
+    if wrapped.rule is Rule.DYNAMIC and wrapped.reason == wrappers.FED and wrapped.words:
+        end = Simple(wrapped.source, (*wrapped.words, Word("…", dynamic=wrappers.FED)))
+        return Rule.DYNAMIC if _matters(end, len(wrapped.words)) else Rule.UNKNOWN
+    return wrapped.rule
+
+
+def _words(simple: Simple) -> tuple[str, ...] | None:
+    """The words of a command that sets no variables and holds nothing that is known only when it runs."""
+    known = not simple.assignments and all(word.value is not None and not word.verbatim for word in simple.words)
+    return tuple(word.text for word in simple.words) if known and simple.words else None

@@ -1,0 +1,59 @@
+"""What a simple command prints, where that is certain before it runs: `$(cat <<'EOF' …)`, `$(pwd)`, `$(echo x)`."""
+
+import os
+from collections.abc import Callable
+
+from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.tree import Node, Simple
+from halocline.policy.shell.variables import UNKNOWN
+
+TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
+"""Stands for the fresh file or folder that `mktemp` makes."""
+
+
+def output_of(script: Node, ground: Ground, expand: Callable[[Simple, Ground], Simple]) -> str:
+    """The output of a command without the ends of its last lines; a NUL when it is not known."""
+    if not isinstance(script, Simple) or ground.rebinds or ground.variables.lost:
+        return UNKNOWN
+    simple = expand(script, ground)
+    values = [word.value for word in simple.words]
+    if simple.assignments or None in values or not values:
+        return UNKNOWN
+    found = _output([str(value) for value in values], simple, ground)
+    return UNKNOWN if found is None else found.rstrip("\n")
+
+
+def _output(words: list[str], simple: Simple, ground: Ground) -> str | None:
+    name, *rest = words
+    if name == "cat" and not rest:
+        return _text_behind(simple)
+    if name == "mktemp":
+        return TEMPORARY
+    if simple.redirects and not all(one.fd == "2" for one in simple.redirects):
+        return None
+    match name:
+        case "echo" if not any("\\" in word for word in rest) and not "".join(rest[:1]).startswith("-"):
+            return " ".join(rest)
+        case "printf" if rest[:1] == ["%s"] and len(rest) == 2:
+            return rest[1]
+        case "printf" if len(rest) == 1 and not set(rest[0]) & set("%\\-"):
+            return rest[0]
+        case "pwd" if not rest and len(ground.folders) == 1:
+            return ground.folders[0]
+        case "dirname" if len(rest) == 1 and not rest[0].startswith("-"):
+            return os.path.dirname(rest[0].rstrip("/")) or ("/" if rest[0].startswith("/") else ".")
+        case "basename" if len(rest) == 1 and not rest[0].startswith("-"):
+            return os.path.basename(rest[0].rstrip("/")) or rest[0][:1]
+        case "seq" if 1 <= len(rest) <= 2 and all(word.isdecimal() and len(word) < 4 for word in rest):
+            first = int(rest[0]) if len(rest) == 2 else 1
+            return "\n".join(map(str, range(first, int(rest[-1]) + 1)))
+    return None
+
+
+def _text_behind(simple: Simple) -> str | None:
+    if len(simple.redirects) != 1 or simple.redirects[0].fd not in ("", "0"):
+        return None
+    redirect = simple.redirects[0]
+    if redirect.operator not in ("<<", "<<-", "<<<") or redirect.target is None:
+        return None
+    return redirect.target.value

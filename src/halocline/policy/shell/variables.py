@@ -1,0 +1,189 @@
+"""What is known of variables on a straight line of commands. A NUL in a value stands for a part that is not known.
+
+Only what is certain is followed: behind a branch, a loop or a command that may set variables in another way, a value is
+one of several, or unknown.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from halocline.policy.shell.tree import Assignment, Block, Chain, Expansion, Node, Simple, Word, every_node, words_of
+
+UNKNOWN = "\0"
+MOST_VALUES = 8
+LONGEST_VALUE = 4_000
+Values = tuple[str, ...]
+_SETTERS = frozenset(
+    [
+        "read",
+        "mapfile",
+        "readarray",
+        "printf",
+        "declare",
+        "typeset",
+        "local",
+        "export",
+        "readonly",
+        "unset",
+        "let",
+        "getopts",
+        "wait",
+        "shift",
+        "set",
+    ]
+)
+_FORGETS = frozenset(
+    ["eval", "source", ".", "trap", "alias", "unalias", "enable", "hash", "builtin", "command", "exec", "shopt"]
+)
+"""Builtins behind which no value is certain, but for forms that are told apart."""
+_DECLARES = frozenset({"declare", "typeset", "local", "export", "readonly"})
+_PLAIN_FLAGS = re.compile(r"-[xrg]+")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SET = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """`known` are values by name; when `lost`, only those hold. `arguments` are those of the function that runs."""
+
+    known: Mapping[str, Values] = field(default_factory=dict)
+    lost: bool = False
+    arguments: tuple[str, ...] | None = None
+
+    def value(self, name: str, folders: Iterable[str], exported: tuple[str, ...]) -> Values:
+        """The values that a variable may have."""
+        if name in self.known:
+            return self.known[name]
+        if name.isdecimal() and self.arguments is not None and name != "0":
+            return (self.arguments[int(name) - 1] if int(name) <= len(self.arguments) else "",)
+        if self.lost:
+            return (UNKNOWN,)
+        if name == "HOME" and "HOME" not in exported:
+            return (os.path.expanduser("~"),)
+        if name == "PWD":
+            return tuple(folders) or (UNKNOWN,)
+        return (UNKNOWN,)
+
+    def with_value(self, name: str, values: Values) -> "Variables":
+        kept = tuple(dict.fromkeys(values))
+        if len(kept) > MOST_VALUES or any(len(value) > LONGEST_VALUE for value in kept):
+            kept = (UNKNOWN,)
+        return replace(self, known={**self.known, name: kept})
+
+    def forgotten(self) -> "Variables":
+        """After something that may have set any variable. What was known stays possible."""
+        return Variables({name: _unsure(values) for name, values in self.known.items()}, True, None)
+
+    def merged(self, other: "Variables") -> "Variables":
+        """Either of two."""
+        if self is other:
+            return self
+        names = {*self.known, *other.known}
+        known = {name: (*self.known.get(name, (UNKNOWN,)), *other.known.get(name, (UNKNOWN,))) for name in names}
+        arguments = self.arguments if self.arguments == other.arguments else None
+        merged = Variables({}, self.lost or other.lost, arguments)
+        for name, values in known.items():
+            merged = merged.with_value(name, values)
+        return merged
+
+    def unsure_of(self, names: Iterable[str]) -> "Variables":
+        """Before a loop, whose later rounds see what its earlier ones set."""
+        found = {name: _unsure(self.known.get(name, ())) for name in names}
+        return replace(self, known={**self.known, **found}) if found else self
+
+
+def _unsure(values: Values) -> Values:
+    return (*(value for value in values if value != UNKNOWN), UNKNOWN)
+
+
+def changed_by(simple: Simple, variables: Variables) -> Variables:
+    """After a simple command whose words and assignments are expanded."""
+    if not simple.words:
+        for one in simple.assignments:
+            variables = assigned(one, variables)
+    for word in words_of(simple):
+        variables = _set_by_expansion(word, variables)
+    name = simple.words[0].value if simple.words else ""
+    if name is None or (name in _FORGETS and not _is_harmless(name, simple)):
+        return variables.forgotten()
+    if name in _DECLARES and all(_is_plain(word) for word in simple.words[1:]):
+        for word in simple.words[1:]:
+            variables = _declared(word, variables)
+        return variables
+    if (name in ("set", "shift") and len(simple.words) > 1) or name == "shift":
+        return replace(variables, arguments=None)
+    return variables.unsure_of(_mentioned(simple)) if name in _SETTERS else variables
+
+
+def assigned(one: Assignment, variables: Variables) -> Variables:
+    """After one assignment, whose value is expanded."""
+    if one.subscript is not None or one.values is not None:
+        return variables.with_value(one.name, (UNKNOWN,))
+    values = values_of(one.value)
+    if one.adds:
+        before = variables.known.get(one.name, (UNKNOWN,))
+        values = tuple(f"{old}{new}" for old in before for new in values)
+    return variables.with_value(one.name, values)
+
+
+def values_of(word: Word) -> Values:
+    """The texts that an expanded word may be."""
+    if not word.dynamic:
+        return (word.text,)
+    return tuple(one.text for one in word.could) or (UNKNOWN,)
+
+
+def _is_harmless(name: str, simple: Simple) -> bool:
+    return name in ("command", "builtin", "exec", "trap", "hash") and len(simple.words) < 2
+
+
+def _is_plain(word: Word) -> bool:
+    text = word.text
+    return bool(_PLAIN_FLAGS.fullmatch(text) or _NAME.fullmatch(text) or (_SET.match(text) and text[:1] != "-"))
+
+
+def _declared(word: Word, variables: Variables) -> Variables:
+    found = [_SET.fullmatch(text) for text in values_of(word)]
+    if not all(found):
+        return variables
+    names = {one[1] for one in found if one}
+    if len(names) != 1 or any(one[2] for one in found if one):
+        return variables.unsure_of(names)
+    return variables.with_value(names.pop(), tuple(one[3] for one in found if one))
+
+
+def _mentioned(simple: Simple) -> list[str]:
+    """Every name among the words, and the one that a builtin sets when it is told none."""
+    texts = [part for word in simple.words[1:] for text in values_of(word) for part in _NAME.findall(text)]
+    return [*texts, "REPLY", "MAPFILE", "OPTARG", "OPTIND"]
+
+
+def _set_by_expansion(word: Word, variables: Variables) -> Variables:
+    """`${name:=value}`, and arithmetic that sets what it names."""
+    names: list[str] = []
+    for part in word.parts:
+        if isinstance(part, Expansion):
+            names += [part.name] if part.operator.endswith("=") else []
+            names += _NAME.findall(part.source) if part.kind == "arithmetic" else []
+    return variables.unsure_of(names) if names else variables
+
+
+def names_set(node: Node) -> list[str]:
+    """Variables that something below may set; for what is set before the second round of a loop."""
+    names: list[str] = []
+    for here in every_node(node):
+        match here:
+            case Simple():
+                names += (one.name for one in here.assignments)
+                if here.words and here.words[0].text in _SETTERS:
+                    names += _mentioned(here)
+                for word in words_of(here):
+                    names += (name for name in _set_by_expansion(word, Variables()).known)
+            case Block():
+                names += [here.name] if here.name else []
+                names += _NAME.findall(here.source) if here.kind == "arithmetic" else []
+            case Chain():
+                continue
+    return names
