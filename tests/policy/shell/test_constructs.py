@@ -60,7 +60,7 @@ def test_ordinary_work_is_not_asked_about_in_auto(workspace, command):
 @pytest.mark.parametrize(
     ("command", "form"),
     [
-        ("sort -t$'\\t' README.md", "sort -t '\t' -- README.md"),
+        ("sort -t$'\\t' README.md", "sort -t'\t' -- README.md"),
         ("cat <<'EOF'\nhello $x\nEOF", "cat <<< 'hello $x'"),
         ("cat <<-EOF | wc -l\n\ta\n\tEOF", "cat <<< a | wc -l"),
         ("echo 'a\nb'", "echo 'a\nb'"),

@@ -282,7 +282,7 @@ def _matters(simple: Simple, number: int) -> bool:
         return _is_before_subcommand(simple, number)
     spec = READERS.get(name)
     if spec:
-        texts_only = set(spec.operands) == {Role.TEXT} and not spec.paths
+        texts_only = set(spec.operands) == {Role.TEXT} and "path" not in f"{spec.valued} {spec.words}"
         return not texts_only and name not in ("test", "[")
     return name in ACTORS or name in INTERPRETERS or name in SHELLS
 
