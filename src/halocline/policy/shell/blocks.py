@@ -141,7 +141,7 @@ class Blocks(SimpleCommands):
         words = [one[0] if len(one) == 1 else word for one, word in zip(expanded, block.words, strict=True)]
         finding = judge_test("[[", tuple(words), block.source, forms, ground)
         if finding is None:
-            finding = Finding(part(block.source, Effect.UNKNOWN, "this test is not judged"), Rule.UNKNOWN)
+            finding = Finding(part(block.source, Effect.UNKNOWN, "it asks for what is not judged"), Rule.ORDINARY)
         self.analysis.findings.append(finding)
         return finding.canonical if finding.reads else None
 

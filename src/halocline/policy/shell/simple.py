@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 
 from halocline.policy.shell import wrappers
-from halocline.policy.shell.actors import ACTORS, INTERPRETERS, SHELLS
 from halocline.policy.shell.conditions import judge_test
 from halocline.policy.shell.expansion import expand_simple
 from halocline.policy.shell.feeding import executed
@@ -14,12 +13,11 @@ from halocline.policy.shell.findings import Analysis, Finding, Rule, part
 from halocline.policy.shell.floors import passes_floor
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.hazards import hazard, matches_hidden, splits_oddly
+from halocline.policy.shell.ordinary_work import rule_of_variables
 from halocline.policy.shell.parse import NotUnderstood, parse
 from halocline.policy.shell.program import judge_program
-from halocline.policy.shell.readers import READERS
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.scripts import entries, scripts_of
-from halocline.policy.shell.specs import Role
 from halocline.policy.shell.texts import Forms, assigned_form, with_texts
 from halocline.policy.shell.tree import Node, Simple, Word, inner
 from halocline.policy.shell.variables import changed_by
@@ -33,7 +31,6 @@ _OWN_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
 _READ_FLAGS = frozenset({"-r"})
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
-_GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
 
 
 class SimpleCommands(ABC):
@@ -107,8 +104,9 @@ class SimpleCommands(ABC):
         finding, after = self._by_name(name, simple, ground, forms)
         if name in self.analysis.functions:
             after = after.merged(self.call(str(name), simple.words[1:], ground))
-            finding = replace(finding, canonical=None)
-        finding = passes_floor(simple, ground, finding) or _unless_known(simple, finding)
+            rule = Rule.ORDINARY if finding.rule in (Rule.READS, Rule.UNKNOWN) else finding.rule
+            finding = replace(finding, canonical=None, rule=rule)
+        finding = passes_floor(simple, ground, finding) or finding
         return _with_assignments(simple, finding), after
 
     def _by_name(self, name: str | None, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
@@ -134,7 +132,7 @@ class SimpleCommands(ABC):
         form = assigned_form(simple, forms, ground)
         if form is not None:
             return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form)
-        return Finding(part(simple.source, Effect.UNKNOWN, "it sets variables"), Rule.UNKNOWN)
+        return Finding(part(simple.source, Effect.UNKNOWN, "it sets variables"), _rule_of(simple))
 
     def _trap(self, simple: Simple, ground: Ground) -> Finding:
         """A text that runs later, from a folder that may be another."""
@@ -145,7 +143,7 @@ class SimpleCommands(ABC):
         if text not in ("", "-", "--"):
             self._script(text, ground, found)
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule], default=None)
-        rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.UNKNOWN
+        rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.ORDINARY
         effect = strictest.part.effect if strictest else Effect.UNKNOWN
         targets = strictest.part.targets if strictest else ()
         return Finding(part(simple.source, effect, "it runs a text later", targets), rule)
@@ -164,9 +162,8 @@ class SimpleCommands(ABC):
             self.note_segment(within, within, ground)
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         rule, reason, effect = strictest.rule, strictest.part.reason, strictest.part.effect
-        added = _fed_harmlessly(wrapped)
-        if added is not None and _STRICTNESS[added] > _STRICTNESS[rule]:
-            rule, reason = added, wrapped.reason
+        if wrapped.rule is not None and _STRICTNESS[wrapped.rule] > _STRICTNESS[rule]:
+            rule, reason = wrapped.rule, wrapped.reason
             effect = Effect.UNKNOWN if effect is Effect.READ_ONLY else effect
         targets = tuple(target for one in found for target in one.part.targets)
         form = wrapped.form(canonical) if wrapped.form and canonical and rule is Rule.READS else None
@@ -239,13 +236,19 @@ def _with_assignments(simple: Simple, finding: Finding) -> Finding:
         return finding
     assigned = _assigned(simple)
     if assigned is None:
-        stricter = max((finding.rule, Rule.UNKNOWN), key=lambda rule: _STRICTNESS[rule])
+        stricter = max((finding.rule, _rule_of(simple)), key=lambda rule: _STRICTNESS[rule])
         effect = Effect.UNKNOWN if finding.rule is Rule.READS else finding.part.effect
-        reason = finding.part.reason or "it sets variables for the program that may change what it does"
+        mild = stricter is finding.rule and finding.part.reason
+        reason = mild or "it sets variables for the program that may change what it does"
         return Finding(part(simple.source, effect, reason, finding.part.targets), stricter)
     if finding.canonical is not None and assigned:
         return Finding(finding.part, finding.rule, f"{assigned}{finding.canonical}")
     return finding
+
+
+def _rule_of(simple: Simple) -> Rule:
+    """How free setting these variables is."""
+    return rule_of_variables(tuple((one.name, one.value) for one in simple.assignments))
 
 
 def _assigned(simple: Simple) -> str | None:
@@ -258,49 +261,6 @@ def _assigned(simple: Simple) -> str | None:
             return None
         said += f"{one.name}={shlex.quote(known)} "
     return said
-
-
-def _unless_known(simple: Simple, finding: Finding) -> Finding:
-    """A program that reads or changes files, or runs them, needs words that are known before it runs."""
-    if finding.rule not in (Rule.READS, Rule.UNKNOWN) or finding.canonical is not None:
-        return finding
-    unknown = next(
-        (word for number, word in enumerate(simple.words) if word.dynamic and _matters(simple, number)), None
-    )
-    if unknown is None:
-        return finding
-    reason = f"{unknown.source} is known only when it runs"
-    return Finding(part(simple.source, finding.part.effect, reason, finding.part.targets), Rule.DYNAMIC)
-
-
-def _matters(simple: Simple, number: int) -> bool:
-    """Whether what a program does to files hangs on a word."""
-    if not number or simple.words[0].value is None:
-        return True
-    name = str(simple.words[0].value).rpartition("/")[2]
-    if name == "git":
-        return _is_before_subcommand(simple, number)
-    spec = READERS.get(name)
-    if spec:
-        texts_only = set(spec.operands) == {Role.TEXT} and "path" not in f"{spec.valued} {spec.words}"
-        return not texts_only and name not in ("test", "[")
-    return name in ACTORS or name in INTERPRETERS or name in SHELLS
-
-
-def _is_before_subcommand(simple: Simple, number: int) -> bool:
-    """Whether a word of git stands where options of git itself, or its subcommand, are."""
-    at = 1
-    while at < len(simple.words) and simple.words[at].text.startswith("-"):
-        at += 2 if simple.words[at].text in _GIT_VALUED else 1
-    return number <= at
-
-
-def _fed_harmlessly(wrapped: wrappers.Wrapped) -> Rule | None:
-    """What a wrapper adds. Of an ordinary program, unknown operands are no more than the program itself."""
-    if wrapped.rule is Rule.DYNAMIC and wrapped.reason == wrappers.FED and wrapped.words:
-        end = Simple(wrapped.source, (*wrapped.words, Word("…", dynamic=wrappers.FED)))
-        return Rule.DYNAMIC if _matters(end, len(wrapped.words)) else Rule.UNKNOWN
-    return wrapped.rule
 
 
 def _words(simple: Simple) -> tuple[str, ...] | None:

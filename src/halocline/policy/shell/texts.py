@@ -53,7 +53,7 @@ _PUBLIC |= frozenset(
 _OWN = re.compile(r"[a-z_][a-z0-9_]*")
 _SECRET = re.compile(r"key|token|secret|pass|auth|cred|pwd", re.IGNORECASE)
 _NUMBERS = re.compile(r"\$\(\([\d\s+\-*/%()<>=!&|^~?:,]*\)\)")
-_SHORT_OUTPUT = frozenset({"wc", "nproc", "date", "whoami", "uname", "hostname", "id", "seq", "pwd", "git"})
+_SHORT_OUTPUT = re.compile("wc|nproc|date|whoami|uname|hostname|id|seq|pwd|git")
 _IN_QUOTES = re.compile(r'([\\"$`])')
 
 
@@ -101,7 +101,7 @@ def _render_variable(part: Expansion, ground: Ground) -> str | None:
 def _is_short(script: Node) -> bool:
     """Whether the output of a command is a few words, none of which is a pattern."""
     last = script.items[-1] if not isinstance(script, Simple) and script.items else script
-    return isinstance(last, Simple) and bool(last.words) and last.words[0].text in _SHORT_OUTPUT
+    return isinstance(last, Simple) and bool(last.words) and _SHORT_OUTPUT.fullmatch(last.words[0].text) is not None
 
 
 def with_texts(simple: Simple, forms: Forms, ground: Ground) -> Simple:
