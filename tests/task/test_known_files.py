@@ -7,8 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from halocline.hosts.files import LocalFiles
+from halocline.hosts.target import MayWrite
 from halocline.ports.blobs import reference
-from halocline.ports.host import Mark
+from halocline.ports.host import Mark, Scope
 from halocline.protocol.focus import ChangedFile, KnownFile
 from halocline.protocol.state import State
 from halocline.task.known_files import IN_TURNS, NEWEST, KnownFiles
@@ -20,6 +21,10 @@ class Counting(LocalFiles):
     def __init__(self) -> None:
         super().__init__()
         self.reads: list[str] = []
+
+    def only(self, may_write: MayWrite, scope: Scope | None = None) -> "Counting":
+        self._scope = scope
+        return self
 
     async def read(self, path: Path, limit: int) -> bytes:
         self.reads.append(path.name)
@@ -78,7 +83,7 @@ async def test_a_folder_or_nothing_in_the_place_of_a_file_is_a_file_that_is_gone
 
 
 async def test_a_file_that_cannot_be_read_is_not_called_changed(tmp_path):
-    class Closed(LocalFiles):
+    class Closed(Counting):
         async def read(self, path: Path, limit: int) -> bytes:
             raise PermissionError(13, "Permission denied", str(path))
 

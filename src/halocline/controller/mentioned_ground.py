@@ -58,14 +58,14 @@ class Ground(Value, frozen=True):
             raise ToolFailure(
                 "not given: it may hold secrets, so a mention is not enough; let the model read it, and allow that"
             )
-        self._require_as_named(path, now)
+        self._require_as_named(path, decision.places[0], now)
         return Path(decision.places[0]), decision.identities[0]
 
-    def _require_as_named(self, path: str, now: Posture) -> None:
+    def _require_as_named(self, path: str, place: str, now: Posture) -> None:
         """A name in the workspace is no word for what a link leads to elsewhere: raises ToolFailure."""
         kinds = classifier(now)
         named = os.path.normpath(os.path.join(kinds.workspace, os.path.expanduser(path)))
-        if kinds.root_of(named) and not kinds.root_of(place := os.path.realpath(named)):
+        if kinds.root_of(named) and not kinds.root_of(place):
             raise ToolFailure(f"not given: it is a link to {place}, which is outside; mention that path if you mean it")
 
     def admits(self, path: Path, within: Path | None = None) -> bool:

@@ -75,6 +75,8 @@ class Resolver:
             return await self._ways[mention.kind](mention, ground)
         except HaloclineError as failure:
             return (Note(f"{mention.text}: {failure.text}", NOT_GIVEN),)
+        except OSError as error:
+            return (Note(f"{mention.text}: not given: {error.strerror}", NOT_GIVEN),)
 
     @property
     def _ways(self) -> dict[Kind, Callable[[Mention, Ground], Awaitable[Parts]]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.hosts.opening import look, open_folder, open_folder_below, opened, read_from, require_regular
+from halocline.hosts.opening import look, open_folder_below, opened, read_from, require_regular
 from halocline.hosts.target import MayWrite, admitted, held
 from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark, Scope
 
@@ -97,14 +97,13 @@ def _is_hidden(entry: "os.DirEntry[str]", folder: str, scope: Scope | None) -> b
 
 def _present(folder: Path, names: Sequence[str], scope: Scope | None) -> list[str]:
     """Each folder on the way is opened once."""
-    place = os.path.realpath(folder)
-    top = open_folder(place)
-    parents: dict[str, int | None] = {"": top}
-    try:
-        return [name for name in names if _is_present(name.rstrip("/"), place, parents, scope)]
-    finally:
-        for fd in filter(None, parents.values()):
-            os.close(fd)
+    with opened(folder, scope) as (top, place, _):
+        parents: dict[str, int | None] = {"": top}
+        try:
+            return [name for name in names if _is_present(name.rstrip("/"), place, parents, scope)]
+        finally:
+            for fd in filter(None, list(parents.values())[1:]):
+                os.close(fd)
 
 
 def _is_present(name: str, place: str, parents: dict[str, int | None], scope: Scope | None) -> bool:

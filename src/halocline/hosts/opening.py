@@ -21,6 +21,14 @@ _CHUNK = 1 << 18
 NOT_REGULAR = "not a regular file (a folder, device, pipe or socket)"
 
 
+def find_place(path: Path | str) -> str:
+    """Where a path leads, without links. Raises OSError when it is changed meanwhile."""
+    try:
+        return os.path.realpath(path)
+    except OSError as error:  # a link was there, and none any more when it was read
+        raise OSError(error.errno, CHANGED, str(path)) from None
+
+
 def open_folder(place: str, *, making: bool = False) -> int:
     """A descriptor of a folder, to open by. Raises OSError when a link is on the way."""
     return _descend(os.open("/", FOLDER), place.split("/"), making)
@@ -61,7 +69,7 @@ def opened(path: Path | str, scope: Scope | None = None) -> Iterator[tuple[int, 
 
     Raises OSError: nothing is there, a link was put in its way, or it is not within the scope.
     """
-    place = os.path.realpath(path)
+    place = find_place(path)
     fd = open_place(place)
     try:
         found = os.fstat(fd)
@@ -74,7 +82,7 @@ def opened(path: Path | str, scope: Scope | None = None) -> Iterator[tuple[int, 
 
 def look(path: Path | str, scope: Scope | None = None) -> os.stat_result | None:
     """What a path leads to, without opening it; None for nothing, and for what is hidden. Raises OSError."""
-    place = os.path.realpath(path)
+    place = find_place(path)
     if scope and scope.hides(place):
         return None
     if scope and (why := scope.refusal(place)):

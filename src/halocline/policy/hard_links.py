@@ -23,7 +23,7 @@ def guarded_names(roots: Sequence[str], home: str, kind: Callable[[str], Place])
     for entry in _below(roots):
         if kind(entry.path) in _GUARDED:
             found.setdefault(entry.inode(), []).append(entry.path)
-    for folder in (home, *_folders_at_home()):
+    for folder in (*filter(None, (home,)), *_folders_at_home()):
         for entry in _entries(folder):
             if kind(entry.path) is not Place.OUTSIDE:
                 found.setdefault(entry.inode(), []).append(entry.path)

@@ -93,14 +93,14 @@ class Classifier:
     def __init__(
         self,
         workspace: Path,
-        home: Path,
+        home: Path | None = None,
         *,
         outputs: Path | None = None,
         ignored: tuple[str, ...] = (),
         roots: tuple[OtherRoot, ...] = (),
     ) -> None:
         self.workspace = os.path.realpath(workspace)
-        self.home = os.path.realpath(home)
+        self.home = os.path.realpath(home) if home else ""
         self.roots = (OtherRoot(self.workspace, ignored), *roots)
         self.has_ignored = any(root.ignored for root in self.roots)
         self._outputs = os.path.realpath(outputs) if outputs else ""
@@ -127,7 +127,7 @@ class Classifier:
 
     def _kind(self, path: str) -> Place:
         root = self.root_of(path)
-        if within(path, self.home):
+        if self.home and within(path, self.home):
             return Place.OWN_STATE
         inside = path[len(root.path) :].strip("/") or "." if root else ""
         if root and root.ignored and hides(root.ignored, inside, folds=self._folds[root.path]):

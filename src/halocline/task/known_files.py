@@ -5,16 +5,21 @@ With a person's words and around a command all are looked at, else a bounded num
 What must stay true: what the model knew is in the state, a fold of events; here is only what spares the hashing.
 """
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from halocline.policy.paths import Classifier
+from halocline.policy.read_scope import ReadScope
 from halocline.ports.blobs import reference
 from halocline.ports.host import Files, Mark
 from halocline.protocol.focus import ChangedFile, KnownFile
 from halocline.protocol.growing import pairs
+from halocline.protocol.rules import Place
 from halocline.protocol.state import State
+from halocline.task.judging import other_roots
 
 LARGEST = 20_000_000
 NEWEST, IN_TURNS = 32, 32
@@ -39,10 +44,10 @@ class KnownFiles:
         found = await self._differing(state, self._due(state))
         by, self._by = self._by, {}
         if found and state.rules.hides:
-            from halocline.task.hiding import Hidden
-
-            hidden = Hidden(Path(state.workspace), state.rules)
-            found = {path: now for path, now in found.items() if not hidden(Path(state.workspace, path))}
+            kinds, workspace = _classifier(state), Path(state.workspace)
+            found = {
+                path: now for path, now in found.items() if kinds.kind(_place(workspace, path)) is not Place.IGNORED
+            }
         return [ChangedFile(path, now, by.get(path, "")) for path, now in found.items()]
 
     async def differing(self, state: State) -> dict[str, str | None]:
@@ -78,11 +83,36 @@ class KnownFiles:
         """The hash of a file; of one that cannot be read, the one that is known."""
         content = None if mark is None else state.known[name].content
         if mark is not None:
+            files = self._files.only(_nothing, _scope(state, name))
             with suppress(OSError):
-                content = reference(await self._files.read(Path(state.workspace, name), LARGEST + 1))
+                content = reference(await files.read(Path(state.workspace, name), LARGEST + 1))
         if mark is None or _is_settled(mark, self._clock()):
             self._marks[name] = mark, content
         return content
+
+
+def _classifier(state: State) -> Classifier:
+    return Classifier(Path(state.workspace), ignored=state.rules.ignored, roots=other_roots(state))
+
+
+def _scope(state: State, name: str) -> ReadScope:
+    """A known file where it was read: what a link put in its place leads to is none of the task's."""
+    kinds = _classifier(state)
+    place = os.path.join(kinds.workspace, name)
+    own = (place,) if kinds.kind(place) in (Place.SECRET, Place.OUTSIDE) else ()
+    return ReadScope(kinds, dict.fromkeys([*(root.path for root in kinds.roots), *own], ""))
+
+
+def _place(workspace: Path, name: str) -> str:
+    try:
+        return os.path.realpath(workspace / name)
+    except OSError:  # it is changed just now
+        return str(workspace / name)
+
+
+def _nothing(place: str) -> bool:
+    """Looking writes no file."""
+    return False
 
 
 def _is_settled(mark: Mark, now: int) -> bool:

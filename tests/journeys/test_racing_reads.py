@@ -1,0 +1,136 @@
+"""Whoever swaps a folder for a link, as quickly as it goes, leads no way of reading outside."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from tests.journeys.conftest import Journey
+from tests.journeys.test_reading import PIXEL
+
+from halocline.controller.controller import TaskOptions
+from halocline.protocol import events as ev
+from halocline.providers.scripted import Call, Turn
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="names are swapped in one step")]
+
+READS = int(os.environ.get("READS", "40"))
+"""How often each way of reading is tried; a thousand take some minutes."""
+AT_ONCE = 10
+CANARY = "canary_from_outside"
+INSIDE = "text_from_inside"
+ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK)
+OUTSIDE_PICTURE = PIXEL + b"outside"
+
+SWAPPER = """
+import ctypes, sys
+one, other = (name.encode() for name in sys.argv[1:3])
+change = ctypes.CDLL(None).renameat2
+while not change(-100, one, -100, other, 2):  # both names change places at once
+    pass
+sys.exit("it cannot be swapped")
+"""
+
+CALLS = {
+    "read_file": Call("read_file", {"path": "d/f.py"}),
+    "a document": Call("read_file", {"path": "d/n.ipynb"}),
+    "a picture": Call("read_file", {"path": "d/p.png"}),
+    "search in all": Call("search_files", {"regex": "text_from|canary", "path": "."}),
+    "search in a folder": Call("search_files", {"regex": "text_from|canary", "path": "d"}),
+    "search in a file": Call("search_files", {"regex": "text_from|canary", "path": "d/f.py"}),
+    "list_files": Call("list_files", {"path": "d"}),
+    "list what is below": Call("list_files", {"path": ".", "recursive": True}),
+    "definitions of a file": Call("list_code_definition_names", {"path": "d/f.py"}),
+    "definitions of a folder": Call("list_code_definition_names", {"path": "."}),
+    "definitions by name": Call("list_code_definition_names", {"path": ".", "name": "canary"}),
+    "an edit that fails": Call("replace_in_file", {"path": "d/f.py", "old_text": "nowhere", "new_text": "x"}),
+}
+MENTIONS = {
+    "a file": "@d/f.py",
+    "a folder": "@d/",
+    "a picture": "@d/p.png",
+    "a document": "@d/n.ipynb",
+    "a symbol": "@symbol:shared",
+}
+
+
+@pytest.fixture
+def journey(tmp_path) -> Journey:
+    """One whose log is not replayed afterwards: where paths led at each moment, nobody knows any more."""
+    return Journey(tmp_path)
+
+
+@pytest.fixture
+def ground(journey, tmp_path) -> Path:
+    outside = tmp_path / "outside"
+    for folder, said, picture in (
+        (journey.workspace / "d", INSIDE, PIXEL),
+        (outside, CANARY, OUTSIDE_PICTURE),
+    ):
+        folder.mkdir()
+        (folder / "f.py").write_text(f"def shared():\n    return {said}\n\n\ndef {said}():\n    return 1\n")
+        (folder / f"{said}.txt").write_text(f"{said}\n")
+        (folder / "n.ipynb").write_text(json.dumps(notebook(said)))
+        (folder / "p.png").write_bytes(picture)
+    (journey.workspace / "d.link").symlink_to(outside)
+    return journey.workspace / "d"
+
+
+def notebook(said: str) -> dict[str, object]:
+    cell = {"cell_type": "markdown", "metadata": {}, "source": [said]}
+    return {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+@contextmanager
+def swapping(folder: Path) -> Iterator[None]:
+    swapper = subprocess.Popen([sys.executable, "-c", SWAPPER, str(folder), f"{folder}.link"])
+    try:
+        yield
+        assert swapper.poll() is None
+    finally:
+        swapper.kill()
+        swapper.wait()
+
+
+def assert_nothing_came_from_outside(journey) -> None:
+    """Neither the log nor anything that is kept beside it has a word or a picture of what lies outside."""
+    for path in journey.home.root.rglob("*"):
+        kept = path.read_bytes() if path.is_file() else b""
+        assert CANARY.encode() not in kept
+        assert kept != OUTSIDE_PICTURE
+        assert sha256(OUTSIDE_PICTURE).hexdigest().encode() not in kept
+
+
+def turns(call: Call) -> list[Turn]:
+    """Calls of which no two neighbours are spelt alike, so that none counts as a repetition."""
+    spelt = [call.arguments | {"path": "./" * (number % 7) + call.arguments["path"]} for number in range(READS)]
+    calls = [Call(call.tool, arguments, id=f"c{number}") for number, arguments in enumerate(spelt)]
+    return [*(Turn(calls=tuple(calls[at : at + AT_ONCE])) for at in range(0, READS, AT_ONCE)), Turn(text="done")]
+
+
+@pytest.mark.parametrize("way", CALLS)
+async def test_no_tool_gives_what_lies_outside(journey, ground, way):
+    journey.longest = 900
+    with swapping(ground):
+        await journey.run(*turns(CALLS[way]), options=ASK, image_models=("scripted*",), max_failures=100_000)
+    assert len(journey.ends) == READS
+    assert_nothing_came_from_outside(journey)
+
+
+@pytest.mark.parametrize("way", MENTIONS)
+async def test_no_mention_gives_what_lies_outside(journey, ground, way):
+    journey.longest = 900
+    client = journey.client([Turn(text="done")] * READS, image_models=("scripted*",))
+    try:
+        await journey.open(client, ASK)
+        with swapping(ground):
+            for _ in range(READS):
+                await journey.prompt(client, MENTIONS[way])
+    finally:
+        await client.close()
+    assert_nothing_came_from_outside(journey)
