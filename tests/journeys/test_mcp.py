@@ -64,6 +64,20 @@ async def test_a_tool_of_a_server_is_called_as_any_other(journey, servers):
     assert journey.of(ev.ToolCallStarted)[0].title == 'test/echo {"text":"over there"}'
 
 
+async def test_tools_of_one_name_are_offered_once_and_the_person_hears_of_the_others(journey, servers):
+    servers(test="twice", other="twice many", plain="")
+    await journey.run(echo("over there"), DONE)
+    assert journey.results == ["over there"]
+    offered = [tool for server in journey.state.mcp for tool in server.tools]
+    assert len({tool.name for tool in offered}) == len(offered)
+    assert [tool.description for tool in offered if tool.name == "test__echo"] == ["Says it back."]
+    said = [event.text for event in journey.events if isinstance(event, ev.Noticed)]
+    assert sorted(one for one in said if "lists tools twice" in one) == [
+        f"The MCP server {name} lists tools twice; the first of a name is used: echo, look"
+        for name in ("other", "test")
+    ]
+
+
 async def test_a_person_is_asked_with_all_arguments_and_always_is_for_this_tool(journey, servers):
     servers(test="")
     asked = []

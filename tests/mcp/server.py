@@ -39,6 +39,8 @@ def tools():
         found += [{"name": "giant", "inputSchema": {"type": "object", "properties": fields}}]
     if "many" in HOW:
         found += [TOOL | {"name": f"tool_{n}", "description": f"Number {n}. " + "word " * 100} for n in range(150)]
+    if "twice" in HOW:
+        found += [TOOL | {"description": "Says something else."}, READER, TOOL]
     if "strange" in HOW:
         found += [TOOL | {"name": "a tool/with strange.signs" + "x" * 80, "description": "hid\u202eden\u200b"}]
     return found

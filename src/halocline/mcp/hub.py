@@ -16,6 +16,7 @@ from halocline.context.sizes import tokens
 from halocline.mcp.pool import Pool, is_same
 from halocline.mcp.setup import Setup
 from halocline.mcp.supervisor import Standing, Supervisor
+from halocline.mcp.wording import LONGEST_NAME, plain
 from halocline.ports.mcp import Caller, McpPrompt, McpStanding, Sample
 from halocline.ports.mcp_servers import Servers
 from halocline.protocol.errors import ToolFailure, UsageError
@@ -241,12 +242,22 @@ class Hub:
                 self._told[problem] = problem
                 yield Noticed(problem)
         for each in self.supervisors:
+            twice = ", ".join(map(_seen, each.repeated[:_NAMES_TOLD]))
+            if twice and self._told.get(f"= {each.server.name}") != twice:
+                self._told[f"= {each.server.name}"] = twice
+                yield Noticed(
+                    f"The MCP server {each.server.name} lists tools twice; the first of a name is used: {twice}"
+                )
             failed = each.is_used and each.standing is Standing.FAILED and not each.server.untrusted
             if failed and self._told.get(f"! {each.server.name}") != each.error:
                 self._told[f"! {each.server.name}"] = each.error
                 yield Noticed(
                     f"The MCP server {each.server.name} is not there: {each.error.rstrip('.')}. See: halo mcp test"
                 )
+
+
+def _seen(name: str) -> str:
+    return plain(name, LONGEST_NAME)
 
 
 def size(tools: Iterable[McpTool]) -> int:

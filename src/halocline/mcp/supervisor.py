@@ -7,6 +7,7 @@ bounded time and nobody else anything; the text of what went wrong is kept.
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
@@ -95,9 +96,18 @@ class Supervisor:
 
     @property
     def tools(self) -> tuple[McpTool, ...]:
-        """Those of the offer that the settings leave on."""
+        """Those of the offer that the settings leave on, one of each name: vendors refuse a request with two."""
         off = self.server.entry.disabled_tools
-        return tuple(tool for tool in self.offer.tools if tool.tool not in off) if self.offer else ()
+        first: dict[str, McpTool] = {}
+        for tool in self.offer.tools if self.offer else ():
+            first.setdefault(tool.name, tool)
+        return tuple(tool for tool in first.values() if tool.tool not in off)
+
+    @property
+    def repeated(self) -> tuple[str, ...]:
+        """The names that it lists more than once; the first tool of each is the one that is offered."""
+        counted = Counter(tool.tool for tool in self.offer.tools) if self.offer else {}
+        return tuple(name for name, count in counted.items() if count > 1)
 
     def begin(self, *, anyway: bool = False) -> None:
         """Start it, unless it runs, is off, or need not: what it offers is known and fresh."""
