@@ -367,6 +367,47 @@ async def test_hooks_of_a_trusted_folder_run_until_they_change(journey):
     assert (journey.ends, runs(journey)) == ([("c1", "completed")], [])
 
 
+WRITERS = {
+    "jq -c .tool_input >> log.jsonl": "log.jsonl",
+    "python3 check.py b1.txt": "b1.txt",
+    "cat > /dev/null; scripts/run.sh": "scripts/log.txt",
+}
+
+
+@pytest.mark.parametrize("moment", ["PreToolUse", "PostToolUse"])
+@pytest.mark.parametrize("script", WRITERS)
+async def test_a_hook_that_writes_a_file_goes_on_running(journey, script, moment):
+    (journey.workspace / "check.py").write_text("import sys\nopen(sys.argv[1], 'a').write('seen\\n')\n")
+    (journey.workspace / "b1.txt").write_text("x\n")
+    (journey.workspace / "scripts").mkdir()
+    run = journey.workspace / "scripts/run.sh"
+    run.write_text('#!/bin/sh\necho seen >> "$(dirname "$0")/log.txt"\n')
+    run.chmod(0o755)
+    claude(journey, {moment: [command(script)]})
+    journey.client([]).hooks_of(journey.workspace).say(trusted=True)
+    calls = [Turn(calls=(Call("execute_command", TOUCH.arguments, id=f"c{number}"),)) for number in range(3)]
+    options = TaskOptions(approval_mode=ev.ApprovalMode.YOLO)
+    for _ in range(2):
+        await journey.run(*calls, DONE, options=options)
+        assert [run.status for run in runs(journey)] == [HookStatus.COMPLETED] * 3
+        assert {status for _, status in journey.ends} == {"completed"}
+    written = (journey.workspace / WRITERS[script]).read_text()
+    assert len(written.splitlines()) >= 6
+
+
+async def test_a_hook_that_was_stopped_is_named_at_once_with_what_changed(journey):
+    script = hook(journey, "PostToolUse", "exit 0")
+    edit = Call("execute_command", {"command": f"echo exit 1 >> {script}", "requires_approval": False}, id="c1")
+    again = Call("execute_command", {"command": "touch made", "requires_approval": False}, id="c2")
+    last = Turn(text="ok", expect="halo trust add")
+    await journey.run(Turn(calls=(edit,)), Turn(calls=(again,)), last, options=YOLO)
+    (stopped, _) = runs(journey)
+    assert stopped.status is HookStatus.FAILED
+    assert ".clinerules/hooks/PostToolUse changed" in stopped.said
+    said = [event.text for event in journey.events if isinstance(event, ev.Noticed)]
+    assert [one for one in said if "PostToolUse changed" in one and "halo trust add" in one]
+
+
 async def test_an_agent_that_changes_a_guard_is_not_rid_of_it(journey):
     guard = hook(journey, "PreToolUse", "exit 0")
     edit = Call("execute_command", {"command": f"echo 'exit 0' >> {guard}", "requires_approval": False}, id="c1")

@@ -62,6 +62,128 @@ def test_trust_ends_when_a_script_changes_that_a_hook_uses(places, trust, name):
     assert trust.standing(places) is Standing.CHANGED
 
 
+LISTED = {
+    "jq -c .tool_input >> log.jsonl": (),
+    "jq -f rules.jq input.json | tee -a log.jsonl": ("rules.jq",),
+    "python3 check.py b1.txt": ("check.py", "helper.py"),
+    "cat b1.txt | timeout 5 env A=1 python3 -X dev check.py": ("check.py", "helper.py"),
+    "python3 -m check b1.txt": ("check.py", "helper.py"),
+    "uv run check.py b1.txt": ("check.py", "helper.py"),
+    "for f in *.txt; do python3 ./check.py $f; done": ("check.py", "helper.py"),
+    "if [ -f b1.txt ]; then sh scripts/run.sh b1.txt; fi": ("scripts/run.sh", "scripts/lib", "scripts/more.sh"),
+    "cd scripts && ./run.sh >> ../log.jsonl": ("scripts/run.sh", "scripts/lib", "scripts/more.sh"),
+    "exec scripts/run.sh": ("scripts/run.sh", "scripts/lib", "scripts/more.sh"),
+    '"$CLAUDE_PROJECT_DIR"/scripts/run.sh': ("scripts/run.sh", "scripts/lib", "scripts/more.sh"),
+    "${CLAUDE_PROJECT_DIR}/scripts/run.sh b1.txt": ("scripts/run.sh", "scripts/lib", "scripts/more.sh"),
+    "bash -c 'scripts/run.sh b1.txt'": ("scripts/run.sh", "scripts/lib", "scripts/more.sh"),
+    "eval 'scripts/run.sh b1.txt'": ("scripts/run.sh", "scripts/lib", "scripts/more.sh"),
+    ". scripts/lib": ("scripts/lib",),
+    "flock /tmp/x scripts/run.sh": ("scripts/run.sh", "scripts/lib", "scripts/more.sh"),
+    "make check": ("Makefile",),
+    "npm run lint": ("package.json",),
+    "awk -f rules.awk b1.txt": ("rules.awk",),
+    "./link b1.txt": ("check.py", "helper.py"),
+    "p=python3; $p check.py": ("check.py", "helper.py"),
+    "alias x=sh; x scripts/run.sh": ("scripts/run.sh", "scripts/lib", "scripts/more.sh"),
+}
+"""Hooks as people write them, each with the files that it runs."""
+HELD = {
+    "check.py": "import helper, json\n",
+    "helper.py": "# reads src and b1.txt\n",
+    "b1.txt": "x\n",
+    "log.jsonl": "{}\n",
+    "input.json": "{}\n",
+    "rules.jq": ".\n",
+    "rules.awk": "{}\n",
+    "Makefile": "check:\n",
+    "package.json": '{"scripts":{"lint":"true"}}\n',
+    "scripts/run.sh": '#!/bin/sh\n. "$(dirname "$0")/lib"\n[ -f x ] && source ./more.sh\n'
+    'ruff check src other.txt >> "$(dirname "$0")/log.txt"\n',
+    "src/app.py": "import helper\n",
+    "scripts/lib": "y=1\n",
+    "scripts/more.sh": "z=1\n",
+    "scripts/log.txt": "x\n",
+    "scripts/other.txt": "x\n",
+}
+
+
+@pytest.mark.parametrize("command", LISTED)
+def test_trust_is_about_what_a_hook_runs_and_not_about_what_it_reads_and_writes(places, trust, command):
+    for name, content in HELD.items():
+        put(places, name, content, 0o755 if name == "scripts/run.sh" else 0o644)
+    (places.workspace / "link").symlink_to("check.py")
+    listed(places, {"PreToolUse": entry(command=command)})
+    trust.say(places, trusted=True)
+    (places.workspace / "new.txt").write_text("x")
+    ended = {name for name in HELD if ends_trust(places, trust, name)}
+    assert ended == {*LISTED[command]}
+
+
+def ends_trust(places, trust, name):
+    """Whether trust ends while a file is otherwise, and says which."""
+    path = places.workspace / name
+    before = path.read_text()
+    path.write_text(before + "# other\n")
+    ends = trust.standing(places) is Standing.CHANGED
+    said = trust.describe_change(places)
+    assert (f"{name} changed" in said or "link changed" in said) == ends == bool(said)
+    path.write_text(before)
+    assert trust.standing(places) is Standing.TRUSTED
+    return ends
+
+
+BESIDE = {
+    "log.txt": False,
+    "state": False,
+    "list.json": False,
+    "__pycache__/lib.cpython-311.pyc": False,
+    "lib.sh": True,
+    "json.py": True,
+    "tools/more.js": True,
+    "sourced": True,
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_beside_a_hook_code_counts_and_what_it_writes_does_not(places, trust, name):
+    put(places, ".clinerules/hooks/PreToolUse", '#!/bin/sh\n. "${0%/*}/sourced"\ncat >> "$(dirname "$0")/log.txt"\n')
+    trust.say(places, trusted=True)
+    put(places, f".clinerules/hooks/{name}", "x", 0o644)
+    assert (trust.standing(places) is Standing.CHANGED) == BESIDE[name]
+    if BESIDE[name]:
+        assert trust.describe_change(places) == f".clinerules/hooks/{name} is new"
+
+
+def test_a_link_that_leads_elsewhere_is_another_program(places, trust):
+    for name in ("one.sh", "two.sh"):
+        put(places, f"scripts/{name}")
+    (places.workspace / "scripts/run.sh").symlink_to("one.sh")
+    listed(places, {"PreToolUse": entry(command="scripts/run.sh")})
+    trust.say(places, trusted=True)
+    (places.workspace / "scripts/run.sh").unlink()
+    (places.workspace / "scripts/run.sh").symlink_to("two.sh")
+    assert trust.describe_change(places).startswith("scripts/run.sh changed")
+
+
+def test_a_server_may_write_the_files_that_its_command_names(places, trust):
+    put(places, "serve.py")
+    put(places, "notes.db", "x", 0o644)
+    servers = {"x": {"command": "python3", "args": ["serve.py", "--db", "notes.db"]}}
+    put(places, ".mcp.json", json.dumps({"mcpServers": servers}), 0o644)
+    trust.say(places, trusted=True)
+    assert not ends_trust(places, trust, "notes.db")
+    assert ends_trust(places, trust, "serve.py")
+    assert ends_trust(places, trust, ".mcp.json")
+
+
+def test_what_was_trusted_before_parts_were_kept_is_asked_about_again(places, trust, tmp_path):
+    put(places, ".clinerules/hooks/PreToolUse")
+    said = {str(places.workspace.resolve()): {"digest": "0f", "trusted": True, "at": 1.0}}
+    (tmp_path / "trust.json").write_text(json.dumps({"folders": said}))
+    assert trust.standing(places) is Standing.CHANGED
+    assert trust.describe_change(places) == "the folder changed"
+
+
 def test_trust_ends_when_a_hook_becomes_executable_or_is_added(places, trust):
     hook = put(places, ".clinerules/hooks/PreToolUse", mode=0o644)
     trust.say(places, trusted=True)

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from halocline.controller.door import LONGEST_LINE, address
-from halocline.protocol import codec, commands as cmd, joining
+from halocline.protocol import codec, commands as cmd, joining, json_input
 from halocline.protocol.errors import TaskBusy
 from halocline.protocol.events import Durable, Event, Noticed
 from halocline.protocol.fold import reduce
@@ -29,7 +29,7 @@ PATIENCE = 5.0
 PAUSE = 0.02
 LOST = "The process that ran this task ended, and may not have taken what was sent last."
 
-_frame = msgspec.json.Decoder(joining.Frame)
+_frame = json_input.Decoder(joining.Frame)
 _encode = msgspec.json.Encoder().encode
 
 Open = Callable[[], Awaitable[Stream]]

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.hosts.ancestry import Unknown, find_peer, find_task_above
-from halocline.protocol import commands as cmd, joining
+from halocline.protocol import commands as cmd, joining, json_input
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import Durable, Event, Noticed, Transient
 from halocline.protocol.kinds import is_looser
@@ -37,8 +37,8 @@ FAREWELL = 1.0
 """Seconds that guests have to hear the end."""
 TOO_LATE = "Too late: it was decided already."
 
-_command = msgspec.json.Decoder(cmd.AnyCommand)
-_joining = msgspec.json.Decoder(joining.Joining)
+_command = json_input.Decoder(cmd.AnyCommand)
+_joining = json_input.Decoder(joining.Joining)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from halocline.protocol.hook_kinds import HookSource
 from halocline.store.hook_files import Places, hooks_in
 from halocline.store.paths import Home
 from halocline.store.settings import Settings
-from halocline.store.trust import Said, Standing, Trust, digest, servers
+from halocline.store.trust import Said, Standing, Trust, describe_change, parts_of, servers
 from halocline.task.hooks import LiveHooks, Rules
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ SetUp = Hook
 
 WHY = {
     Standing.UNKNOWN: "the folder is not trusted: halo trust add",
-    Standing.CHANGED: "the folder changed since it was trusted: halo trust add",
     Standing.REFUSED: "you did not trust the folder: halo trust add",
 }
 
@@ -58,8 +57,12 @@ class FolderHooks:
         """All folders that a person spoke of. Raises SettingsError."""
         return self._trust.folders()
 
-    def _is_as(self, then: str) -> bool:
-        return bool(then) and (digest(self.places) == then or self.standing is Standing.TRUSTED)
+    def changed_since(self, then: Mapping[str, str]) -> str:
+        """What is otherwise than it was then, unless it was trusted since; empty when nothing is."""
+        now = parts_of(self.places)
+        if (then and now == then) or self.is_trusted:
+            return ""
+        return describe_change(then, now)
 
     @property
     def servers(self) -> "list[Server]":
@@ -88,7 +91,7 @@ class FolderHooks:
 
     def list(self, *, trusted: bool = False) -> list[Hook]:
         """Every hook that is set up; those that are not run say why. Raises SettingsError."""
-        why = "" if trusted else WHY.get(self.standing, "")
+        why = "" if trusted else self._why_not()
         foreign = [
             hook if hook.inert else replace(hook, inert=why) for hook in hooks_in(self.places, HookSource.PROJECT)
         ]
@@ -96,6 +99,13 @@ class FolderHooks:
         if self._settings.hooks:
             return hooks
         return [replace(hook, inert="the setting hooks is false") for hook in hooks]
+
+    def _why_not(self) -> str:
+        """Why the folder's own hooks do not run; empty when they do. Raises SettingsError."""
+        standing = self.standing
+        if standing is Standing.CHANGED:
+            return f"{self._trust.describe_change(self.places)} since you trusted the folder: halo trust add"
+        return WHY.get(standing, "")
 
     def live(
         self,
@@ -110,8 +120,8 @@ class FolderHooks:
 
         Raises SettingsError.
         """
-        as_now = {"": (self, digest(self.places))}
-        as_now |= {str(other.places.workspace): (other, digest(other.places)) for other in others}
+        as_now = {"": (self, parts_of(self.places))}
+        as_now |= {str(other.places.workspace): (other, parts_of(other.places)) for other in others}
         active = [hook for hook in self.list(trusted=trusted) if not hook.inert]
         active += [hook for folder in others for hook in folder.own(trusted=trusted) if not hook.inert]
         if not active:
@@ -120,7 +130,7 @@ class FolderHooks:
             timeout=self._settings.hook_timeout,
             fails_closed=self._settings.hook_failures == "block",
             transcript=str(log),
-            is_current=lambda folder: as_now[folder][0]._is_as(as_now[folder][1]),
+            changed=lambda folder: as_now[folder][0].changed_since(as_now[folder][1]),
             blot=blot,
         )
         return LiveHooks(active, LocalHooks(str(self.places.workspace), hidden), rules)

@@ -25,6 +25,8 @@ MARK = "HALOCLINE_HOOK"
 MOST_OUTPUT = 1 << 20
 MOST_ERRORS = 1 << 16
 _CHUNK = 1 << 16
+_WITHOUT_CACHES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "/dev/null"}
+"""Compiled code beside a script would be run in its place, and trust does not look at it."""
 _LOOK = 0.05
 """Seconds between looks at whether it has ended, or shall."""
 _DRAIN = 0.2
@@ -110,7 +112,7 @@ class LocalHooks:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
-            env={**environment, "CLAUDE_PROJECT_DIR": folder, "HALOCLINE_WORKSPACE": folder},
+            env={**environment, **_WITHOUT_CACHES, "CLAUDE_PROJECT_DIR": folder, "HALOCLINE_WORKSPACE": folder},
             start_new_session=True,
         )
 

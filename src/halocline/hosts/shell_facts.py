@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from halocline.protocol import json_input
+
 if TYPE_CHECKING:
     from halocline.git.doubts import Doubts
 
@@ -79,7 +81,7 @@ def _package_script(path: str, script: str) -> str:
     for folder in _upward(os.path.dirname(os.path.realpath(path))):
         package = os.path.join(folder, os.path.basename(path))
         if os.path.isfile(package):
-            scripts = msgspec.json.decode(_read(package, _LONGEST_SCRIPT), type=_Package).scripts
+            scripts = json_input.decode(_read(package, _LONGEST_SCRIPT), type=_Package).scripts
             texts = [scripts.get(f"{when}{script}") for when in ("pre", "", "post")]
             return _hash(msgspec.json.encode([package, *texts])) if any(texts) else ""
     return ""

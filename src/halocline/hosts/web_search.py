@@ -10,6 +10,7 @@ from halocline.hosts.search_engines import Engine
 from halocline.hosts.web import LocalWeb
 from halocline.ports.host import WebAnswer
 from halocline.ports.web_search import Found, WebQuery
+from halocline.protocol import json_input
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.secret import Secret
 
@@ -66,6 +67,6 @@ class EngineSearch:
         if status != 200:
             raise ToolFailure(f"{title} answered with status {status}, and no results.")
         try:
-            return msgspec.json.decode(answer.body)
+            return json_input.decode(answer.body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise ToolFailure(f"{title} did not answer with JSON. Is {self.url} its address?") from None

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from halocline.mcp.wording import plain
+from halocline.protocol import json_input
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import JsonObject, Value
 
@@ -95,7 +96,7 @@ def read(file: Path, sha256: str = "") -> Bundle:
         with zipfile.ZipFile(file) as archive:
             _require_tame(archive)
             with archive.open(MANIFEST) as handle:
-                manifest = msgspec.json.decode(handle.read(LARGEST_MANIFEST), type=Manifest)
+                manifest = json_input.decode(handle.read(LARGEST_MANIFEST), type=Manifest)
     except KeyError:
         raise UsageError(f"{file} is no bundle: there is no {MANIFEST} in it.", "A .mcpb file has one.") from None
     except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, msgspec.MsgspecError) as error:

@@ -16,6 +16,7 @@ import msgspec
 
 from halocline.mcp.variables import Filled
 from halocline.ports.mcp import McpPrompt
+from halocline.protocol import json_input
 from halocline.protocol.mcp import McpTool
 from halocline.protocol.values import Value
 
@@ -47,7 +48,7 @@ class Offers:
 
     def get(self, key: str) -> Offer | None:
         try:
-            return msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=Offer)
+            return json_input.decode((self._folder / f"{key}.json").read_bytes(), type=Offer)
         except (OSError, msgspec.DecodeError):
             return None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.protocol import json_input
 from halocline.protocol.mcp import McpTool
 from halocline.protocol.values import Value
 
@@ -51,7 +52,7 @@ class Pins:
 
     def _read(self) -> dict[str, Pin]:
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Pin])
+            return json_input.decode(self._file.read_bytes(), type=dict[str, Pin])
         except (OSError, msgspec.DecodeError):
             return {}
 

@@ -16,6 +16,7 @@ import msgspec
 from halocline.mcp.fetching import Way as Reach, fetched
 from halocline.mcp.shelves import told_by
 from halocline.mcp.wording import plain
+from halocline.protocol import json_input
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.mcp import Order
 from halocline.protocol.values import JsonObject, Value
@@ -121,7 +122,7 @@ async def search(
     else:
         data = await asyncio.to_thread(_read, registry)
     try:
-        page = msgspec.json.decode(data, type=_Page)
+        page = json_input.decode(data, type=_Page)
     except msgspec.MsgspecError as error:
         raise HaloclineError(f"{registry} does not answer as an MCP registry does: {error}.") from error
     found: dict[str, Offered] = {}

@@ -24,6 +24,7 @@ from mcp.shared.auth import (
 
 from halocline.mcp.setup import Secrets, SignInNeeded, Visitor
 from halocline.ports.mcp_servers import OAuth
+from halocline.protocol import json_input
 from halocline.protocol.secret import Secret
 from halocline.protocol.values import JsonObject, Value
 
@@ -127,7 +128,7 @@ class _Store:
     async def kept(self) -> Kept:
         found = await asyncio.to_thread(self._secrets.get, self._name)
         try:
-            return msgspec.json.decode(found.reveal(), type=Kept) if found else Kept()
+            return json_input.decode(found.reveal(), type=Kept) if found else Kept()
         except msgspec.MsgspecError:
             return Kept()
 

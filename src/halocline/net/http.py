@@ -17,6 +17,7 @@ from halocline.net.connection import Answer, Connection, ConnectionLost, Protoco
 from halocline.net.dialing import Dialer
 from halocline.net.network import DIRECT, Network
 from halocline.net.request_head import request_head
+from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 
 Headers = Mapping[str, str]
@@ -189,7 +190,7 @@ async def fetch_json(
             answer = await response.read(4_000_000)
         if response.status != 200:
             raise msgspec.DecodeError(f"status {response.status}")
-        return msgspec.json.decode(answer)
+        return json_input.decode(answer)
     except TimeoutError:
         raise _stalled(client.host, timeout) from None
     except msgspec.DecodeError as error:

@@ -12,6 +12,7 @@ from functools import cache
 import msgspec
 
 from halocline.policy.shell.findings import Analysis
+from halocline.protocol import json_input
 from halocline.protocol.rules import CommandPermissions, Source
 
 VARIABLE = "CLINE_COMMAND_PERMISSIONS"
@@ -32,7 +33,7 @@ class Wrong(Exception):
 def read(text: str) -> CommandPermissions:
     """Raises Wrong."""
     try:
-        return msgspec.json.decode(text, type=CommandPermissions)
+        return json_input.decode(text, type=CommandPermissions)
     except msgspec.DecodeError as error:
         raise Wrong(f"{VARIABLE} is not as it must be: {error}") from None
 

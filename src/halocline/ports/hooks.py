@@ -37,7 +37,10 @@ class Hook(Value, frozen=True, omit_defaults=False):
 
 
 class HookEnd(Value, frozen=True):
-    """How a hook's process ended. `trouble` says in words what went wrong apart from an exit code."""
+    """How a hook's process ended. `trouble` says in words what went wrong apart from an exit code.
+
+    `stopped` says why it was not run, when its folder is not as it was trusted.
+    """
 
     exit_code: int | None = None
     output: str = ""
@@ -45,6 +48,7 @@ class HookEnd(Value, frozen=True):
     seconds: float = 0.0
     timed_out: bool = False
     trouble: str = ""
+    stopped: str = ""
 
 
 class HookRunner(Protocol):

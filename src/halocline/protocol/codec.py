@@ -2,6 +2,7 @@
 
 import msgspec
 
+from halocline.protocol import json_input
 from halocline.protocol.events import Durable, DurableEvent, Transient, Unrecognised
 from halocline.protocol.values import Value
 
@@ -12,7 +13,7 @@ FORMAT = 1
 """The newest format of a log that this version reads; `TaskStarted` names the one a log has."""
 
 _encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[DurableEvent] = msgspec.json.Decoder(DurableEvent)
+_decoder: json_input.Decoder[DurableEvent] = json_input.Decoder(DurableEvent)
 
 
 class _Envelope(Value, frozen=True):
@@ -23,7 +24,7 @@ class _Envelope(Value, frozen=True):
     format: int = 1
 
 
-_envelope = msgspec.json.Decoder(_Envelope)
+_envelope = json_input.Decoder(_Envelope)
 _known = frozenset(member.__struct_config__.tag for member in DurableEvent.__args__)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import json_input
 from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers.endpoint import Endpoint
@@ -69,7 +70,7 @@ class _WireEvent(msgspec.Struct):
     error: Any = None
 
 
-_decoder = msgspec.json.Decoder(_WireEvent)
+_decoder = json_input.Decoder(_WireEvent)
 
 
 @dataclass(slots=True)

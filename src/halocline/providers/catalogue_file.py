@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.protocol import json_input
 from halocline.protocol.values import Value
 from halocline.providers.catalog import UNKNOWN, ModelInfo
 
@@ -53,7 +54,7 @@ class CatalogueFile:
         """None when there is no such file, or when it is damaged."""
         try:
             first = zlib.decompressobj(GZIP)
-            return cls(msgspec.json.decode(first.decompress(path.read_bytes()), type=Contents), first.unused_data)
+            return cls(json_input.decode(first.decompress(path.read_bytes()), type=Contents), first.unused_data)
         except (OSError, zlib.error, msgspec.MsgspecError):
             return None
 
@@ -74,14 +75,14 @@ class CatalogueFile:
     def _unpack(self, entry: Entry) -> dict[str, msgspec.Raw]:
         member = self._members[entry.at : entry.at + entry.size]
         try:
-            return msgspec.json.decode(zlib.decompress(member, GZIP), type=dict[str, msgspec.Raw]) if member else {}
+            return json_input.decode(zlib.decompress(member, GZIP), type=dict[str, msgspec.Raw]) if member else {}
         except (zlib.error, msgspec.MsgspecError):
             return {}
 
 
 def _decoded(raw: msgspec.Raw) -> ModelInfo:
     try:
-        return msgspec.json.decode(raw, type=ModelInfo)
+        return json_input.decode(raw, type=ModelInfo)
     except msgspec.MsgspecError:
         return UNKNOWN
 

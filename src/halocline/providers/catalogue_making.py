@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from halocline.protocol import json_input
 from halocline.protocol.values import Value
 from halocline.providers.catalog import ModelInfo, Prices, Tier
 from halocline.providers.catalogue_file import GZIP, Contents, Entry
@@ -79,7 +80,7 @@ def packed(document: bytes, made: str, sources: tuple[str, ...], url: str = "", 
         msgspec.ValidationError: it holds no models; DecodeError when it is no JSON.
     """
     members, entries, count = bytearray(), {}, 0
-    for name, provider in sorted(msgspec.json.decode(document, type=dict[str, Source]).items()):
+    for name, provider in sorted(json_input.decode(document, type=dict[str, Source]).items()):
         models = {model: info for model, raw in sorted(provider.models.items()) if (info := _info(model, raw))}
         member = _zipped(models)
         entries[name] = Entry(
@@ -95,7 +96,7 @@ def packed(document: bytes, made: str, sources: tuple[str, ...], url: str = "", 
 def _info(name: str, raw: msgspec.Raw) -> ModelInfo | None:
     """None for what an agent cannot talk to."""
     try:
-        model = msgspec.json.decode(raw, type=Listed)
+        model = json_input.decode(raw, type=Listed)
     except msgspec.MsgspecError:
         return None
     talks = "text" in model.modalities.output and (model.tool_call or model.limit.context > 0)

@@ -8,6 +8,7 @@ import msgspec
 
 from halocline.net.http import HttpClient, Response
 from halocline.ports.model import ModelEvent
+from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import UsageReported
 from halocline.providers.endpoint import Endpoint
@@ -86,7 +87,7 @@ async def _check(response: Response, endpoint: Endpoint) -> None:
 
 def _not_a_stream(body: bytes, kind: str, endpoint: Endpoint) -> ModelError:
     try:
-        document = msgspec.json.decode(body)
+        document = json_input.decode(body)
     except msgspec.DecodeError:
         document = None
     if isinstance(document, dict) and document.get("error"):
@@ -115,7 +116,7 @@ def broken_off(endpoint: Endpoint) -> ModelError:
     return ModelError(ModelErrorKind.NETWORK, text, "Try again; if it happens often, check the network or a proxy.")
 
 
-def decode_payload(decoder: msgspec.json.Decoder[T], payload: bytes, endpoint: Endpoint) -> T:
+def decode_payload(decoder: json_input.Decoder[T], payload: bytes, endpoint: Endpoint) -> T:
     """Read one payload. Bytes that are not UTF-8 become replacement characters. Raises ModelError."""
     try:
         return decoder.decode(payload)

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from halocline.net.address import address_of
+from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers.endpoint import Endpoint
 
@@ -206,7 +207,7 @@ def _status(mark: Any) -> int:
 def _message(body: bytes, endpoint: Endpoint) -> str:
     """The server's own words, shortened, on one line. The key is blotted out first: half of it would not be found."""
     try:
-        words = _words_of(msgspec.json.decode(body))
+        words = _words_of(json_input.decode(body))
     except msgspec.DecodeError:
         words = re.sub(r"<[^>]*>", " ", body.decode("utf-8", "replace"))
     words = endpoint.without_key(" ".join(words.split()))

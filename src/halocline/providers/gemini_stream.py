@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
@@ -94,7 +95,7 @@ class _WireChunk(msgspec.Struct, rename="camel"):
     error: Any = None
 
 
-_decoder = msgspec.json.Decoder(_WireChunk)
+_decoder = json_input.Decoder(_WireChunk)
 
 
 @dataclass(slots=True)

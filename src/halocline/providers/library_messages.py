@@ -31,6 +31,7 @@ from pydantic_ai.tools import ToolDefinition
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
+from halocline.protocol import json_input
 from halocline.protocol.messages import (
     AssistantMessage,
     Image,
@@ -156,7 +157,7 @@ def _wire_id(id: str) -> str:
 def _unsealed(text: str) -> JsonObject:
     """The fields of a seal; none when it is not one of ours."""
     try:
-        fields = msgspec.json.decode(text, type=JsonObject)
+        fields = json_input.decode(text, type=JsonObject)
     except msgspec.DecodeError:
         return {}
     return {name: value for name, value in fields.items() if name in (*_OPAQUE, "part")}

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
+from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 from halocline.providers.markup import WHOLE, ToolTags
 from halocline.providers.reply import parse_arguments
@@ -85,7 +86,7 @@ def _decoded(text: str, tool: ToolTags, name: str) -> object:
 def _structure(text: str, kind: str) -> object:
     """A JSON array or object. One object where a list is asked for is a list of one."""
     try:
-        value = msgspec.json.decode(text)
+        value = json_input.decode(text)
     except msgspec.DecodeError:
         raise Undecodable from None
     if kind == "array" and isinstance(value, dict):

@@ -6,6 +6,7 @@ from urllib.parse import quote
 import msgspec
 
 from halocline.net.http import HttpClient
+from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers.accounts import account
 from halocline.providers.endpoint import Endpoint
@@ -74,7 +75,7 @@ class ModelDirectory:
 
             raise classify(response.status, body[:65_536], response.headers, self._endpoint)
         try:
-            return msgspec.json.decode(body)
+            return json_input.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise _no_list(self._endpoint) from None
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
@@ -77,7 +78,7 @@ class _WireChunk(msgspec.Struct):
     error: Any = None
 
 
-_decoder = msgspec.json.Decoder(_WireChunk)
+_decoder = json_input.Decoder(_WireChunk)
 
 
 class FromWire:

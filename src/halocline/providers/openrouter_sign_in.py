@@ -13,6 +13,7 @@ import msgspec
 
 from halocline._version import __version__
 from halocline.net.http import HttpClient
+from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.secret import Secret
 from halocline.protocol.values import Value
@@ -67,7 +68,7 @@ class Exchange:
 
 def _key(answer: bytes) -> Secret:
     try:
-        return Secret(msgspec.json.decode(answer, type=_Given).key)
+        return Secret(json_input.decode(answer, type=_Given).key)
     except (msgspec.DecodeError, UnicodeDecodeError):
         # Neither the answer nor the cause is shown: the key may be in it.
         text = "OpenRouter's answer to the sign-in holds no key."

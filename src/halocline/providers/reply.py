@@ -10,6 +10,7 @@ from functools import partial
 import msgspec
 
 from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import AssistantMessageCompleted, ToolCallDelta, UsageReported
 from halocline.protocol.messages import (
@@ -28,7 +29,7 @@ from halocline.providers.endpoint import Endpoint
 _CUT_BEFORE_ARGUMENTS = "(the reply was cut off before the arguments)"
 _NO_NAME = "unnamed"
 
-_decode_object = msgspec.json.Decoder(JsonObject).decode
+_decode_object = json_input.Decoder(JsonObject).decode
 
 
 def parse_arguments(text: str) -> JsonObject | None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import json_input
 from halocline.protocol.events import UsageReported
 from halocline.protocol.messages import StopReason, Usage
 from halocline.providers.endpoint import Endpoint
@@ -73,9 +74,9 @@ class _WireResponse(msgspec.Struct):
     incomplete_details: _Incomplete | None = None
 
 
-_event_decoder = msgspec.json.Decoder(_WireEvent)
-_item_decoder = msgspec.json.Decoder(WireItem)
-_response_decoder = msgspec.json.Decoder(_WireResponse)
+_event_decoder = json_input.Decoder(_WireEvent)
+_item_decoder = json_input.Decoder(WireItem)
+_response_decoder = json_input.Decoder(_WireResponse)
 
 
 class FromWire:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.ports.hooks import Hook
+from halocline.protocol import json_input
 from halocline.protocol.hook_kinds import HookMoment, HookSource
 from halocline.protocol.obeyed import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS
 from halocline.protocol.values import Value
@@ -138,7 +139,7 @@ def _with_runner(hook: Hook, path: Path) -> Hook:
 
 def _listed(file: Path, source: HookSource, places: Places) -> Iterator[Hook]:
     try:
-        settings = msgspec.json.decode(file.read_bytes())
+        settings = json_input.decode(file.read_bytes())
         listed: dict[str, Any] = settings.get("hooks", {}) if isinstance(settings, dict) else {}
         events = {event: msgspec.convert(groups, list[Group]) for event, groups in listed.items()}
         off = isinstance(settings, dict) and settings.get("disableAllHooks") is True

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.ports.mcp_servers import Owner, Server
+from halocline.protocol import json_input
 from halocline.protocol.values import Value
 
 LARGEST = 1_000_000
@@ -49,6 +50,6 @@ def bounds_in(file: Path) -> Bounds:
         return Bounds()
     try:
         with open(file, "rb") as handle:
-            return msgspec.json.decode(handle.read(LARGEST), type=_File).halocline
+            return json_input.decode(handle.read(LARGEST), type=_File).halocline
     except (OSError, msgspec.DecodeError):
         return Bounds(only_managed=True)

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from halocline.ports.mcp_servers import HTTP, SSE, STDIO, TYPES, Entry, Owner, Server, Servers
+from halocline.protocol import json_input
 from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.obeyed import PROJECT_MCP
 from halocline.protocol.secret import Secret
@@ -84,7 +85,7 @@ def raw(file: Path) -> JsonObject:
             data = handle.read(LARGEST + 1)
         if len(data) > LARGEST:
             raise Unreadable(f"{file} is larger than {LARGEST:,} bytes.")
-        given = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf")) if data.strip() else {}
+        given = json_input.decode(data.removeprefix(b"\xef\xbb\xbf")) if data.strip() else {}
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, msgspec.DecodeError) as error:

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from halocline.protocol import codec
+from halocline.protocol import codec, json_input
 from halocline.protocol.tasks import MARKS, TaskInfo, TaskQuery, fits, ordered
 from halocline.protocol.values import Value
 from halocline.store.task_facts import Facts, Words, learned, nothing_known
@@ -46,7 +46,7 @@ _WITH_FTS = (
     "CREATE VIRTUAL TABLE names USING fts5(name, tokenize = trigram)",
 )
 _WITHOUT_FTS = (f"CREATE TABLE words ({_COLUMNS})", "CREATE TABLE names (name)")
-_info = msgspec.json.Decoder(TaskInfo)
+_info = json_input.Decoder(TaskInfo)
 _encode = msgspec.json.Encoder().encode
 
 

@@ -1,15 +1,15 @@
 """Which folders may run code of their own. Nothing is inherited: each real path is trusted for itself.
 
-A folder is trusted as it was seen: a hash over everything that it would switch on. When one of these files changes,
-nothing of it is switched on until somebody looked again. What a folder can switch on is `parts`; whatever is added
-there (MCP servers, settings, rules of a project) changes the hash, so that it is asked about.
+A folder is trusted as it was seen: its hooks, servers and rules, and the programs that these run, each with a hash.
+When one of them changes, nothing of the folder is switched on until somebody looked again. What a folder can switch on
+is in `parts_of`; what its programs read and write is not.
 """
 
 import hashlib
 import os
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 
@@ -17,16 +17,19 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.ports.hooks import Hook
+from halocline.protocol import json_input
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.hook_kinds import HookSource
 from halocline.protocol.obeyed import PROJECT_MCP
 from halocline.protocol.values import Value
-from halocline.store.hook_files import PROJECT_VARIABLE, Places, hooks_in
+from halocline.store.hook_files import Places, hooks_in
 from halocline.store.paths import PROJECT_RULES
 from halocline.store.whole_file import write_whole
 
 MOST_FILES = 1_000
-"""Files of a folder that are looked at; one with more of them is not trusted at all."""
+"""Programs of a folder that are looked at; one with more of them is not trusted at all."""
+MOST_NAMED = 3
+HOOKS = "the list of hooks"
 
 
 class Standing(StrEnum):
@@ -40,11 +43,12 @@ class Standing(StrEnum):
 
 
 class Said(Value, frozen=True, omit_defaults=False):
-    """What a person said of a folder, as it was then. `at` is in Unix seconds."""
+    """What a person said of a folder, as it was then: `parts` are what it switched on. `at` is in Unix seconds."""
 
     digest: str
     trusted: bool
     at: float
+    parts: dict[str, str] = {}
 
 
 class Trusted(Value, frozen=True):
@@ -66,15 +70,19 @@ class Trust:
         said = self.folders().get(_real(places.workspace))
         if said is None:
             return Standing.UNKNOWN
-        now = digest(places)
-        if not now or said.digest != now:
+        if not (now := digest(parts_of(places))) or said.digest != now:
             return Standing.CHANGED
         return Standing.TRUSTED if said.trusted else Standing.REFUSED
+
+    def describe_change(self, places: Places) -> str:
+        """What changed since something was said of a folder; empty when nothing did. Raises SettingsError."""
+        said, now = self.folders().get(_real(places.workspace)), parts_of(places)
+        return "" if said is None or said.digest == digest(now) else describe_change(said.parts or now, now)
 
     def folders(self) -> dict[str, Said]:
         """All that were spoken of. Raises SettingsError."""
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=Trusted).folders
+            return json_input.decode(self._file.read_bytes(), type=Trusted).folders
         except FileNotFoundError:
             return {}
         except (OSError, msgspec.DecodeError) as error:
@@ -84,13 +92,13 @@ class Trust:
 
     def say(self, places: Places, *, trusted: bool) -> None:
         """Trust the folder as it is now, or do not. Raises SettingsError."""
-        now = digest(places)
-        if not now:
+        parts = parts_of(places)
+        if not parts:
             raise SettingsError(
-                f"The folders of hooks in {places.workspace} hold more than {MOST_FILES:,} files.",
+                f"The hooks and servers of {places.workspace} come with more than {MOST_FILES:,} programs.",
                 "Move what is no hook elsewhere.",
             )
-        said = Said(now, trusted, round(time.time()))
+        said = Said(digest(parts), trusted, round(time.time()), parts)
         self._write(self.folders() | {_real(places.workspace): said})
 
     def forget(self, folder: Path) -> bool:
@@ -117,62 +125,77 @@ def servers(places: Places) -> list[Path]:
     return [file for name in PROJECT_MCP if (file := places.workspace / name).exists()]
 
 
-def digest(places: Places) -> str:
-    """Stands for everything that the folder would switch on: how its hooks are set up, and the files they are in.
+def parts_of(places: Places) -> dict[str, str]:
+    """Everything that the folder would switch on, by the name that a person reads, each with what stands for it.
 
-    Empty when these are too many to look at.
+    Its hooks, servers and rules, and every program that these run. Empty when there is too much to look at.
     """
     places = replace(places, workspace=Path(_real(places.workspace)))
     hooks = hooks_in(places, HookSource.PROJECT)
-    known = hashlib.sha256(msgspec.json.encode(hooks))
-    files = sorted(set(_files(places, hooks)))
-    if len(files) > MOST_FILES:
-        return ""
-    for file in files:
-        known.update(f"\0{file}\0{os.access(file, os.X_OK)}\0{_content(file)}".encode(errors="surrogateescape"))
-    return known.hexdigest()
+    files = _settings(places)
+    programs = _programs(places, hooks) if hooks or files else set()
+    if len(programs) > MOST_FILES:
+        return {}
+    listed = hashlib.sha256(msgspec.json.encode(hooks)).hexdigest()
+    found = {str(file): _state(str(file)) for file in (*files, *sorted(programs))}
+    return {HOOKS: listed} | {os.path.relpath(name, places.workspace): state for name, state in found.items()}
 
 
-def _files(places: Places, hooks: list[Hook]) -> Iterator[str]:
-    """The files in the folders of hooks, those beside a list of hooks, those of the folder one names, and rules."""
-    if (rules := places.workspace / PROJECT_RULES).exists():
-        yield str(rules)
-    for file in servers(places):
-        yield str(file)
-        yield from _named_by(file, places.workspace)
+def digest(parts: Mapping[str, str]) -> str:
+    """Stands for all of it; empty for nothing."""
+    return hashlib.sha256(msgspec.json.encode(sorted(parts.items()))).hexdigest() if parts else ""
+
+
+def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """What is otherwise than it was, in words."""
+    changed = [name for name in now if name in before and before[name] != now[name]]
+    said = [
+        *(f"{name} changed" for name in changed),
+        *(f"{name} is new" for name in now if name not in before),
+        *(f"{name} is gone" for name in before if name not in now),
+    ]
+    more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
+    return ", ".join(said[:MOST_NAMED]) + more or "the folder changed"
+
+
+def _settings(places: Places) -> list[Path]:
+    """The files that switch something on themselves: rules, and lists of servers. Hooks are compared as read."""
+    rules = places.workspace / PROJECT_RULES
+    return [*([rules] if rules.exists() else []), *servers(places)]
+
+
+def _programs(places: Places, hooks: list[Hook]) -> set[str]:
+    from halocline.store.hook_programs import find_programs, run_by, with_code_beside
+
     folders = places.folders(HookSource.PROJECT)
     if places.settings(HookSource.PROJECT):
         folders = [*folders, places.workspace / ".claude" / "hooks"]
-    for folder in folders:
-        for place, _, names in os.walk(folder):
-            yield from (os.path.join(place, name) for name in names)
-    for hook in hooks:
-        yield from (str(file) for word in _words(hook) if (file := places.workspace / word).is_file())
+    served = {
+        name
+        for file in servers(places)
+        for command, folder in _served(file, places.workspace)
+        for name in run_by(command, folder)
+    }
+    return find_programs(hooks, folders, places.workspace) | with_code_beside(served)
 
 
-def _named_by(file: Path, workspace: Path) -> Iterator[str]:
-    """The files of the folder that its servers' commands name: what they run is trusted with them."""
+def _served(file: Path, workspace: Path) -> Iterator[tuple[str, Path]]:
+    """The commands of the folder's servers, each with where it runs."""
     from halocline.ports.mcp_servers import Owner
     from halocline.store.mcp_files import Unreadable, servers_in
 
     try:
         for server in servers_in(file, Owner.PROJECT):
-            for word in (server.entry.command, *server.entry.args):
-                if word and "\0" not in word and (found := workspace / server.entry.cwd / word).is_file():
-                    yield str(found)
+            words = [word for word in (server.entry.command, *server.entry.args) if word and "\0" not in word]
+            if words:
+                yield shlex.join(words), workspace / server.entry.cwd
     except Unreadable:
         return
 
 
-def _words(hook: Hook) -> list[str]:
-    text = " ".join(hook.words[2:]) if hook.words[:2] == ("/bin/sh", "-c") else shlex.join(hook.words)
-    for variable in (f'"${PROJECT_VARIABLE}"/', f"${{{PROJECT_VARIABLE}}}/", f"${PROJECT_VARIABLE}/"):
-        text = text.replace(variable, "")
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        words = text.split()
-    return [word.strip(";&|()") for word in words if "\0" not in word]
+def _state(file: str) -> str:
+    """What stands for a file: where its links lead, whether it may be run, and what it holds."""
+    return f"{os.path.realpath(file)} {os.access(file, os.X_OK)} {_content(file)}"
 
 
 def _content(file: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from halocline.ports.tool import AnyTool, ToolSpec
+from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 
 CHECKLIST = "todos"
@@ -67,7 +68,7 @@ def _decoded_list(text: str) -> object:
 def _decoded(text: str) -> object:
     """The list or object that the text is; otherwise the text."""
     try:
-        value = msgspec.json.decode(text)
+        value = json_input.decode(text)
     except msgspec.DecodeError:
         return text
     return value if isinstance(value, list | dict) else text

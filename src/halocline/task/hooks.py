@@ -25,11 +25,11 @@ HURRIED = 3.0
 """Seconds that a hook may take when somebody waits for the program to let go."""
 MOST_HOLDS = 3
 """How often in one turn hooks may send the model back to work."""
-CHANGED = "the hooks of this folder are not as they were when it was trusted; look at them, then: halo trust add"
+CHANGED = "{what} since the folder was trusted, so its hooks do not run. Look at it, then: halo trust add"
 
 
 class Rules(Value, frozen=True):
-    """What the settings say. `is_current` is false when the project's hooks are no longer those that were trusted.
+    """What the settings say. `changed` says what is otherwise than when a folder was trusted; empty when nothing is.
 
     `blot` leaves keys out of what hooks say.
     """
@@ -37,7 +37,7 @@ class Rules(Value, frozen=True):
     timeout: float
     fails_closed: bool
     transcript: str
-    is_current: Callable[[str], bool]
+    changed: Callable[[str], str]
     blot: Callable[[str], str] = str
 
 
@@ -51,6 +51,8 @@ class LiveHooks:
         self._has_begun = False
         self._holds = 0
         self._notifying: set[asyncio.Task[list[HookRan]]] = set()
+        self._named: set[str] = set()
+        """What changed since a folder was trusted, and was said."""
 
     def attach(self, emit: Callable[..., None], state: Callable[[], State]) -> None:
         self._emit = emit
@@ -168,17 +170,26 @@ class LiveHooks:
             raise
         closed = hook.on_failure == "block" or (not hook.on_failure and self._rules.fails_closed)
         run = words.scrubbed(words.ran(hook, call, end, state, fails_closed=closed), self._rules.blot)
-        run = self._as_a_task(run)
+        run = self._as_a_task(self._with_stop_named(run, end.stopped))
         tell(run)
         return run
 
     async def _run(self, hook: Hook, given: bytes) -> HookEnd:
-        if hook.source is HookSource.PROJECT and not self._rules.is_current(hook.folder):
-            return HookEnd(trouble=CHANGED)
+        if hook.source is HookSource.PROJECT and (what := self._rules.changed(hook.folder)):
+            why = CHANGED.format(what=what)
+            return HookEnd(trouble=why, stopped=why)
         timeout = hook.timeout or self._rules.timeout
         if hook.moment in (HookMoment.TASK_CANCEL, HookMoment.SESSION_SHUTDOWN):
             timeout = min(timeout, HURRIED)
         return await self._runner.run(hook, given, timeout)
+
+    def _with_stop_named(self, run: HookRan, why: str) -> HookRan:
+        """The first run that did not take place since a folder changed tells the person and the model so."""
+        if not why or why in self._named:
+            return run
+        self._named.add(why)
+        self._emit(ev.Noticed(f"The hook {run.hook} was stopped: {why}"))
+        return replace(run, content=(words.note(run.hook, run.moment, f"It was stopped: {why}"), *run.content))
 
     def _as_a_task(self, run: HookRan) -> HookRan:
         """A hook that does not let the model rest gives it its reason as something to do, a few times."""

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.protocol import json_input
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
 from halocline.protocol.values import JsonObject
@@ -40,7 +41,7 @@ def _arguments(input: Input) -> JsonObject | None:
     given = input.arguments
     if isinstance(given, str):
         try:
-            given = msgspec.json.decode(given or "{}")
+            given = json_input.decode(given or "{}")
         except msgspec.DecodeError:
             return None
     return given if isinstance(given, dict) else None

@@ -48,7 +48,7 @@ async def test_trust_that_was_given_holds_until_a_hook_changes(halo: Halo, guard
     await halo.run("run", "-p", "-y", "-m", halo.script(TOUCH, DONE), "hi")
     assert blocked(halo)
     guard.write_text("#!/bin/sh\n")
-    assert "changed since it was trusted" in (await halo.run("hooks", "list")).out
+    assert "changed since you trusted the folder" in (await halo.run("hooks", "list")).out
 
 
 @pytest.mark.usefixtures("guard")

@@ -149,6 +149,19 @@ async def test_a_guest_may_make_a_task_stricter_and_a_looser_mode_is_left_to_whe
         assert sum("asks for the approval mode" in one for one in said) == 2
 
 
+async def test_a_guest_whose_command_is_nested_too_deeply_is_answered(halo: Halo) -> None:
+    async with writing(halo, "-y", "-m", halo.script(FOR_EVER)):
+        while not (doors := [*halo.home.glob("tasks/*/door")]):
+            await asyncio.sleep(0.02)
+        reader, writer = await asyncio.open_unix_connection(str(doors[0]))
+        writer.write(b'{"name":"x"}\n{"later":' + b"[" * 5_000 + b"]" * 5_000 + b"}\n")
+        async with asyncio.timeout(20):
+            while b'"answered"' not in (line := await reader.readline()):
+                assert line
+        assert b"nested too deeply" in line
+        writer.close()
+
+
 async def test_commands_know_the_home_that_they_must_not_steer(halo: Halo) -> None:
     said = await tried(halo, "echo $HALOCLINE_COMMAND")
     assert said.split()[1] == str(halo.home)

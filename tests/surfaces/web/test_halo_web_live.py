@@ -297,6 +297,16 @@ async def test_a_page_that_asks_for_more_than_can_be_answered_is_answered_in_tur
             seen.add((await flood.until(lambda frame: frame["type"] == "answered"))["id"])
 
 
+async def test_a_frame_that_is_nested_too_deeply_is_refused_and_the_line_stays(halo: Halo) -> None:
+    deep = "[" * 5_000 + "]" * 5_000
+    async with serving(halo) as server, page(server) as there:
+        for frame in (f'{{"later":{deep}}}', f'{{"type":"query","id":"1","name":"tasks","arguments":{{"x":{deep}}}}}'):
+            await there.socket.send(frame)
+            refused = await there.until(lambda frame: frame["type"] == "refused")
+            assert "nested too deeply" in refused["text"]
+        assert await there.ask("tasks") == []
+
+
 async def test_a_frame_that_is_too_large_ends_the_connection_and_nothing_else(halo: Halo) -> None:
     async with serving(halo) as server, page(server) as one:
         async with page(server) as other:

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 
 LARGEST_MESSAGE = 1 << 25
@@ -48,7 +49,7 @@ class Message(msgspec.Struct):
     error: RpcError | None = None
 
 
-_decoder = msgspec.json.Decoder(Message)
+_decoder = json_input.Decoder(Message)
 
 
 class Connection:

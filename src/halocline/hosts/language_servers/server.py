@@ -19,6 +19,7 @@ from halocline.hosts.language_servers.connection import Connection, RequestFaile
 from halocline.hosts.language_servers.document import Document
 from halocline.hosts.language_servers.finding import Found
 from halocline.hosts.processes import Process, Processes
+from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 
 START_LIMIT = 60.0
@@ -171,7 +172,7 @@ class Server:
                 report = await self._connection.request(
                     "textDocument/diagnostic", {"textDocument": {"uri": document.uri}}
                 )
-                said = msgspec.json.decode(report, type=_Report)
+                said = json_input.decode(report, type=_Report)
             except RequestFailed as failure:
                 if failure.code not in _NEXT_TRY:
                     raise ServerGone from None
@@ -251,7 +252,7 @@ class Server:
                 "initializationOptions": self.found.options,
             },
         )
-        provider = msgspec.json.decode(answer, type=_Initialized).capabilities.diagnosticProvider
+        provider = json_input.decode(answer, type=_Initialized).capabilities.diagnosticProvider
         self._pulls = provider not in (None, False)
         self._connection.notify("initialized", {})
         self._connection.notify("workspace/didChangeConfiguration", {"settings": self.found.settings})
@@ -277,14 +278,14 @@ class Server:
     def _published(self, params: msgspec.Raw) -> None:
         if self._pulls:
             return
-        said = msgspec.json.decode(params, type=_Published)
+        said = json_input.decode(params, type=_Published)
         document = next((one for one in self.documents.values() if one.is_at(said.uri)), None)
         if document is not None:
             found = errors(document.path, document.lines, said.diagnostics, self.found.row.name)
             document.hear(said.version, found)
 
     def _progress(self, params: msgspec.Raw) -> None:
-        said = msgspec.json.decode(params, type=_Progress)
+        said = json_input.decode(params, type=_Progress)
         if said.value.kind == "begin" and len(self._loading) < _MOST_PROGRESS:
             self._loading.add(said.token)
         elif said.value.kind == "end":
@@ -295,7 +296,7 @@ class Server:
         """What a server asks us. Raises NotImplementedError."""
         match method:
             case "workspace/configuration":
-                items = msgspec.json.decode(params, type=_Configuration).items
+                items = json_input.decode(params, type=_Configuration).items
                 return [_section(self.found.settings, item.section) for item in items]
             case "workspace/workspaceFolders":
                 return [{"uri": self.found.root.as_uri(), "name": self.found.root.name}]

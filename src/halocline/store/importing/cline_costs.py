@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from halocline.protocol import json_input
 from halocline.protocol.messages import Usage
 from halocline.protocol.values import JsonObject, Value
 from halocline.store.importing.said import dollars, moment, table, whole, words
@@ -21,7 +22,7 @@ class Request(Value, frozen=True):
 def request(row: JsonObject) -> Request:
     """A row of the screen."""
     try:
-        told = table(msgspec.json.decode(words(row.get("text"))))
+        told = table(json_input.decode(words(row.get("text"))))
     except (msgspec.DecodeError, RecursionError):
         told = {}
     usage = Usage(

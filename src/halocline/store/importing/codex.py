@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.protocol import json_input
 from halocline.protocol.messages import AssistantPart, ResultPart, Text, Thinking, ToolCall, Usage, UserPart
 from halocline.protocol.values import JsonObject
 from halocline.store.importing import streams
@@ -205,7 +206,7 @@ class _Session:
 
     def _call(self, call: str, name: str, arguments: str) -> ToolCall:
         try:
-            given = msgspec.json.decode(arguments)
+            given = json_input.decode(arguments)
         except (msgspec.DecodeError, RecursionError):
             return ToolCall(call, name or "unnamed", malformed=self.ground.text(arguments))
         return ToolCall(call, name or "unnamed", self.ground.arguments(given))
@@ -233,6 +234,6 @@ def _unwrapped(output: str) -> JsonObject:
     if not output.startswith('{"output"'):
         return {}
     try:
-        return table(msgspec.json.decode(output))
+        return table(json_input.decode(output))
     except (msgspec.DecodeError, RecursionError):
         return {}

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 
 LONGEST = 64 * 1024 * 1024
@@ -19,7 +20,7 @@ CHUNK = 1 << 20
 HEAD = 1 << 19
 _SIGN = re.compile(rb'["\[\]{}]')
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_decode = msgspec.json.Decoder().decode
+_decode = json_input.Decoder().decode
 
 
 def lines(path: Path) -> Iterator[JsonObject | None]:

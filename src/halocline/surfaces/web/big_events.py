@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.protocol import codec
+from halocline.protocol import codec, json_input
 from halocline.protocol.events import (
     EnvironmentReported,
     Event,
@@ -54,5 +54,5 @@ def _cut(told: bytes) -> bytes:
                 return {name: shorter(one) for name, one in value.items()}
         return value
 
-    event = shorter(msgspec.json.decode(told))
+    event = shorter(json_input.decode(told))
     return msgspec.json.encode(event | {"cut": missing}) if missing else told

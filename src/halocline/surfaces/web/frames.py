@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.protocol import commands as cmd
+from halocline.protocol import commands as cmd, json_input
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalMode, Event, Mode
 from halocline.protocol.messages import Effort, UserPart
@@ -112,7 +112,7 @@ class Board(Tagged, frozen=True, omit_defaults=False):
 
 Outgoing = Welcome | Answered | Refused | Board
 
-_decoder: msgspec.json.Decoder[Incoming] = msgspec.json.Decoder(Incoming)
+_decoder: json_input.Decoder[Incoming] = json_input.Decoder(Incoming)
 
 
 def _plain(value: Any) -> Any:

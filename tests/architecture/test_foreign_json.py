@@ -1,0 +1,57 @@
+"""Whatever reads JSON that others wrote refuses what is nested too deeply, by the one module that knows how."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from halocline.protocol import codec, json_input
+from halocline.providers.reply import parse_arguments
+from halocline.surfaces.web import frames
+
+SOURCE = Path(codec.__file__).parents[1]
+OWN = {
+    "checkpoints/applying.py",
+    "controller/course.py",
+    "controller/settings_desk.py",
+    "hosts/ripgrep.py",
+    "hosts/transaction.py",
+    "protocol/json_input.py",
+    "store/recording.py",
+    "store/rule_switches.py",
+    "store/secrets.py",
+    "testing/server_connection.py",
+}
+"""Modules that read what we wrote ourselves, or encoded a moment ago."""
+CATCHING = {"controller/output_schema.py", "task/answer.py"}
+"""Modules that catch it themselves."""
+DEEP = "[" * 5_000 + "]" * 5_000
+
+
+def test_every_other_module_reads_json_by_the_one_that_refuses_deep_nesting() -> None:
+    raw = re.compile(r"msgspec\.json\.(?:decode|Decoder)\(")
+    found = {
+        str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if raw.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == OWN | CATCHING
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        json_input.decode,
+        json_input.Decoder().decode,
+        frames.decode,
+        lambda text: codec.decode(text.encode()),
+        lambda text: frames.decode(f'{{"type":"do","id":"1","name":"x","arguments":{{"a":{text}}}}}'),
+        lambda text: codec.decode(f'{{"type":"todos_changed","seq":1,"later":{text}}}'.encode()),
+    ],
+)
+def test_deep_json_is_refused_as_no_json_is(read) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        read(DEEP)
+
+
+def test_arguments_of_a_model_that_are_too_deep_are_none() -> None:
+    assert parse_arguments(f'{{"a":{DEEP}}}') is None
