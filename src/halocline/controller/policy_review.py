@@ -20,7 +20,10 @@ from halocline.task.judging import posture, summary_of
 
 
 class Reviewed(Value, frozen=True):
-    """One call: what was decided of it then and by which rule, who answered, and what is decided of it now."""
+    """One call: what was decided of it then and by which rule, who answered, and what is decided of it now.
+
+    A call that a person edited is two: as it was asked about, and as they typed it.
+    """
 
     task: str
     call: str
@@ -45,17 +48,24 @@ def review(
     """
     log = list(events)
     outcomes = _outcomes(log)
+    typed = _outcomes_of_edits(log)
     waiting: dict[str, tuple[ToolCall, str]] = {}
+    calls: dict[str, tuple[ToolCall, str]] = {}
     state = State()
     for event in log:
         if isinstance(event, _JUDGED) and (asked := waiting.pop(event.call, None)):
             # The state is the one that it was judged by: rules may have been read since the model spoke.
             facts = ToldFacts(scripts_in(event), state.workspace)
-            found = _reviewed(*asked, state, toolset, home, facts, book, outcomes)
+            is_typed = asked[0] is not calls[event.call][0]
+            found = _reviewed(*asked, state, toolset, home, facts, book, typed if is_typed else outcomes)
             yield from [found] if found else []
         state = reduce(state, event)
-        if isinstance(event, ev.AssistantMessageCompleted):
-            waiting |= {call.id: (call, event.message.model) for call in event.message.tool_calls}
+        match event:
+            case ev.AssistantMessageCompleted():
+                calls |= {call.id: (call, event.message.model) for call in event.message.tool_calls}
+                waiting |= {call.id: calls[call.id] for call in event.message.tool_calls}
+            case ev.ApprovalResolved(call=name, arguments=dict() as arguments) if name in calls:
+                waiting[name] = replace(calls[name][0], arguments=arguments), ""
 
 
 _JUDGED = (ev.ApprovalRequested, ev.ToolCallStarted, ev.ToolCallEnded)
@@ -81,11 +91,26 @@ def _outcomes(log: Iterable[ev.DurableEvent]) -> Outcomes:
             case ev.ApprovalRequested():
                 found[event.call] = (Verdict.ASK, event.rule, "")
             case ev.ApprovalResolved() if event.call in found:
-                found[event.call] = (Verdict.ASK, found[event.call][1], f"{event.decision} by {event.by}")
+                did = f"edited by {event.by}" if event.arguments is not None else f"{event.decision} by {event.by}"
+                found[event.call] = (Verdict.ASK, found[event.call][1], did)
             case ev.ToolCallStarted():
                 found.setdefault(event.call, (Verdict.ALLOW, event.rule, ""))
             case ev.ToolCallEnded(status=ev.CallStatus.REJECTED):
                 found.setdefault(event.call, (Verdict.DENY, "", ""))
+    return found
+
+
+def _outcomes_of_edits(log: Iterable[ev.DurableEvent]) -> Outcomes:
+    """What became of calls as a person typed them: allowed by that, or refused by a rule all the same."""
+    found: Outcomes = {}
+    for event in log:
+        match event:
+            case ev.ApprovalResolved(call=call, by=by, arguments=dict()):
+                found[call] = (Verdict.ASK, "", f"typed by {by}")
+            case ev.ToolCallStarted(call=call) if call in found:
+                found[call] = (Verdict.ASK, event.rule, found[call][2])
+            case ev.ToolCallEnded(call=call, status=ev.CallStatus.REJECTED) if call in found:
+                found[call] = (Verdict.DENY, "", found[call][2])
     return found
 
 

@@ -93,11 +93,12 @@ def _call(row: r.CallRow) -> str:
 
 
 def _outcome(row: r.CallRow) -> str:
-    facts = [row.status.value if row.status else "not ended"]
+    facts = [row.failure or (row.status.value if row.status else "not ended")]
     if row.seconds is not None:
         facts.append(duration(row.seconds))
     if row.approval and row.approval.decision:
         facts.append(f"{row.approval.decision.replace('_', ' ')} by {row.approval.by}")
+        facts += ["edited before it was judged"] if row.approval.edited else []
         facts += [f"note: {_line(row.approval.note)}"] if row.approval.note else []
     return f"*{' · '.join(facts)}*"
 

@@ -156,10 +156,11 @@ def _call(row: r.CallRow) -> str:
     """A call that folds out; the report that ends a turn is the agent's own words."""
     if row.ends_turn and row.status is CallStatus.COMPLETED:
         return _markdown(row.output)
-    style = "good" if row.status is CallStatus.COMPLETED else "bad"
+    good = row.status is CallStatus.COMPLETED and not row.failure
+    status = _STATUS[CallStatus.FAILED if row.failure else row.status]
     title = escape(" ".join(row.title.split()))
     name = "you ran" if row.own else escape(row.name)
-    head = f'<span class="{style}">{_STATUS[row.status]}</span> {name} <code>{title}</code>'
+    head = f'<span class="{"good" if good else "bad"}">{status}</span> {name} <code>{title}</code>'
     shown = [f'<pre><code class="diff">{_diff(diff)}</code></pre>' for diff in row.diffs]
     if not row.diffs and row.output.strip():
         shown = [f"<pre>{escape(row.output.rstrip())}</pre>"]
@@ -168,11 +169,12 @@ def _call(row: r.CallRow) -> str:
 
 
 def _facts(row: r.CallRow) -> list[str]:
-    facts = [row.status.value if row.status else "not ended"]
+    facts = [row.failure or (row.status.value if row.status else "not ended")]
     facts += [duration(row.seconds)] if row.seconds is not None else []
     facts += [f"{lane.name}: {lane_said(lane)} (task {lane.child})" for lane in row.lanes]
     if row.approval and row.approval.decision:
         facts.append(f"{row.approval.decision.replace('_', ' ')} by {row.approval.by}")
+        facts += ["edited before it was judged"] if row.approval.edited else []
         facts += [f"note: {row.approval.note}"] if row.approval.note else []
     return facts
 

@@ -44,7 +44,10 @@ class ReplyRow(Tagged, frozen=True):
 
 
 class Approval(Value, frozen=True):
-    """What was asked about a call; `decision` is None until somebody decides, at `at` through a `client`."""
+    """What was asked about a call; `decision` is None until somebody decides, at `at` through a `client`.
+
+    `edited`: the row's title and arguments are what they made of the call.
+    """
 
     request: str
     reason: str
@@ -60,6 +63,7 @@ class Approval(Value, frozen=True):
     sandbox: str = ""
     client: str = ""
     at: float = 0.0
+    edited: bool = False
 
 
 class Lane(Value, frozen=True):
@@ -90,7 +94,8 @@ class CallRow(Tagged, frozen=True):
     """A tool call. `status` is None while it is open, `started_at` (Unix seconds) is None until it runs.
 
     `foreign`: the tool is an MCP server's, and so are the words of its result. `own`: the person ran it themselves.
-    `lanes` are its sub-agents.
+    `lanes` are its sub-agents. `failure` says how a command ended that did not end well: the tool did its work, the
+    command did not.
     """
 
     call: str
@@ -110,6 +115,7 @@ class CallRow(Tagged, frozen=True):
     foreign: bool = False
     own: bool = False
     lanes: tuple[Lane, ...] = ()
+    failure: str = ""
 
 
 class QuestionRow(Tagged, frozen=True):

@@ -1,5 +1,6 @@
 """What rows say of an event in words; pure."""
 
+import re
 from collections.abc import Iterable
 
 from halocline.protocol import events as ev
@@ -57,6 +58,19 @@ def found(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
 def tool_said(result: ToolResult) -> str:
     """What the tool itself said; words that were added for the model stand in further parts."""
     return next((part.text for part in result.content if isinstance(part, Text)), "")
+
+
+COMMANDS = "execute_command"
+_FAILURE = re.compile(r"\[(?:exit code (-?[1-9]\d*)|killed by (\w+)|(stopped): it was still running)")
+
+
+def command_failure(output: str) -> str:
+    """`exit 3`, `SIGKILL`, `timed out`: how a command ended that did not end well, by the last line of its result."""
+    found = _FAILURE.match(output.rstrip().rpartition("\n")[2])
+    if found is None:
+        return ""
+    code, name, stopped = found.groups()
+    return f"exit {code}" if code else name or ("timed out" if stopped else "")
 
 
 def left_open(todos: tuple[ev.Todo, ...]) -> tuple[NoticeRow, ...]:

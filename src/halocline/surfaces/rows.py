@@ -48,7 +48,9 @@ from halocline.surfaces.row_kinds import (
     is_settled,
 )
 from halocline.surfaces.row_words import (
+    COMMANDS,
     became,
+    command_failure,
     effort_said,
     folders_said,
     found,
@@ -261,7 +263,11 @@ def _decided(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
     def decide(row: CallRow) -> CallRow:
         approval = row.approval or Approval(e.request, "")
         decided = replace(approval, decision=e.decision, by=e.by, client=e.client, at=e.at, note=e.note, scope=e.scope)
-        return replace(row, approval=decided)
+        if e.arguments is None:
+            return replace(row, approval=decided)
+        title = e.arguments.get("command") if row.kind is ev.ToolKind.EXECUTE else row.title
+        decided = replace(decided, edited=True)
+        return replace(row, approval=decided, arguments=e.arguments, title=str(title or row.title))
 
     return _change(t, e.call, decide)
 
@@ -286,6 +292,7 @@ def _call_ended(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
             images=tuple(part for part in e.result.content if isinstance(part, Image)),
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
             ends_turn=e.ends_turn,
+            failure=command_failure(tool_said(e.result)) if e.name == COMMANDS else "",
         )
 
     return _add(_change(t, e.call, end), *found(e.result.content))
@@ -305,6 +312,7 @@ def _own_ended(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
             row,
             status=ev.CallStatus.CANCELLED if e.stopped else ended,
             output=f"{e.output.rstrip(NEW_LINE) or '[no output]'}\n[{e.said}]",
+            failure=command_failure(f"[{e.said}"),
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
         )
 

@@ -54,6 +54,7 @@ async def test_json_is_one_result_object(halo: Halo) -> None:
         "error": "",
         "hint": "",
         "structured_output": None,
+        "refused": [],
     }
 
 
@@ -180,6 +181,23 @@ async def test_what_needed_an_approval_is_said_with_what_to_do(halo: Halo) -> No
     assert done.out == "Hello.\n"
     assert "needed an approval" in done.err
     assert "--approval-mode" in done.err
+
+
+async def test_each_refused_call_is_named_with_its_rule_and_reason(halo: Halo) -> None:
+    calls = {"call": [shell("touch made"), shell("rm -rf /"), shell("ls")]}
+    model = halo.script(calls, HI)
+    done = await halo.run("-p", "-m", model, "hi")
+    assert (done.code, done.out) == (4, "Hello.\n")
+    told = " ".join(done.err.split())
+    assert "Not done: execute_command touch made: ask mode asks" in told
+    assert "(rule mode-ask)" in told
+    assert "Not done: execute_command rm -rf /: " in told
+    assert "(rule never)" in told
+    assert "ls:" not in told
+    done = await halo.run("-p", "--output-format", "json", "-m", model, "hi")
+    named = [(one["tool"], one["call"], one["rule"]) for one in done.result["refused"]]
+    assert named == [("execute_command", "touch made", "mode-ask"), ("execute_command", "rm -rf /", "never")]
+    assert all(one["reason"] for one in done.result["refused"])
 
 
 @pytest.mark.parametrize("form", ["text", "json", "stream-json"])

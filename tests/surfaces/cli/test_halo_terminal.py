@@ -181,6 +181,30 @@ def test_an_edited_command_is_what_runs(halo: Halo) -> None:
     assert [path.name for path in halo.folder.iterdir()] == ["made-otherwise"]
 
 
+def test_an_edited_command_that_a_rule_refuses_is_shown_and_audited_as_it_was_typed(halo: Halo) -> None:
+    deletes = {"call": [shell("rm -rf src")]}
+    person = Person(halo, "run", "-m", halo.script(deletes, {**HI, "expect": "rule never"}), "hi")
+    person.sees(MENU).presses("e").sees("$ ").types("\x15rm -rf /\r")
+    person.sees("rm -rf /", "edited by you", "Not allowed", "rule never", "Hello.")
+    assert person.is_gone_with() == 0
+    (task,) = halo.tasks
+    shown = Person(halo, "policy", "audit", task).sees("ask", "rm -rf src", "edited by user")
+    shown.sees("deny", "rm -rf /", "never; typed by user")
+    assert shown.is_gone_with() == 0
+    again = Person(halo, "tasks", "show", task).sees("rm -rf /", "edited by you", "rule never")
+    assert again.is_gone_with() == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("exit 3", "✗ exit code 3"), ("kill -9 $$", "✗ "), ("(exit 3) && touch x || false", "✗ exit code 1")],
+)
+def test_a_command_that_failed_is_marked_as_that(halo: Halo, command: str, said: str) -> None:
+    model = halo.script({"call": [shell(command)]}, HI)
+    person = Person(halo, "run", "-y", "-m", model, "hi").sees(said, "Hello.")
+    assert person.is_gone_with() == 0
+
+
 def test_escape_declines_and_ends_the_turn(halo: Halo) -> None:
     person = Person(halo, "run", "-m", halo.script(TOUCH, HI), "hi").sees(MENU).presses(ESCAPE)
     assert person.sees("interrupted").is_gone_with() == 130

@@ -97,7 +97,7 @@ $ pytest -q
 │ F
 │ E  assert -1 == 3
 │ 1 failed in 0.02s
-└ exit code 1 after 0.6 s
+└ ✗ exit code 1 after 0.6 s
 
 ± Edit calc.py  +1 −1
   1   def add(a, b):

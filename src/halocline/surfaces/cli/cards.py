@@ -1,6 +1,5 @@
 """Transcript rows as things rich can print. Every word of a model, a tool or a file passes `clean` or `reveal`."""
 
-import re
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
@@ -40,7 +39,6 @@ CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 
 _MARKS = {ToolKind.EXECUTE: "$", ToolKind.FETCH: "↓"} | dict.fromkeys(CHANGES, "±") | dict.fromkeys(LOOKS, "▸")
 _EFFECT_STYLES = {Effect.DESTRUCTIVE: "bad", Effect.WRITES_OUTSIDE: "warn", Effect.NETWORK: "warn"}
-_EXIT = re.compile(r"exit code (-?\d+)")
 _TODO = {
     TodoStatus.PENDING: ("○", "", "quiet"),
     TodoStatus.IN_PROGRESS: ("▸", "title", "accent"),
@@ -144,7 +142,10 @@ def call_head(row: r.CallRow) -> RenderableType:
         return marked(line(title, "quiet"), _MARKS[row.kind], "quiet")
     if row.own:
         return marked(Text.assemble(wrapped(title, "title"), ("  you", "quiet"), overflow="fold"), "$", "accent")
-    return marked(_headline(title, row.diffs), _MARKS.get(row.kind, "•"), "accent")
+    head = _headline(title, row.diffs)
+    if row.approval and row.approval.edited:
+        head = Text.assemble(head, ("  edited by you", "quiet"), overflow="fold")
+    return marked(head, _MARKS.get(row.kind, "•"), "accent")
 
 
 def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
@@ -325,20 +326,21 @@ def _command_output(row: r.CallRow, *, details: bool) -> list[RenderableType]:
     if hidden := len(lines) - len(shown):
         parts.append(marked(line(f"… {plural(hidden, 'earlier line')}", "quiet"), "│", "quiet"))
     parts += [marked(line(text, "quiet"), "│", "quiet") for text in shown]
-    return [*parts, _end(status.strip("[]"), _outcome(status))]
+    said = status.strip("[]")
+    return [*parts, _end(f"✗ {said}", "bad") if row.failure else _end(said, _outcome(status))]
 
 
 def _outcome(status: str) -> str:
-    """Green for exit code 0, red for another, nothing when the line names none."""
-    code = _EXIT.search(status)
-    if code is None:
-        return "quiet"
-    return "good" if code[1] == "0" else "bad"
+    """Green for exit code 0, nothing when the line names none."""
+    return "good" if status.startswith("[exit code 0") else "quiet"
+
+
+_REFUSALS = (Choice.REJECT_ONCE, Choice.REJECT_ALWAYS)
 
 
 def _unhappy_end(row: r.CallRow) -> RenderableType:
     match row.status:
-        case CallStatus.REJECTED if row.approval and row.approval.by == "user":
+        case CallStatus.REJECTED if row.approval and row.approval.decision in _REFUSALS and row.approval.by == "user":
             note = clean(row.approval.note)
             return _end(f"declined: {note}" if note else "declined", "warn")
         case CallStatus.REJECTED if row.approval and row.approval.by == "nobody":

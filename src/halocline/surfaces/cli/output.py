@@ -18,6 +18,7 @@ from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.cli.decision import Decision
 from halocline.surfaces.cli.exit_codes import of_error, of_state
+from halocline.surfaces.cli.refusals import Refusals, Refused, refusal
 from halocline.surfaces.cli.telling import tell
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
     """The last object of stream-json, and the only one of json.
 
     `usage` (tokens), `steps` and `cost` (US dollars, null when unknown) are of the whole task, `duration` (seconds) is
-    of this run. `structured_output` is the answer when it had to fit a schema, and does.
+    of this run. `structured_output` is the answer when it had to fit a schema, and does. `refused` are the calls
+    of this run that were not allowed, each with the rule and the reason.
     """
 
     task: str
@@ -47,9 +49,12 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
     error: str = ""
     hint: str = ""
     structured_output: JsonObject | None = None
+    refused: tuple[Refused, ...] = ()
 
     @classmethod
-    def of(cls, state: State, seconds: float, raised: ev.ErrorRaised | None) -> "Result":
+    def of(
+        cls, state: State, seconds: float, raised: ev.ErrorRaised | None, refused: Sequence[Refused] = ()
+    ) -> "Result":
         """How a turn ended; `raised` says what failed in it."""
         end = state.last_end
         return cls(
@@ -65,6 +70,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
             error=raised.text if raised else end.text if end else "",
             hint=raised.hint if raised else "",
             structured_output=state.answer,
+            refused=tuple(refused),
         )
 
     @classmethod
@@ -199,8 +205,13 @@ class Silent:
 class Answer(Silent):
     """`-p`: only the final text on standard output; what went wrong goes to standard error."""
 
+    def __init__(self) -> None:
+        self._refusals = Refusals()
+
     def show(self, event: ev.Event) -> None:
         super().show(event)
+        if refused := self._refusals.take(event):
+            tell(refusal(refused))
         if isinstance(event, ev.AnswerRefused):
             tell("The answer does not fit the schema.", " ".join(event.problems))
         if isinstance(event, ev.ErrorRaised):
@@ -228,17 +239,19 @@ class Json(Silent):
     def __init__(self) -> None:
         self._task = ""
         self._raised: ev.ErrorRaised | None = None
+        self._refusals = Refusals()
         self._began = time.monotonic()
 
     def show(self, event: ev.Event) -> None:
         super().show(event)
         if isinstance(event, ev.Durable):
             self._task = event.task
+        self._refusals.take(event)
         if isinstance(event, ev.ErrorRaised):
             self._raised = event
 
     def result(self, state: State, seconds: float) -> None:
-        _write(msgspec.json.encode(Result.of(state, seconds, self._raised)))
+        _write(msgspec.json.encode(Result.of(state, seconds, self._raised, self._refusals.all)))
 
     def fail(self, error: HaloclineError) -> None:
         _write(msgspec.json.encode(Result.broken(self._task, error, time.monotonic() - self._began)))

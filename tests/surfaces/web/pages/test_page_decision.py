@@ -219,3 +219,32 @@ async def test_a_press_where_something_has_just_appeared_decides_nothing(server,
     assert decisions(server) == []
     await button.click()
     await screen.sees("Done it.")
+
+
+async def test_a_command_that_failed_is_no_green_and_done(server, opened):
+    failing = {"call": [shell("exit 3"), shell("kill -9 $$"), shell("true")]}
+    server.settings(f'model = "{server.halo.script(failing, {"text": "Done it."})}"\napproval_mode = "yolo"\n')
+    await server.start()
+    screen = await opened()
+    await screen.say("Do it.")
+    await screen.ended()
+    states = await screen.page.locator(".card.call .call-line .state").all()
+    looks = [(await state.inner_text(), "bad" in await state.get_attribute("class")) for state in states]
+    assert [bad for _, bad in looks] == [True, True, False], looks
+    assert "exit 3" in looks[0][0]
+
+
+async def test_an_edited_command_is_shown_as_typed_with_the_rule_that_refused_it(server, opened):
+    server.model({"call": [shell("rm -rf src")]}, {"text": "Done it."})
+    await server.start()
+    screen = await opened()
+    await screen.say("Do it.")
+    await screen.page.locator(".dock .primary:enabled").wait_for()
+    await screen.page.locator(".dock").get_by_role("button", name="Edit").click()
+    await screen.page.locator(".dock textarea").fill("rm -rf /")
+    await screen.page.locator(".dock").get_by_role("button", name="Run this").click()
+    await screen.ended()
+    card = screen.page.locator(".card.call").first
+    assert "$ rm -rf /" in await card.inner_text()
+    assert "edited by you" in await card.inner_text()
+    assert "rule never" in await card.inner_text()

@@ -11,7 +11,7 @@ from tests.hosts.chromium import needs_chromium
 from tests.surfaces.web.pages.screen import Screen
 
 from halocline.protocol import codec, events as ev
-from halocline.protocol.messages import AssistantMessage, StopReason, ToolCall, Usage
+from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
 from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces.row_kinds import Row
 from halocline.surfaces.rows import SHOWN, rows_of
@@ -97,3 +97,28 @@ async def test_sub_agents_that_work_give_the_same_rows_too(server, opened, golde
 async def folded(screen: Screen, events: Iterable[ev.Event]) -> list[Row]:
     said = await screen.page.evaluate(FOLD, [json.loads(codec.encode(event)) for event in events])
     return msgspec.json.decode(said, type=list[Row])
+
+
+async def test_failed_and_edited_commands_give_the_same_rows_too(server, opened, golden: Path):
+    await server.start()
+    screen = await opened()
+    events: list[ev.Event] = list(read(golden / "repair.jsonl"))[:3]
+    statuses = (
+        "exit code 0 in 1 s",
+        "exit code 3 in 1 s",
+        "killed by SIGSEGV after 2 s",
+        "stopped: it was still running",
+    )
+    for number, status in enumerate(statuses):
+        call, name, kind = f"c{number}", "execute_command", ev.ToolKind.EXECUTE
+        result = ToolResult(call, (Text(f"out\n[{status}; more]"),))
+        events += [
+            ev.AssistantMessageCompleted(AssistantMessage((ToolCall(call, name, {"command": "make"}),))),
+            ev.ApprovalRequested(f"r{number}", call, name, "make", kind, "ask mode", (), "make"),
+            ev.ApprovalResolved(f"r{number}", call, ev.Choice.ALLOW_ONCE, "user", arguments={"command": "make -k"}, at=1.0),
+            ev.ToolCallStarted(call, name, "make -k", kind, at=2.0),
+            ev.ToolCallEnded(call, name, ev.CallStatus.COMPLETED, result, at=3.0),
+            ev.OwnCommandStarted(run=f"o{number}", command="make", at=4.0),
+            ev.OwnCommandEnded(run=f"o{number}", command="make", said=status, exit_code=number, at=5.0),
+        ]
+    assert await folded(screen, events) == list(rows_of(events))

@@ -99,6 +99,15 @@ function wanted(call) {
   return firstLine(`${call.name} ${said}`.trim())
 }
 
+const FAILURE = /^\[(?:exit code (-?[1-9]\d*)|killed by (\w+)|(stopped): it was still running)/
+
+/** How a command ended that did not end well, by the last line of its result. */
+function commandFailure(output) {
+  const found = FAILURE.exec(output.trimEnd().split('\n').at(-1))
+  if (!found) return undefined
+  return found[1] ? `exit ${found[1]}` : (found[2] ?? 'timed out')
+}
+
 const textOf = (result) => (result.content ?? []).find((part) => part.type === 'text')?.text ?? ''
 
 function pictures(content = []) {
@@ -273,6 +282,7 @@ const FOLDS = {
       images: pictures(e.result.content),
       seconds: row.started_at == null ? undefined : Math.max(0, e.at - row.started_at),
       ends_turn: e.ends_turn,
+      failure: e.name === 'execute_command' ? commandFailure(textOf(e.result)) : undefined,
     }))
     add(t, ...found(e.result.content))
   },
@@ -292,6 +302,7 @@ const FOLDS = {
       ...row,
       status: e.stopped ? 'cancelled' : e.exit_code === 0 || (e.exit_code == null && e.job) ? 'completed' : 'failed',
       output: `${(e.output ?? '').replace(/\n+$/, '') || '[no output]'}\n[${e.said ?? ''}]`,
+      failure: commandFailure(`[${e.said ?? ''}`),
       seconds: row.started_at == null ? undefined : Math.max(0, e.at - row.started_at),
     })),
   approval_requested: (t, e) => {
@@ -303,7 +314,10 @@ const FOLDS = {
     change(t, e.call, (row) => {
       const approval = row.approval ?? { request: e.request, reason: '' }
       const { decision, by, client, at, note, scope } = e
-      return { ...row, approval: { ...approval, decision, by, client, at, note, scope } }
+      const decided = { ...approval, decision, by, client, at, note, scope }
+      if (!e.arguments) return { ...row, approval: decided }
+      const title = (row.kind === 'execute' && e.arguments.command) || row.title
+      return { ...row, approval: { ...decided, edited: true }, arguments: e.arguments, title: String(title) }
     }),
   question_asked: (t, e) =>
     add(t, { type: 'question_row', request: e.request, question: e.question, options: e.options, call: e.call }),

@@ -42,14 +42,16 @@ function Status({ row, cutOff }) {
       <span class="dot runs" aria-hidden="true"></span>
       ${row.started_at ? 'running' : 'waits'}
     </span>`
-  const [sign, look, word] = SAID[row.status] ?? ['', '', row.status]
+  const [sign, look, word] = row.failure
+    ? [...SAID.failed.slice(0, 2), row.failure]
+    : (SAID[row.status] ?? ['', '', row.status])
   return html`<span class=${classes('state', look)}>
     <span aria-hidden="true">${sign}</span>
-    <span class=${row.status === 'completed' ? 'hidden-text' : ''}> ${word}</span>
+    <span class=${row.status === 'completed' && !row.failure ? 'hidden-text' : ''}> ${word}</span>
   </span>`
 }
 
-function Decided({ approval }) {
+function Decided({ approval, status }) {
   if (!approval?.decision || approval.by === 'nobody') return null
   const yes = approval.decision.startsWith('allow')
   const always = approval.decision.endsWith('always')
@@ -57,7 +59,7 @@ function Decided({ approval }) {
     approval.client && approval.client !== welcome.value?.client ? ` by ${approval.client}, ${clock(approval.at)}` : ''
   return html`<div class="decided soft tiny">
     ${yes ? 'Approved' : 'Rejected'}
-    ${always ? ' for good' : ''}${whom}
+    ${always ? ' for good' : ''}${whom}${approval.edited ? ', edited before' : ''}${yes && status === 'rejected' ? '; then refused by a rule' : ''}
     ${approval.note ? html`: <q>${shown(approval.note)}</q>` : ''}
   </div>`
 }
@@ -140,7 +142,8 @@ export function CallCard({ row, task }) {
   const runs = !row.status && !asks && !cutOff && row.started_at
   const command = isCommand(row)
   const shows = row.own || (row.status === 'completed' && (row.kind === 'edit' || row.images?.length > 0))
-  const matters = asks || (runs && command) || row.status === 'failed' || shows
+  const refused = row.status === 'rejected' && !row.approval?.decision?.startsWith('reject') // by a rule: it says which
+  const matters = asks || (runs && command) || row.status === 'failed' || row.failure || refused || shows
   const [open, setOpen] = useState(null)
   const isOpen = open ?? (allOpen.value || matters)
   const diffs = row.diffs?.length ? row.diffs : (row.approval?.diffs ?? [])
@@ -152,7 +155,7 @@ export function CallCard({ row, task }) {
     if (event.target === event.currentTarget && event.key === 'Enter' && !asks) toggle()
   }
   return html`<article
-    class=${classes('card call', `kind-${row.kind ?? 'other'}`, asks && 'asks', row.status)}
+    class=${classes('card call', `kind-${row.kind ?? 'other'}`, asks && 'asks', row.failure ? 'failed' : row.status)}
     data-card
     data-call=${row.call}
     tabindex="-1"
@@ -165,6 +168,7 @@ export function CallCard({ row, task }) {
       </span>
       <${Title} row=${row} />
       ${row.own && html`<span class="badge">you</span>`}
+      ${row.approval?.edited && html`<span class="badge">edited by you</span>`}
       ${became && html`<span class="badge">${became}</span>`}
       ${(added || removed) > 0 && html`<${Stat} added=${added} removed=${removed} />`}
       ${
@@ -182,7 +186,7 @@ export function CallCard({ row, task }) {
     ${command && (runs || (isOpen && row.status)) && html`<${CommandFoot} row=${row} task=${task} runs=${runs} />`}
     ${command && row.status && /\bgo(es)? on as /.test(row.output ?? '') && html`<${JobFoot} row=${row} task=${task} />`}
     ${asks && html`<${Decision} task=${task} row=${row} />`}
-    <${Decided} approval=${row.approval} />
+    <${Decided} approval=${row.approval} status=${row.status} />
   </article>`
 }
 

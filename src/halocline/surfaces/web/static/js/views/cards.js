@@ -228,7 +228,7 @@ function Retry({ row, task }) {
 }
 
 const JobEnd = ({ row }) =>
-  html`<div class="notice soft">
+  html`<div class=${classes('notice', row.exit_code || row.stopped ? 'warn' : 'soft')}>
     <${Icon} name="terminal" size="15" /> <code>${shown(row.command)}</code> ended
     ${row.exit_code != null ? ` with ${row.exit_code}` : ''}
     ${row.stopped ? `: ${row.stopped}` : ''}.
