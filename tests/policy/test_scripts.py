@@ -116,7 +116,8 @@ def test_other_scripts_of_a_package_may_change(workspace):
 def test_leave_for_commands_that_begin_alike_is_for_the_same_script(workspace):
     wider = judged(workspace, "make t").wider
     assert wider.argv == ("make", "t")
-    assert judged(workspace, "make t V=1", wider).verdict == "allow"
+    assert judged(workspace, "make t -j2", wider).verdict == "allow"
+    assert judged(workspace, "make t V=1", wider).verdict == "ask"
     assert judged(workspace, "make t -f data.csv", wider).verdict == "ask"
     assert judged(workspace, "cd sub && make t", wider).verdict == "ask"
     (workspace / "Makefile").write_text("t:\n\trm x\n")

@@ -191,7 +191,7 @@ def bounded(*given):
     ("variable", "command", "verdict", "said"),
     [
         (None, "git status", "allow", ""),
-        (None, "make", "deny", "your command_permissions: `make` is not allowed"),
+        (None, "make", "deny", "your command_permissions: `make` is not allowed (allow: git *)"),
         (None, "git push", "deny", "the project's command_permissions: `git push` is forbidden (deny: git push*)"),
         ('{"allow": ["make"]}', "make", "allow", ""),
         ('{"allow": ["*"]}', "git push", "deny", "the project's"),
@@ -247,3 +247,18 @@ def test_no_text_keeps_the_judge_busy(workspace, text):
 @pytest.mark.parametrize("text", ["cat ~\0x", "rm ~\0", "> ~\0x", "make -C ~\0"])
 def test_a_command_with_a_nul_character_is_asked_about(workspace, text):
     assert judged(workspace, text).verdict == "ask"
+
+
+@pytest.mark.parametrize(
+    ("permissions", "command", "verdict"),
+    [
+        ('{"allow": ["cat *"], "allowRedirects": true}', "cat < f", "allow"),
+        ('{"allow": ["cat *"], "allowRedirects": true}', "cat", "deny"),
+        ('{"allow": ["cat *"]}', "cat < f", "deny"),
+        ('{"allow": ["cat *"], "allowRedirects": true}', "dog < f", "deny"),
+        ('{"deny": ["cat *"], "allowRedirects": true}', "cat < f", "deny"),
+    ],
+)
+def test_permissions_speak_of_a_program_that_has_only_a_redirection(workspace, permissions, command, verdict):
+    (workspace / "f").write_text("x")
+    assert judged(workspace, command, env={"CLINE_COMMAND_PERMISSIONS": permissions}).verdict == verdict

@@ -363,6 +363,10 @@ class Client:
 
         return with_code(workspace, wanted, self._controller.settings, known)
 
+    def rule_problems(self, workspace: Path) -> tuple[str, ...]:
+        """Which files of rules cannot be read in a workspace, and why."""
+        return self._controller.rule_problems(workspace)
+
     def hooks_of(self, workspace: Path) -> "FolderHooks":
         """The hooks that are set up for a folder, and whether they may run."""
         return self._controller.hooks_of(workspace)

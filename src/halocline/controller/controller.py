@@ -388,6 +388,10 @@ class Controller:
         """The variables that hold keys: no command is given them."""
         return self._assembly.key_variables()
 
+    def rule_problems(self, workspace: Path) -> tuple[str, ...]:
+        """Which files of rules cannot be read in a workspace, and why."""
+        return self._assembly.leave(workspace).book().problems
+
     def hooks_of(self, workspace: Path) -> "FolderHooks":
         """The hooks that are set up for a folder, and whether they may run."""
         return self._assembly.hooks_of(workspace)

@@ -45,7 +45,15 @@ class Finding(Value, frozen=True):
 async def examine(workspace: Path, env: Mapping[str, str] = os.environ) -> list[Finding]:
     """All findings, in the order to read them."""
     here = [*_logs(env), _git(), _ripgrep(), _language_servers(workspace, env), _workspace(workspace), *_browser(env)]
-    return [_python(), _home(env), _settings(env), *here, *await _sandbox(workspace, env), await _models(env)]
+    return [
+        _python(),
+        _home(env),
+        _settings(env),
+        *_rules(workspace, env),
+        *here,
+        *await _sandbox(workspace, env),
+        await _models(env),
+    ]
 
 
 def _python() -> Finding:
@@ -92,6 +100,17 @@ def _settings(env: Mapping[str, str]) -> Finding:
     except HaloclineError as error:
         return Finding("settings", False, error.text, error.hint)
     return Finding("settings", True, str(path) if path.exists() else "the defaults")
+
+
+def _rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
+    """Whether the files of rules can be read; nothing when the settings cannot."""
+    try:
+        book = Assembly.of(Choices(), env).leave(workspace).book()
+    except HaloclineError:
+        return []
+    hint = "While a file of rules cannot be read, every call asks. Correct it; halo policy test tries it."
+    text = "; ".join(book.problems) or f"{len(book.rules)} in force"
+    return [Finding("rules", not book.problems, text, hint)]
 
 
 def _git() -> Finding:

@@ -12,13 +12,14 @@ from halocline.ports.hooks import Hook
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.hook_kinds import HookSource
 from halocline.store.hook_files import Places, hooks_in
-from halocline.store.paths import Home
+from halocline.store.paths import PROJECT_RULES, Home
 from halocline.store.settings import Settings
 from halocline.store.trust import Said, Standing, Trust, describe_change, parts_of, servers
 from halocline.task.hooks import LiveHooks, Rules
 
 if TYPE_CHECKING:
     from halocline.ports.mcp_servers import Server
+    from halocline.protocol.rules import Rule
 
 SetUp = Hook
 """What surfaces list."""
@@ -75,6 +76,31 @@ class FolderHooks:
             with suppress(Unreadable):
                 found += servers_in(file, Owner.PROJECT)
         return found
+
+    @property
+    def problems(self) -> list[str]:
+        """Why files of servers that the folder brings cannot be read."""
+        from halocline.ports.mcp_servers import Owner
+        from halocline.store.mcp_files import Unreadable, servers_in
+
+        found: list[str] = []
+        for file in servers(self.places):
+            try:
+                found += [server.problem for server in servers_in(file, Owner.PROJECT) if server.problem]
+            except Unreadable as error:
+                found.append(str(error))
+        return found
+
+    @property
+    def allowing_rules(self) -> "list[Rule]":
+        """Rules of the folder that allow something, which hold only while it is trusted; none of an unreadable file."""
+        from halocline.protocol.rules import Source, Verdict
+        from halocline.store.rule_files import Unreadable, read_rules
+
+        with suppress(Unreadable):
+            rules = read_rules(self.places.workspace / PROJECT_RULES, Source.PROJECT)
+            return [rule for rule in rules if rule.decision is Verdict.ALLOW]
+        return []
 
     def say(self, *, trusted: bool) -> None:
         """Trust the folder as it is now, or do not. Raises SettingsError."""

@@ -83,6 +83,11 @@ class PolicyDesk:
         """The rules in force in a workspace, and in a task's other folders."""
         return self._assembly.leave(workspace, roots).book()
 
+    def rules_left_out(self, workspace: Path) -> list[Rule]:
+        """The project's rules that would allow something, while the folder is not trusted."""
+        hooks = self._assembly.hooks_of(workspace)
+        return [] if hooks.is_trusted else hooks.allowing_rules
+
     def kept(self, workspace: Path) -> list[Rule]:
         """The leave that was given for this project, and then that for everywhere."""
         rules = [rule for rule in self.book(workspace).rules if rule.source is Source.GRANT]

@@ -161,8 +161,8 @@ def _of_command(act: Act, decision: Decision, posture: Posture) -> Decision:
 def _judged(act: Act, posture: Posture) -> Decision:
     decision = next((found for layer in LAYERS if (found := layer(act, posture))), None)
     decision = decision or Decision(Verdict.ASK, "unknown", "nothing allows it")
-    if decision.verdict is Verdict.ALLOW and posture.book.problems and (act.kind not in HARMLESS or act.mcp):
-        decision = Decision(Verdict.ASK, "unreadable-rules", "; ".join(posture.book.problems))
+    if posture.book.problems and decision.verdict is not Verdict.DENY and (act.kind not in HARMLESS or act.mcp):
+        decision = _with_problems(decision, posture)
     if posture.subagent and decision.rule == "plan-mode":
         return replace(decision, rule="subagent", reason=decision.reason.replace("plan mode", "a sub-agent", 1))
     if decision.verdict is not Verdict.ASK or decision.rule in (LEAVES, REMEMBERS):
@@ -171,6 +171,14 @@ def _judged(act: Act, posture: Posture) -> Decision:
         reason = f"{', '.join(changed)} changed since you allowed this; {decision.reason}"
         decision = replace(decision, reason=reason)
     return replace(decision, grant=act.grant, wider=act.wider)
+
+
+def _with_problems(decision: Decision, posture: Posture) -> Decision:
+    """Nothing is allowed while a file of rules cannot be read, and each question says so."""
+    problems = "; ".join(posture.book.problems)
+    if decision.verdict is Verdict.ALLOW:
+        return Decision(Verdict.ASK, "unreadable-rules", problems)
+    return replace(decision, reason=f"{decision.reason}; {problems}")
 
 
 def _own_state(act: Act, posture: Posture) -> Decision | None:

@@ -19,6 +19,7 @@ VARIABLE = "CLINE_COMMAND_PERMISSIONS"
 _LINE_ENDS = re.compile(r"[\n\r\u2028\u2029\u0085]")
 _SINGLE_QUOTED = re.compile(r"'[^']*'")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_MOST_NAMED = 5
 Named = tuple[str, CommandPermissions]
 
 
@@ -55,16 +56,18 @@ def forbidden(text: str, analysis: Analysis, name: str, given: CommandPermission
         return f"{name}: the command could not be analysed: {analysis.problem}"
     if analysis.redirects and not given.allow_redirects:
         return f"{name}: redirections are forbidden"
-    found = (_of_segment(segment, given) for segment in analysis.segments)
+    found = (_of_segment(segment, given, redirects=analysis.redirects) for segment in analysis.segments)
     return next((f"{name}: {why}" for why in found if why), "")
 
 
-def _of_segment(segment: tuple[str, str], given: CommandPermissions) -> str:
+def _of_segment(segment: tuple[str, str], given: CommandPermissions, *, redirects: bool) -> str:
+    """A segment is written without its redirections: with one, `cat *` speaks of `cat` alone as well."""
     raw, plain = segment
-    if rule := _match(given.deny, segment):
+    also = (f"{raw} ", f"{plain} ") if redirects else ()
+    if rule := _match(given.deny, (*segment, *also)):
         return f"`{plain or raw}` is forbidden (deny: {rule})"
-    if given.allow is not None and not _match(given.allow, (raw,)):
-        return f"`{raw}` is not allowed"
+    if given.allow is not None and not _match(given.allow, (raw, *also[:1])):
+        return f"`{raw}` is not allowed (allow: {', '.join(given.allow[:_MOST_NAMED]) or 'nothing'})"
     return ""
 
 

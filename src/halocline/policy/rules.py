@@ -13,9 +13,11 @@ from halocline.policy import mcp
 from halocline.policy.acts import Act
 from halocline.policy.destinations import Destination
 from halocline.policy.patterns import matches
+from halocline.policy.runner_options import follows_harmlessly, is_operand
 from halocline.protocol.events import Grant, Mode
-from halocline.protocol.rules import Place, Rest, Rule, Source, Verdict
+from halocline.protocol.rules import Effect, Place, Rest, Rule, Source, Verdict
 
+_CHANGES_FILES = (Effect.WRITES_INSIDE, Effect.WRITES_OUTSIDE, Effect.DESTRUCTIVE)
 CAREFUL = frozenset({Place.OUTSIDE, Place.SECRET, Place.RUNS_LATER})
 
 
@@ -60,7 +62,13 @@ def is_granted(act: Act, grants: frozenset[Grant]) -> bool:
 
 def _begins(part: Act, grants: frozenset[Grant]) -> bool:
     words = part.argv or ()
-    begun = (grant for grant in grants if grant.argv and words[: len(grant.argv)] == grant.argv)
+    begun = (
+        grant
+        for grant in grants
+        if grant.argv and words[: len(grant.argv)] == grant.argv and follows_harmlessly(words, len(grant.argv))
+    )
+    if part.effect in _CHANGES_FILES:
+        return False  # what it prints goes into a file
     return part.place is None and any(grant.scripts == part.scripts for grant in begun)
 
 
@@ -130,7 +138,15 @@ def _argv(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     if words is None or len(words) < len(rule.argv):
         return False
     rest = words[len(rule.argv) :]
-    return all(_is_one_of(word, wanted) for word, wanted in zip(words, rule.argv, strict=False)) and _ends(rule, rest)
+    if rule.source is Source.GRANT:
+        return (
+            act.effect not in _CHANGES_FILES and _fits_words(rule, words) and follows_harmlessly(words, len(rule.argv))
+        )
+    return _fits_words(rule, words) and _ends(rule, rest)
+
+
+def _fits_words(rule: Rule, words: Sequence[str]) -> bool:
+    return all(_is_one_of(word, wanted) for word, wanted in zip(words, rule.argv, strict=False))
 
 
 def _is_one_of(word: str, wanted: str | tuple[str, ...]) -> bool:
@@ -142,7 +158,7 @@ def _ends(rule: Rule, rest: Sequence[str]) -> bool:
         case Rest.NONE:
             return not rest
         case Rest.OPERANDS:
-            return not any(word.startswith("-") for word in rest)
+            return all(map(is_operand, rest))
         case Rest.ANY:
             return True
 

@@ -57,7 +57,7 @@ class Source(StrEnum):
 
 
 class Rest(StrEnum):
-    """What may follow the words of a rule: nothing, words that are no options, or anything."""
+    """What may follow the words of a rule: nothing, words that are no options or assignments, or anything."""
 
     NONE = "none"
     OPERANDS = "operands"

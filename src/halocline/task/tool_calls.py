@@ -56,7 +56,7 @@ NOT_EXECUTED = (
 )
 DENIED = "Not allowed: {reason} (rule {rule}). Nothing was run; go on without it."
 NOBODY = (
-    "Not done: this needs a person's approval ({reason}) and nobody can give it in this run. "
+    "Not done: this needs a person's approval ({reason}; rule {rule}) and nobody can give it in this run. "
     "Do not try to get around it. Do what you can without it, or finish and say what is left."
 )
 DECLINED = "The person declined this call; it was not run and nothing changed."
@@ -296,7 +296,7 @@ class ToolCalls:
             answer = await decision_of_person.arrives()
         if answer is None:
             self._emit(ev.ApprovalResolved(request, run.call.id, ev.Choice.REJECT_ONCE, "nobody"))
-            raise NotAdmitted(NOBODY.format(reason=decision.reason))
+            raise NotAdmitted(NOBODY.format(reason=decision.reason, rule=decision.rule))
         self._emit(resolved(request, run, answer, granted(answer, decision)))
         if answer.decision not in ALLOWED:
             raise NotAdmitted(DECLINED + (f' They said: "{answer.note}"' if answer.note else ""))

@@ -97,3 +97,44 @@ async def test_a_rule_of_a_file_is_not_taken_back(halo: Halo, rules: None) -> No
     done = await halo.run("policy", "forget", "tests")
     assert (done.code, "was not given by an answer" in done.err) == (2, True)
     assert (halo.home / "policy.toml").read_text() == RULES
+
+
+async def test_a_broken_file_of_rules_is_told_at_the_start_and_by_the_doctor(halo: Halo) -> None:
+    (halo.folder / ".halocline").mkdir()
+    (halo.folder / ".halocline" / "policy.toml").write_text("x = [")
+    ran = await halo.run("-p", "-m", halo.script({"text": "done"}), "hi")
+    assert "Until it is corrected, every call asks." in ran.err
+    assert "policy.toml" in ran.err
+    doctor = await halo.run("doctor")
+    assert doctor.code != 0
+    assert "policy.toml" in doctor.out
+
+
+async def test_rules_of_an_untrusted_project_and_of_other_folders_are_told_apart(halo: Halo) -> None:
+    (halo.folder / ".halocline").mkdir()
+    (halo.folder / ".halocline" / "policy.toml").write_text('[[rule]]\ndecision = "allow"\nargv = ["make"]\n')
+    halo.home.mkdir(exist_ok=True)
+    grant = '[[rule]]\ndecision = "allow"\ncommand = "{}"\nworkspace = "{}"\n'
+    both = grant.format("there", "/elsewhere") + grant.format("here", halo.folder.resolve())
+    (halo.home / "grants.toml").write_text(both)
+    listed = (await halo.run("policy", "rules")).out
+    assert "1 rule of the project that allow nothing until you trust it: halo trust add\n  allow  argv make" in listed
+    assert "1 permission for other folders" in listed
+    assert ("command here" in listed, "command there" in listed) == (True, False)
+    added = await halo.run("trust", "add")
+    assert "allow argv make" in added.out
+    assert "until you trust it" not in (await halo.run("policy", "rules")).out
+
+
+async def test_a_server_file_that_cannot_be_read_is_no_matter_of_trust(halo: Halo) -> None:
+    (halo.folder / ".mcp.json").write_text('{"mcpServers": {')
+    ran = await halo.run("-p", "-m", halo.script({"text": "done"}), "hi")
+    assert ".mcp.json" in ran.err
+    assert "Its servers are off until it can be read." in ran.err
+    assert "()" not in ran.err
+    assert "halo trust add" not in ran.err
+
+
+async def test_trust_for_a_folder_that_is_not_there_says_how_to_name_one(halo: Halo) -> None:
+    done = await halo.run("trust", "add", "/nope")
+    assert (done.code, "halo trust add FOLDER" in done.err, "-C" in done.err) == (2, True, False)

@@ -14,6 +14,7 @@ from halocline.controller.policy_review import Reviewed
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalMode, CommandPart, Mode
 from halocline.protocol.rules import Rule, Source, Verdict
+from halocline.surfaces.cli.rule_words import conditions
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import reveal
 from halocline.surfaces.cli.telling import folded
@@ -110,10 +111,18 @@ def _said(explanation: Explanation) -> str:
 
 def _rules(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
     book = desk.book(workspace_of(arguments.cwd))
-    for rule in book.rules:
+    here = str(workspace_of(arguments.cwd))
+    there = [rule for rule in book.rules if rule.source is Source.GRANT and rule.workspace not in ("", here)]
+    for rule in (rule for rule in book.rules if rule not in there):
         print(folded(reveal(_whole(rule)), f"{rule.decision:<6} {rule.source:<8} {rule.name}  ", sys.stdout))
     if any(rule.source is Source.GRANT for rule in book.rules):
         print("To take back what you allowed for good: halo policy forget NAME")
+    if there:
+        print(f"{plural(len(there), 'permission')} for other folders: halo policy rules -C FOLDER")
+    if left_out := desk.rules_left_out(workspace_of(arguments.cwd)):
+        print(f"{plural(len(left_out), 'rule')} of the project that allow nothing until you trust it: halo trust add")
+        for rule in left_out:
+            print(folded(reveal(conditions(rule)), "  allow  ", sys.stdout))
     for source, given in book.permissions:
         bounds = json.dumps(msgspec.to_builtins(given))
         print(folded(reveal(bounds), f"bounds {source:<8} command_permissions  ", sys.stdout))
@@ -133,25 +142,13 @@ def _forget(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
         raise UsageError(f"There is no rule {unknown[0]!r} here.", "Their names: halo policy rules")
     for name in dict.fromkeys(arguments.names):
         if desk.take_out(rules[name]):
-            print(folded(reveal(_conditions(rules[name])), f"taken back: {name}  ", sys.stdout))
+            print(folded(reveal(conditions(rules[name])), f"taken back: {name}  ", sys.stdout))
     return 0
 
 
 def _whole(rule: Rule) -> str:
     """What leave is for, and when it was given."""
-    return f"{_conditions(rule)} ({rule.reason})" if rule.source is Source.GRANT and rule.reason else _conditions(rule)
-
-
-def _conditions(rule: Rule) -> str:
-    given = msgspec.to_builtins(rule)
-    shown = {name: value for name, value in given.items() if name not in ("decision", "name", "source", "reason")}
-    return "; ".join(f"{name} {_plain(value)}" for name, value in shown.items()) or "everything"
-
-
-def _plain(value: object) -> str:
-    if not isinstance(value, list | tuple):
-        return json.dumps(value) if isinstance(value, bool) else str(value)
-    return " ".join(str(one) if isinstance(one, str) else "|".join(one) for one in value)
+    return f"{conditions(rule)} ({rule.reason})" if rule.source is Source.GRANT and rule.reason else conditions(rule)
 
 
 def _test(desk: PolicyDesk, arguments: argparse.Namespace) -> int:

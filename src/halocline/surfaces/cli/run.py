@@ -22,6 +22,7 @@ from halocline.surfaces.cli.conversation import Conversation, close
 from halocline.surfaces.cli.exit_codes import explained
 from halocline.surfaces.cli.output import Foreign, View, make_view
 from halocline.surfaces.cli.prompt import prompt_text
+from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.cli.telling import left, stopped, tell
 
 CUT_SHORT = (StopReason.CANCELLED, StopReason.ERROR, StopReason.MAX_TURN_REQUESTS, StopReason.MAX_TOKENS)
@@ -137,6 +138,8 @@ def _settle_trust(client: Client, arguments: argparse.Namespace, workspace: Path
         info = client.newest(workspace)
     workspace = Path(info.workspace) if info else workspace
     known = info.roots if info else None
+    for problem in client.rule_problems(workspace):
+        tell(f"{clean(problem)} Until it is corrected, every call asks.")
     if asked := client.with_code(workspace, options_of(arguments, attended=attended).roots, known):
         from halocline.surfaces.cli.trust import settled
 

@@ -14,10 +14,12 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.hook_kinds import HookSource
 from halocline.surfaces.cli.key_input import pick
 from halocline.surfaces.cli.listing import entry, moment
+from halocline.surfaces.cli.rule_words import conditions
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean, reveal
 from halocline.surfaces.cli.telling import tell
 
+RULES_FILE = ".halocline/policy.toml"
 OFF = "Its programs are off. To switch them on: halo trust add, or --trust for one run."
 
 
@@ -28,6 +30,8 @@ def command(arguments: argparse.Namespace) -> int:
         case "remove":
             _remove(client.hooks_of(Path.cwd()), folder)
         case "add":
+            if not folder.is_dir():
+                raise UsageError(f"{folder} is not a folder.", "Name an existing one: halo trust add FOLDER")
             _add(client.hooks_of(workspace_of(arguments.folder)), workspace_of(arguments.folder))
         case _ if arguments.command == "trust":
             _list_folders(client.hooks_of(Path.cwd()))
@@ -48,6 +52,12 @@ def settled(client: Client, folder: Path, *, attended: bool) -> None:
     files = dict.fromkeys(
         (*(clean(hook.file) for hook in _projects(hooks.list())), *(server.file.name for server in hooks.servers))
     )
+    if hooks.allowing_rules:
+        files[RULES_FILE] = None
+    for problem in hooks.problems:
+        tell(f"{clean(problem)} Its servers are off until it can be read.")
+    if not files:
+        return
     why = "changed since it was trusted" if standing == "changed" else "is not trusted"
     tell(
         f"{clean(str(folder))} {why}, so its {_kinds(hooks)} are off ({', '.join(files)}). "
@@ -58,8 +68,7 @@ def settled(client: Client, folder: Path, *, attended: bool) -> None:
 def _ask(hooks: FolderHooks, folder: Path, *, changed: bool) -> None:
     why = " It changed since you trusted it." if changed else ""
     print(f"The folder {reveal(str(folder))} has {_kinds(hooks)} of its own: they run while you work here.{why}\n")
-    _show(_projects(hooks.list()))
-    _show_servers(hooks)
+    _show_all(hooks)
     print()
     trusted = pick("Run them?", {"n": "no, leave them off", "y": "yes, as they are now"}) == "y"
     hooks.say(trusted=trusted)
@@ -83,8 +92,16 @@ def _show_servers(hooks: FolderHooks) -> None:
 
 
 def _kinds(hooks: FolderHooks) -> str:
-    names = [name for name, found in (("hooks", _projects(hooks.list())), ("MCP servers", hooks.servers)) if found]
-    return " and ".join(names) or "rules"
+    """What the folder would switch on, in words."""
+    rules = ("rules that allow", hooks.allowing_rules)
+    kinds = (("hooks", _projects(hooks.list())), ("MCP servers", hooks.servers), rules)
+    names = [name for name, found in kinds if found]
+    return " and ".join((", ".join(names[:-1]), names[-1]) if names[1:] else names) or "rules"
+
+
+def _show_rules(hooks: FolderHooks) -> None:
+    for rule in hooks.allowing_rules:
+        print(f"  {'rule':<16}  allow {reveal(conditions(rule))}")
 
 
 def _add(hooks: FolderHooks, folder: Path) -> None:
@@ -93,8 +110,16 @@ def _add(hooks: FolderHooks, folder: Path) -> None:
         raise UsageError(text, "See: halo hooks list, halo mcp list")
     hooks.say(trusted=True)
     print(f"{clean(str(folder))} is trusted as it is now:")
+    _show_all(hooks)
+
+
+def _show_all(hooks: FolderHooks) -> None:
+    """Everything that trust switches on, and what cannot be read."""
     _show(_projects(hooks.list()))
     _show_servers(hooks)
+    _show_rules(hooks)
+    for problem in hooks.problems:
+        print(f"  {'cannot be read':<16}  {clean(problem)}")
 
 
 def _remove(hooks: FolderHooks, folder: Path) -> None:
