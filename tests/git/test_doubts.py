@@ -25,6 +25,7 @@ def append(path: Path, text: str) -> None:
 HARMLESS = (
     "[core]\n\tfsmonitor = ./x\n\thooksPath = .husky\n\tpager = ./x\n",
     '[filter "lfs"]\n\tclean = git-lfs clean -- %f\n\tprocess = git-lfs filter-process\n\trequired = true\n',
+    "[blame]\n\tignoreRevsFile = .git-blame-ignore-revs\n",
     '[alias]\n\tst = status\n[merge "x"]\n\tdriver = ./x\n[branch "main"]\n\tremote = origin\n',
 )
 RUNS = (
@@ -39,6 +40,9 @@ RUNS = (
     "what is this\n",
     '[gpg "ssh"]\n\tdefaultKeyCommand = ./x\n',
     '[lfs "extension.x"]\n\tclean = ./x\n',
+    "[blame]\n\tignoreRevsFile = /etc/hostname\n",
+    "[blame]\n\tignoreRevsFile = ../../x\n",
+    "[core]\n\texcludesFile = ~/.netrc\n",
     # What a grammar of our own did not read as git does.
     f"[a]\n\tx = a\\\\\n{FILTER}",
     f"# note \\\n{FILTER}",

@@ -20,6 +20,7 @@ OVERRIDES = {
     "diff.external": "",
     "diff.submodule": "short",
     "stash.showPatch": "false",
+    "submodule.recurse": "false",
     "status.submoduleSummary": "false",
     "maintenance.auto": "false",
     "gc.auto": "0",

@@ -33,6 +33,9 @@ _HARMLESS = {
     "core.fsmonitor": {"false", "true", ""},
 }
 """Values that run nothing but what the person installed, to the letter."""
+_PRINTED = re.compile(r"blame\.ignorerevsfile|core\.excludesfile")
+"""Names of files of which git prints lines: as the name of a revision that is none, and as what ignores a path."""
+_ELSEWHERE = re.compile(r"[/~%].*|(.*/)?\.\.(/.*)?", re.DOTALL)
 _HOOKS = (
     *("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"),
     *("post-index-change", "reference-transaction", "pre-auto-gc", "post-rewrite"),
@@ -42,7 +45,7 @@ _LONGEST = 200
 
 def run_by_looking(settings: Iterable[Setting], *, within: bool = False) -> list[str]:
     """Keys of a repository by which a looking git may run programs or read elsewhere; `within` another repository."""
-    patterns = (_LOOKING, _SWITCHED_OFF) if within else (_LOOKING,)
+    patterns = (_LOOKING, _PRINTED, _SWITCHED_OFF) if within else (_LOOKING, _PRINTED)
     found = [one for one in settings if any(pattern.fullmatch(one.key) for pattern in patterns)]
     return list(dict.fromkeys(one.key for one in found if _is_doubtful(one)))
 
@@ -55,6 +58,8 @@ def run_by_commit(repository: Repository) -> tuple[str, ...]:
 
 
 def _is_doubtful(setting: Setting) -> bool:
+    if _PRINTED.fullmatch(setting.key):
+        return setting.is_of_the_repository and bool(_ELSEWHERE.fullmatch(setting.value))
     return setting.is_of_the_repository and setting.value not in _HARMLESS.get(setting.key, ())
 
 
