@@ -14,6 +14,7 @@ from halocline.controller.client import Client
 from halocline.controller.slash import SLASH, Slash, Where, first_word
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import is_looser
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.output import View
 from halocline.surfaces.figures import model_name, plural
@@ -189,9 +190,30 @@ async def _mode(desk: Desk, rest: str) -> Said:
 async def _approvals(desk: Desk, rest: str) -> Said:
     if rest and rest not in tuple(ev.ApprovalMode):
         return f"There is no approval mode {rest!r}. There are {', '.join(ev.ApprovalMode)}."
+    if rest and not await _confirm_mode(desk, ev.ApprovalMode(rest)):
+        return f"Approvals stay as they are: {desk.client.state(desk.task).approval_mode}"
     return _told(
         desk, cmd.SetPolicy(task=desk.task, approval_mode=ev.ApprovalMode(rest)) if rest else None, "approval_mode"
     )
+
+
+LOOSER = {
+    ev.ApprovalMode.ACCEPT_EDITS: "It edits files in the folder without asking, and asks before commands.",
+    ev.ApprovalMode.AUTO: "It works alone in the folder, and asks about what is risky or reaches out of it.",
+    ev.ApprovalMode.YOLO: "It never asks. Every command runs as you, and what it breaks stays broken: checkpoints "
+    "bring back files of the folder only.",
+}
+"""What a person reads before a mode holds that asks less."""
+
+
+async def _confirm_mode(desk: Desk, mode: ev.ApprovalMode) -> bool:
+    """A mode that asks less is confirmed, by one who read what it means."""
+    if not is_looser(mode, desk.client.state(desk.task).approval_mode):
+        return True
+    yes, no = f"Switch to {mode}", "Leave it"
+    text = f"Switch to {mode}? {LOOSER[mode]}"
+    asked = ev.QuestionAsked(f"mode {mode} {desk.client.state(desk.task).seq}", text, (yes, no))
+    return await desk.view.ask_question(asked) == yes
 
 
 def _told(desk: Desk, command: cmd.AnyCommand | None, what: str) -> str:

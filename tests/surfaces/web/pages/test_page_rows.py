@@ -109,13 +109,14 @@ async def test_failed_and_edited_commands_give_the_same_rows_too(server, opened,
         "killed by SIGSEGV after 2 s",
         "stopped: it was still running",
     )
+    typed = {"command": "make -k"}
     for number, status in enumerate(statuses):
         call, name, kind = f"c{number}", "execute_command", ev.ToolKind.EXECUTE
         result = ToolResult(call, (Text(f"out\n[{status}; more]"),))
         events += [
             ev.AssistantMessageCompleted(AssistantMessage((ToolCall(call, name, {"command": "make"}),))),
             ev.ApprovalRequested(f"r{number}", call, name, "make", kind, "ask mode", (), "make"),
-            ev.ApprovalResolved(f"r{number}", call, ev.Choice.ALLOW_ONCE, "user", arguments={"command": "make -k"}, at=1.0),
+            ev.ApprovalResolved(f"r{number}", call, ev.Choice.ALLOW_ONCE, "user", arguments=typed, at=1.0),
             ev.ToolCallStarted(call, name, "make -k", kind, at=2.0),
             ev.ToolCallEnded(call, name, ev.CallStatus.COMPLETED, result, at=3.0),
             ev.OwnCommandStarted(run=f"o{number}", command="make", at=4.0),
