@@ -12,8 +12,15 @@ _REDIRECTS = re.compile(
 """Of git those that halo inherits when one of git's hooks starts it; they would lead to another repository."""
 _LOADS_CODE = re.compile(r"--?(?:r|require|import|loader|experimental-loader|inspect\S*|openssl-config)\b")
 _SECRET = re.compile(
-    r"(?i)(?:^|_)(?:api_?)?(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|auth)(?:_|\Z|s\Z)"
+    r"(?i)secret|passw(?:or)?d|passphrase|credential|(?:key|token|jwt|cookie)s?(?:_|\Z)"
+    r"|(?:^|_)(?:auth|pass|pat|pwd|dsn|jwt)(?:_|\Z)"
 )
+_HARMLESS = re.compile(r"(?:OLD)?PWD|GIT_CONFIG_(?:KEY|VALUE)_\d+")
+_SECRET_VALUE = re.compile(
+    r"[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@|(?:gh[pousr]_|github_pat_|glpat-|npm_|sk-|xox[abprs]-|AKIA|AIza)[\w-]{12}"
+    r"|eyJ[\w-]{8,}\.eyJ|-----BEGIN [A-Z ]*PRIVATE KEY"
+)
+"""A password in an address, and what is a key by its form, whatever the variable is called."""
 _AGENTS = re.compile(
     r"(?:SSH_AUTH_SOCK|SSH_AGENT_PID|SSH_ASKPASS|GPG_AGENT_INFO|DBUS_\w+|DOCKER_HOST|XDG_RUNTIME_DIR|XAUTHORITY"
     r"|DISPLAY|WAYLAND_DISPLAY|KUBECONFIG|GIT_SSH(?:_COMMAND)?|GIT_ASKPASS|AWS_\w+|GOOGLE_APPLICATION_CREDENTIALS)\Z"
@@ -31,7 +38,18 @@ def for_commands(environment: Mapping[str, str], hidden: frozenset[str]) -> dict
 
 def in_sandbox(environment: Mapping[str, str]) -> dict[str, str]:
     """What is left in a sandbox, where nothing may be reached that a secret opens."""
-    return {name: value for name, value in environment.items() if not (_SECRET.search(name) or _AGENTS.match(name))}
+    return {name: value for name, value in without_secrets(environment).items() if not _AGENTS.match(name)}
+
+
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """What is left without variables that are secrets by their name or by the form of their value."""
+    return {name: value for name, value in environment.items() if not is_secret(name, value)}
+
+
+def is_secret(name: str, value: str) -> bool:
+    if _HARMLESS.fullmatch(name):
+        return False
+    return bool(_SECRET.search(name) or _SECRET_VALUE.search(value))
 
 
 def _loads_code(name: str, value: str) -> bool:

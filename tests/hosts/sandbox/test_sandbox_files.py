@@ -83,6 +83,17 @@ async def test_what_opens_doors_cannot_be_read(run: Runner, tmp_path: Path, path
     assert (tmp_path / path).read_text().endswith(("s3cret", "s3cret\n"))
 
 
+@pytest.mark.parametrize("name", [".env", ".env.local", ".envrc", "id_rsa", ".git-credentials"])
+@pytest.mark.parametrize("folder", [".", "app", "app/web"])
+async def test_a_secret_of_the_workspace_cannot_be_read(run: Runner, wishes: Wishes, folder: str, name: str):
+    place = wishes.workspace / folder
+    place.mkdir(parents=True, exist_ok=True)
+    for one in (name, ".env.example", "server.pem"):
+        (place / one).write_text(f"s3cret of {one}\n")
+    assert f"of {name}" not in (await run(f"cat {folder}/{name}")).output
+    assert (await run(f"cat {folder}/.env.example {folder}/server.pem")).exit_code == 0
+
+
 async def test_a_home_outside_of_tmp_is_masked_and_otherwise_read(
     make: Make, run: Runner, wishes: Wishes, elsewhere: Path
 ):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from halocline.hosts.child_environment import for_commands, in_sandbox
+from halocline.hosts.clean_environment import clean
 from halocline.hosts.sandbox import landlock, seatbelt, seccomp, self_test
 from halocline.hosts.sandbox.ground import Wishes, masked
 from halocline.hosts.sandbox.sandbox import Sandbox
@@ -149,6 +150,17 @@ def test_commands_do_not_get_what_makes_programs_do_something_else():
         ("MYSQL_PWD_PASSWORD", False),
         ("STRIPE_API_KEY", False),
         ("SSH_AUTH_SOCK", False),
+        *((name, False) for name in ("PGPASSWORD", "MYSQL_PWD", "GITHUB_PAT", "GHTOKEN", "SECRETKEY", "JWT", "APIKEY")),
+        *(
+            (name, False)
+            for name in ("SENTRY_DSN", "DB_PASS", "SESSION_COOKIE", "NPM_AUTH", "GPG_PASSPHRASE", "PRIVATEKEY")
+        ),
+        *(
+            (name, False)
+            for name in ("SECRETS", "CLIENT_SECRETS", "ACCESS_KEYS", "DOCKER_AUTH_CONFIG", "X_CREDENTIALS_FILE")
+        ),
+        *((name, True) for name in ("PWD", "OLDPWD", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0", "GIT_CONFIG_COUNT")),
+        *((name, True) for name in ("KEYMAP", "GIT_AUTHOR_NAME", "COMPASS", "PATTERN", "BYPASS", "AUTHORITY", "XPATH")),
         ("KEYBOARD", True),
         ("TOKENIZERS_PARALLELISM", True),
         ("PATH", True),
@@ -157,3 +169,29 @@ def test_commands_do_not_get_what_makes_programs_do_something_else():
 )
 def test_a_sandbox_does_not_get_what_opens_doors(name: str, kept: bool):
     assert (name in in_sandbox({name: "x"})) is kept
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("postgres://me:s3cret@db.example.org/app", False),
+        ("redis://:s3cret@localhost:6379/0", False),
+        (f"ghp_{'a' * 36}", False),
+        (f"sk-{'a' * 30}", False),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x", False),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\nx", False),
+        ("postgres://localhost/app", True),
+        ("http://proxy.example.org:3128", True),
+        ("/usr/local/bin:/usr/bin", True),
+        ("a@b.example.org", True),
+    ],
+)
+def test_a_sandbox_does_not_get_what_is_a_secret_by_its_form(value: str, kept: bool):
+    assert (in_sandbox({"ADDRESS": value}) != {}) is kept
+
+
+def test_a_judged_git_has_its_settings_in_a_sandbox():
+    environment = clean({"PATH": "/bin", "HOME": "/root"}, "/w")
+    assert {name: value for name, value in in_sandbox(environment).items() if name.startswith("GIT_")} == {
+        name: value for name, value in environment.items() if name.startswith("GIT_")
+    }

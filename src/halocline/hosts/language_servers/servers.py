@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from halocline.hosts.child_environment import without_secrets
 from halocline.ports.diagnostics import EditedText, Problem
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _GIT_PATIENCE = 3.0
 class LanguageServers:
     """Fulfils `ports.diagnostics.Diagnostics` for one workspace.
 
-    `wait` is in seconds; servers do not see the environment variables named in `hidden`; `project_programs` is the
+    `wait` is in seconds; servers do not see the environment variables named in `hidden`, nor what is a secret by name or form; `project_programs` is the
     leave to start programs that lie in the workspace.
     """
 
@@ -54,7 +55,7 @@ class LanguageServers:
         self._wait = wait
         self._project_programs = project_programs
         self._patience = patience
-        self._environment = {name: value for name, value in environment.items() if name not in hidden}
+        self._environment = without_secrets({name: value for name, value in environment.items() if name not in hidden})
         self._finder: Finder | None = None
         self._processes: Processes | None = None
         self._found: dict[tuple[str, Path], Found | None] = {}

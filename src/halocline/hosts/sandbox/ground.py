@@ -5,6 +5,7 @@ new `.git` or `.vscode`; the audit after it puts that aside before another progr
 """
 
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -37,11 +38,14 @@ CREDENTIALS = (
     ),
     *(".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history"),
 )
-"""Below a person's home. `.env` files are masked in the workspace, where they are looked for."""
+"""Below a person's home. In the workspace, and a little below, files by their name are masked (`_HIDDEN`)."""
 SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d")
 _REPOSITORIES = ({"HEAD", "objects", "refs"}, {"HEAD", "commondir"})
 _OBEYED_WITHIN = {".github": ("workflows", *(place[8:] for place in OBEYED if place.startswith(".github/")))}
 """Where only a part of a folder is obeyed."""
+_HIDDEN = re.compile(
+    r"\.env(\..*)?|\.envrc|id_(rsa|dsa|ecdsa|ed25519)(_sk)?|\.git-credentials|\.netrc|\.pgpass|\.htpasswd|\.vault-token"
+)
 _EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 _SKIPPED = frozenset({"node_modules", ".venv", "venv", "target", "build", "dist", "__pycache__", ".tox", "vendor"})
 _MOST_FOLDERS = 64
@@ -109,10 +113,11 @@ def masked(wishes: Wishes) -> list[Path]:
 
 
 def _secrets(workspace: Path) -> Iterator[Path]:
-    for entry in _entries(str(workspace)):
-        named = entry.name == ".env" or entry.name.startswith(".env.")
-        if named and entry.name not in _EXAMPLES and entry.is_file():
-            yield Path(entry.path).resolve()
+    """Files that the work does without. Certificates and `.npmrc`, which tests and builds read, are left."""
+    for folder in _folders(str(workspace)):
+        for entry in _entries(folder):
+            if _HIDDEN.fullmatch(entry.name) and entry.name not in _EXAMPLES and entry.is_file():
+                yield Path(entry.path).resolve()
 
 
 def protected(*roots: Path) -> dict[Path, Identity]:

@@ -15,7 +15,11 @@ from halocline.hosts.sandbox.ground import Identity, Wishes, existing, masked, p
 
 SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
 """Where the program that holds commands is looked for: never in a PATH that a project may have changed."""
-LANDLOCK_LACKS = (".git and settings of editors can be written", "files elsewhere can get other permissions")
+LANDLOCK_LACKS = (
+    ".git and settings of editors can be written",
+    ".env and other secret files of the workspace can be read",
+    "files elsewhere can get other permissions",
+)
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm")
 _LAUNCHER = str(Path(landlock.__file__))
 _SIGNALS = "--default-signal=INT,TERM,HUP,QUIT"
