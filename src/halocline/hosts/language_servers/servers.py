@@ -37,8 +37,8 @@ _GIT_PATIENCE = 3.0
 class LanguageServers:
     """Fulfils `ports.diagnostics.Diagnostics` for one workspace.
 
-    `wait` is in seconds; servers do not see the environment variables named in `hidden`, nor what is a secret by name or form; `project_programs` is the
-    leave to start programs that lie in the workspace.
+    `wait` is in seconds; servers do not see the environment variables named in `hidden`, nor what is a secret by its
+    name or form; `project_programs` is the leave to start programs that lie in the workspace.
     """
 
     def __init__(
