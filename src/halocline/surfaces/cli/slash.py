@@ -5,6 +5,7 @@ sent to a model.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -212,7 +213,7 @@ async def _confirm_mode(desk: Desk, mode: ev.ApprovalMode) -> bool:
         return True
     yes, no = f"Switch to {mode}", "Leave it"
     text = f"Switch to {mode}? {LOOSER[mode]}"
-    asked = ev.QuestionAsked(f"mode {mode} {desk.client.state(desk.task).seq}", text, (yes, no))
+    asked = ev.QuestionAsked(f"mode {time.monotonic_ns()}", text, (yes, no))
     return await desk.view.ask_question(asked) == yes
 
 
