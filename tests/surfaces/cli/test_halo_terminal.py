@@ -34,6 +34,11 @@ class Person:
             self._terminal.expect(re.compile(r"(?:\x1b\[[0-9;]*m)*".join(map(re.escape, text))))
         return self
 
+    @property
+    def skipped(self) -> str:
+        """What was shown before the text that was waited for last."""
+        return self._terminal.before or ""
+
     def presses(self, key: str) -> "Person":
         """Press a key of a menu in silence; on a busy machine one may come too early, so press until it is heard."""
         while self._terminal.expect([MENU_IS_GONE, pexpect.TIMEOUT], timeout=CALM) == 1:

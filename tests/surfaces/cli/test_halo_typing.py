@@ -114,6 +114,15 @@ async def test_a_single_key_in_silence_still_decides(halo: Halo, key: str) -> No
     assert (halo.folder / "made").exists()
 
 
+@pytest.mark.slow
+def test_a_person_who_may_look_elsewhere_is_called_and_one_who_types_is_not(halo: Halo) -> None:
+    slow = [{**TOUCH, "delay": 11}, TOUCH, {"text": "Hello."}]
+    person = Person(halo, "run", "-m", halo.script(*slow), "hi")
+    person.sees("\x1b]9;Halocline needs your approval: touch made\x1b\\\a", MENU).presses("y")
+    assert "\a" not in person.sees(MENU).skipped
+    assert person.presses("y").sees("Hello.").is_gone_with() == 0
+
+
 ASKED_WORDS = {"call": [call("ask_followup_question", question="Which name?")]}
 STOPPED = "Stopped"
 

@@ -31,6 +31,7 @@ class Asker:
     async def ask_approval(self, event: ApprovalRequested) -> Decision:
         """Show what would be done and wait for a key. Nothing is allowed before the whole of it was shown."""
         row = self._screen.show_approval(event)
+        self._call_person(f"needs your approval: {event.title}")
         options = _options(event, row)
         while True:
             key = await self._key(options, lambda: self._screen.show_approval(event, again=True, whole=True))
@@ -43,6 +44,7 @@ class Asker:
     async def ask_question(self, event: QuestionAsked) -> str | None:
         """Show the question and wait for a number or for words; None when the person would rather stop."""
         self._screen.show_question(event)
+        self._call_person(f"asks: {event.question}")
         while event.options:
             numbers = {str(number): "" for number in range(1, len(event.options[:MOST_OPTIONS]) + 1)}
             options = {**numbers, "t": "type another answer", ESCAPE: "stop"}
@@ -57,6 +59,10 @@ class Asker:
             if answer.strip():
                 return answer
         return None
+
+    def _call_person(self, text: str) -> None:
+        if self._keyboard.is_idle:
+            self._screen.call_person(text)
 
     async def _key(self, options: dict[str, str], show_again: Callable[[], object]) -> str:
         while True:

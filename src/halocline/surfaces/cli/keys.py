@@ -11,6 +11,7 @@ import re
 import select
 import signal
 import termios
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -26,6 +27,9 @@ ESCAPE = "\x1b"
 END = "\x04"
 RESUMED = "resumed"
 """What stands for a key when the program was stopped and goes on: what it asked has to be shown again."""
+
+AWAY = 10.0
+"""Seconds without a key after which a person is called, as they may look elsewhere."""
 
 LEAVE = "\x02"
 LEAVE_HINT = "Ctrl-B lets it go on without waiting"
@@ -68,6 +72,12 @@ class Keyboard:
         self._arrived = asyncio.Event()
         self._chooses = False
         self._is_gone = False
+        self._used_at = time.monotonic()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing was typed for so long that the person may look elsewhere."""
+        return time.monotonic() - self._used_at > AWAY
 
     def open(self) -> None:
         """Take the terminal, with what was typed into it before."""
@@ -100,6 +110,7 @@ class Keyboard:
         try:
             yield
         finally:
+            self._used_at = time.monotonic()
             self.open()
 
     def take_draft(self) -> str:
@@ -170,6 +181,7 @@ class Keyboard:
         except OSError:
             data = b""
         text = self._decoder.decode(data)
+        self._used_at = time.monotonic()
         if not data:
             self._is_gone = True
             asyncio.get_running_loop().remove_reader(self._fd)

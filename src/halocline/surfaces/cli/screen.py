@@ -22,7 +22,7 @@ from halocline.surfaces.cli.keys import ASK_NOW_HINT, LEAVE_HINT, LEFT_BY_KEY, K
 from halocline.surfaces.cli.look import Gutter
 from halocline.surfaces.cli.markdown_blocks import split
 from halocline.surfaces.cli.output import Foreign
-from halocline.surfaces.cli.safe_text import clean
+from halocline.surfaces.cli.safe_text import clean, reveal
 from halocline.surfaces.cli.scrollback import Scrollback
 from halocline.surfaces.cli.status_line import Activity
 from halocline.surfaces.cli.stream import Stream
@@ -36,6 +36,9 @@ SAID = {"plan_mode_respond": "response"}
 
 LONGEST_STEP = 40
 """Characters of the current step in the moving line."""
+
+LONGEST_CALL = 120
+"""Characters of what a person is called for."""
 
 NEW_LINE = "\n"
 
@@ -151,6 +154,13 @@ class Screen:
         if question or event.options:
             row = r.QuestionRow(event.request, question, event.options, event.call)
             self._print(cards.question_card(row), event.request)
+
+    def call_person(self, text: str) -> None:
+        """Ring the terminal's bell, and tell its window (OSC 9), where a person may look elsewhere."""
+        if self.is_live:
+            words = " ".join(reveal(text).split())[:LONGEST_CALL]
+            self._out.console.file.write(f"\x1b]9;Halocline {words}\x1b\\\a")
+            self._out.console.file.flush()
 
     def say(self, text: str) -> None:
         """Print an answer of Halocline itself."""

@@ -7,6 +7,8 @@ from tests.hosts.chromium import needs_chromium
 from tests.surfaces.cli.halo_process import call
 from tests.surfaces.web.pages.screen import SILENCE
 
+from halocline.protocol import events as ev
+
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
 LINES = [f"line {number}" for number in range(1, 61)]
@@ -65,6 +67,22 @@ async def test_a_hunk_that_is_left_out_stays_as_it_was_and_another_becomes_what_
     wanted = NEW.replace("thirty", "line 30").replace("fifty", "half a hundred")
     assert (server.halo.folder / "a.txt").read_text() == wanted
     assert (server.halo.folder / "new.txt").exists() == (edit["tool"] == "apply_patch")
+
+
+async def test_what_is_typed_into_a_form_counts_although_its_own_button_was_not_pressed(server, opened):
+    screen = await asked(server, opened, CALLS[0])
+    card = screen.page.locator(".card.asks")
+    await card.get_by_role("button", name="Comment").nth(0).click()
+    await card.locator(".words textarea").fill("Why a half?")
+    await card.get_by_role("button", name="Edit").nth(1).click()
+    field = card.locator(".words textarea")
+    await field.fill((await field.input_value()).replace("fifty", "half a hundred").replace("thirty", "three tens"))
+    await screen.page.locator(".dock .primary:enabled").click()
+    await screen.ended()
+    [decided] = [event for event in server.halo.log() if isinstance(event, ev.ApprovalResolved)]
+    assert "Why a half?" in decided.note
+    written = (server.halo.folder / "a.txt").read_text()
+    assert ("half a hundred" in written) != ("three tens" in written)
 
 
 async def test_enter_approves_all_of_it_and_comments_go_along(server, opened):

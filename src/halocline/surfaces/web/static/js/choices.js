@@ -4,7 +4,7 @@
 import { signal } from './ui.js'
 import { firstChange, hunksOf, side } from './diff.js'
 
-const EMPTY = { rejected: {}, texts: {}, comments: [] }
+const EMPTY = { rejected: {}, texts: {}, comments: [], draft: null }
 const known = new Map()
 const MOST = 50
 /** Lines of a hunk that are quoted to the agent. */
@@ -33,9 +33,17 @@ export function rewrite(choices, key, text) {
   choices.value = { ...choices.value, texts }
 }
 
-export function comment(choices, path, line, text) {
-  choices.value = { ...choices.value, comments: [...choices.value.comments, { path, line, text }] }
+/** A comment that is being written: it goes along with a decision as it is. */
+export function draft(choices, one) {
+  choices.value = { ...choices.value, draft: one }
 }
+
+export function keepDraft(choices) {
+  const { draft: one, comments } = choices.value
+  if (one?.text.trim()) choices.value = { ...choices.value, draft: null, comments: [...comments, trimmed(one)] }
+}
+
+const trimmed = (one) => ({ ...one, text: one.text.trim() })
 
 export function uncomment(choices, one) {
   choices.value = { ...choices.value, comments: choices.value.comments.filter((other) => other !== one) }
@@ -45,7 +53,8 @@ export function uncomment(choices, one) {
 export const DIVISIBLE = new Set(['write_to_file', 'replace_in_file', 'apply_patch'])
 
 /** What approving would mean now: {verdict: 'as it is' | 'changed' | 'rejected', arguments?, taken, of, note}. Pure. */
-export function judged(row, diffs, { rejected, texts, comments }) {
+export function judged(row, diffs, { rejected, texts, comments: kept, draft: one }) {
+  const comments = one?.text.trim() ? [...kept, trimmed(one)] : kept
   const all = diffs.flatMap((diff, file) =>
     hunksOf(diff.text).map((hunk, at) => ({ diff, hunk, key: keyOf(file, at) })),
   )

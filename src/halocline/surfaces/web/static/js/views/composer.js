@@ -187,7 +187,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     ></textarea>
     <span class="hidden-text" id="composer-keys">
       Enter ${running ? (f.parent ? '' : 'queues, Ctrl+Enter ') + 'sends into the running turn' : 'sends'}. At-sign
-      mentions, slash has words, an exclamation mark runs a command of yours, a hash keeps a note.
+      mentions, slash has words, an exclamation mark runs a command of yours, a hash and a space keep a note.
     </span>
     ${
       (given || typed.length > 900 || /^(?:[/!]|# )|@|\[p/.test(typed)) &&

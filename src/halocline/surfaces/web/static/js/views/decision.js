@@ -154,13 +154,15 @@ export function Decision({ task, row, docked = false }) {
     ${wholeOf(row) && html`<${Whole} row=${row} />`}
     ${
       !docked &&
-      parts?.length > 1 &&
+      (parts?.length > 1 || parts?.[0]?.targets?.length) &&
       html`<ul class="plain parts">
         ${parts.map(
           (part, at) => html`<li key=${at}>
             <code>${shown(part.text ?? '')}</code>
             ${' '}
-            <span class="soft tiny">${shown(part.reason || part.effect || '')}</span>
+            <span class="soft tiny">
+              ${shown(part.reason || part.effect || '')}${part.targets?.length ? ` → ${shown(part.targets.join(', '))}` : ''}
+            </span>
           </li>`,
         )}
       </ul>`

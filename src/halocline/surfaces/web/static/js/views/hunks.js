@@ -2,7 +2,7 @@
 // n p a x e c. What is chosen stands in `choices`, for the card and the dock alike.
 import { html, classes, useLayoutEffect, useRef, useState } from '../ui.js'
 import { shown } from '../format.js'
-import { choicesOf, comment, DIVISIBLE, keyOf, rewrite, toggle, uncomment } from '../choices.js'
+import { choicesOf, DIVISIBLE, draft, keepDraft, keyOf, rewrite, toggle, uncomment } from '../choices.js'
 import { DiffText, firstChange, hunksOf, side } from '../diff.js'
 
 /** To the next or previous hunk below `box`. */
@@ -15,7 +15,7 @@ export function step(box, by) {
 }
 
 /** Words of a person, for a place. `onDone(text)` or nothing. */
-export function Words({ label, start = '', rows = 2, mono = false, done, onDone, onBack }) {
+export function Words({ label, start = '', rows = 2, mono = false, done, onDone, onBack, onText = () => {} }) {
   const field = useRef()
   const [text, setText] = useState(start)
   useLayoutEffect(() => field.current?.focus(), []) // before the next key comes
@@ -36,7 +36,7 @@ export function Words({ label, start = '', rows = 2, mono = false, done, onDone,
         class=${classes('field', mono && 'mono')}
         rows=${rows}
         value=${text}
-        onInput=${(e) => setText(e.target.value)}
+        onInput=${(e) => (setText(e.target.value), onText(e.target.value))}
         spellcheck=${!mono}
       ></textarea>
     </label>
@@ -80,12 +80,14 @@ function HunkTools({ out, onToggle, onEdit, onComment, divisible }) {
 export function Approvable({ row }) {
   const { request, diffs } = row.approval
   const choices = choicesOf(request)
-  const [form, setForm] = useState(null) // {key, kind: edit | comment, line}
+  const [form, open] = useState(null) // {key, kind: edit | comment, line, was}
+  const setForm = (next) => (keepDraft(choices), open(next)) // what is typed counts, kept by its button or not
   const box = useRef()
   const divisible = DIVISIBLE.has(row.name)
   const { rejected, texts, comments } = choices.value
   const back = () => {
     const key = form?.key
+    draft(choices, null)
     setForm(null)
     requestAnimationFrame(() => box.current?.querySelector(`[data-hunk="${key}"]`)?.focus())
   }
@@ -103,7 +105,7 @@ export function Approvable({ row }) {
           out=${out}
           divisible=${divisible}
           onToggle=${() => toggle(choices, key)}
-          onEdit=${() => setForm({ key, kind: 'edit' })}
+          onEdit=${() => setForm({ key, kind: 'edit', was: texts[key] })}
           onComment=${() => setForm({ key, kind: 'comment', line: firstChange(hunk) })}
         />`,
         focus: {
@@ -130,7 +132,8 @@ export function Approvable({ row }) {
               label=${`About line ${form.line}`}
               done="Keep the comment"
               onBack=${back}
-              onDone=${(text) => (text.trim() && comment(choices, diff.path, form.line, text.trim()), back())}
+              onText=${(text) => draft(choices, { path: diff.path, line: form.line, text })}
+              onDone=${() => (keepDraft(choices), back())}
             />`
           }
           ${
@@ -142,8 +145,9 @@ export function Approvable({ row }) {
               start=${texts[key] ?? side(hunk, 'new').join('\n')}
               rows=${Math.min(20, hunk.newCount + 1)}
               done="Use this text"
-              onBack=${back}
-              onDone=${(text) => (rewrite(choices, key, text === side(hunk, 'new').join('\n') ? null : text), back())}
+              onBack=${() => (rewrite(choices, key, form.was), back())}
+              onText=${(text) => rewrite(choices, key, text === side(hunk, 'new').join('\n') ? null : text)}
+              onDone=${back}
             />`
           }
         `,
@@ -161,7 +165,7 @@ export function Approvable({ row }) {
       p: () => step(box.current, -1),
       a: () => divisible && rejected[key] && toggle(choices, key),
       x: () => divisible && !rejected[key] && toggle(choices, key),
-      e: () => divisible && setForm({ key, kind: 'edit' }),
+      e: () => divisible && setForm({ key, kind: 'edit', was: texts[key] }),
       c: () => setForm({ key, kind: 'comment', line: firstChange(hunk) }),
     }
     if (!deeds[e.key]) return
