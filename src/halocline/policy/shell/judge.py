@@ -13,6 +13,7 @@ from halocline.policy.shell.findings import Analysis, Finding, Rule, part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.hazards import runs_subscripts
 from halocline.policy.shell.parse import NotUnderstood, parse
+from halocline.policy.shell.scripts import files_named, reads_script
 from halocline.policy.shell.tree import Block, Chain, Node, Simple, every_node
 from halocline.protocol.rules import Effect
 
@@ -112,6 +113,7 @@ class Judge(Blocks):
             certain = before in ("", ";", "\n", "&")
             sure = before == "&&" if not sure else before in ("", "&&", ";", "\n")
             sure = sure and before != "||"
+            self._note_piped_script(chain, number, here)
             form, after = self._fed(forms, chain, number, here) or self.node(item, here)
             if before in _PIPES or joint in _PIPES or joint == "&":
                 after = here.with_variables(here.variables)
@@ -124,6 +126,21 @@ class Judge(Blocks):
             return None, anywhere
         text = "".join(f"{form}{_JOINTS[joint]}" for form, joint in zip(forms, chain.joints, strict=True))
         return text, after if all(joint in ("&&", "") for joint in chain.joints) else anywhere
+
+    def _note_piped_script(self, chain: Chain, number: int, ground: Ground) -> None:
+        """What is piped to an interpreter is its script: files that the commands before it in the pipeline name."""
+        first = number
+        while first and chain.joints[first - 1] in _PIPES:
+            first -= 1
+        reader = chain.items[number]
+        if first == number or not isinstance(reader, Simple) or not reads_script(self._words(reader, ground)):
+            return
+        for item in chain.items[first:number]:
+            if isinstance(item, Simple):
+                self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
+
+    def _words(self, simple: Simple, ground: Ground) -> tuple[str, ...]:
+        return tuple(word.source if word.dynamic else word.text for word in self.expanded(simple, ground).words)
 
     def _fed(
         self, forms: list[str | None], chain: Chain, number: int, ground: Ground

@@ -19,6 +19,8 @@ LONGEST_WORD = 4_000
 
 _INTERPRETER = re.compile(r"(python|pypy|ruby|node|perl|php|lua)[\d.]*")
 _INTERPRETERS = frozenset({*INTERPRETERS, *SHELLS, "tsx", "ts-node", "coffee", "bun", "groovy", "julia"})
+_PASS_ON = frozenset({"env", "sudo", "doas", "nohup", "exec", "command", "time", "setsid", "builtin"})
+"""Programs that give their input on to the command behind them."""
 _VALUED = frozenset({"-W", "-X", "-r", "--require", "--import", "--loader", "--env-file", "--rcfile", "--init-file"})
 _CODE = re.compile(r"-\w*[ec]|-p|--eval|--print")
 _SHELL_CODE = re.compile(r"-\w*c")
@@ -53,6 +55,33 @@ def scripts_of(words: tuple[str, ...], ground: Ground) -> dict[str, str]:
             shown = os.path.relpath(os.path.normpath(path), workspace)
             if shown != ".." and not shown.startswith("../"):
                 found[f"{shown}#{script}" if script else shown] = ground.facts.fingerprint(path, script)
+    return {name: content for name, content in found.items() if content}
+
+
+def reads_script(words: tuple[str, ...]) -> bool:
+    """Whether a command runs what it is given as its input: an interpreter without a script of its own."""
+    while words and os.path.basename(words[0]) in _PASS_ON:
+        words = tuple(words[1:])
+        while words and (words[0].startswith("-") or "=" in words[0]):
+            words = words[1:]
+    base = os.path.basename(words[0]) if words else ""
+    if not (base in _INTERPRETERS or _INTERPRETER.fullmatch(base)):
+        return False
+    code = _SHELL_CODE if base in SHELLS else _CODE
+    first = next((word for word in words[1:] if not word.startswith("-") or word in ("-", "-s", "-m")), "-")
+    return first in ("-", "-s") and not any(code.fullmatch(word) for word in words[1:])
+
+
+def files_named(words: tuple[str, ...], ground: Ground) -> dict[str, str]:
+    """The files of the workspace among the words of a command that gives them to another one, with their content."""
+    workspace = os.path.realpath(ground.workspace)
+    found: dict[str, str] = {}
+    for folder in ground.folders:
+        for word in words[:MOST_WORDS]:
+            path = os.path.normpath(os.path.join(folder, os.path.expanduser(word)))
+            shown = os.path.relpath(path, workspace) if len(word) < LONGEST_WORD and "\0" not in word else ".."
+            if shown != ".." and not shown.startswith("../"):
+                found[shown] = ground.facts.fingerprint(path, "")
     return {name: content for name, content in found.items() if content}
 
 

@@ -17,7 +17,7 @@ from halocline.policy.shell.ordinary_work import rule_of_variables
 from halocline.policy.shell.parse import NotUnderstood, parse
 from halocline.policy.shell.program import judge_program
 from halocline.policy.shell.redirects import judge_redirect
-from halocline.policy.shell.scripts import entries, scripts_of
+from halocline.policy.shell.scripts import entries, files_named, reads_script, scripts_of
 from halocline.policy.shell.texts import Forms, assigned_form, with_texts
 from halocline.policy.shell.tree import Node, Simple, Word, inner
 from halocline.policy.shell.variables import changed_by
@@ -93,6 +93,9 @@ class SimpleCommands(ABC):
         words = tuple(word.source if word.dynamic else word.text for word in expanded.words)
         self.analysis.words.append(words)
         self.analysis.scripts |= scripts_of(words, ground)
+        if reads_script(words):
+            read = (one.target for one in expanded.redirects if one.operator == "<")
+            self.analysis.scripts |= files_named(tuple(word.text for word in read if word), ground)
         self.analysis.redirects |= any(redirect.operator not in (">&", "<&") for redirect in simple.redirects)
 
     def _judged(self, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
