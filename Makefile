@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit lint types layers format docs bench real-model crash-matrix clean
+.PHONY: help setup demo test check unit lint types layers format docs bench real-model crash-matrix differential clean
 
 help:  ## show the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -73,6 +73,10 @@ real-model: setup  ## judge the client by a real llama.cpp server (built from so
 
 crash-matrix: setup  ## kill a task 600 times, at every write and at random, and see that nothing is lost (a quarter of an hour)
 	@$(BIN)/python -m pytest -m long tests/crashes tests/checkpoints
+
+COUNT ?= 10000
+differential: setup $(VENV)/.bubblewrap  ## judge random shell programs and run them in real bash: make differential COUNT=100000
+	@$(BIN)/python -m tests.policy.shell.differential $(COUNT)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

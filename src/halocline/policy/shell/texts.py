@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping
 
 from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.readers import READERS
 from halocline.policy.shell.tree import Expansion, Kind, Node, Piece, Simple, Word
 from halocline.policy.shell.variables import UNKNOWN
 
@@ -57,8 +58,11 @@ _SHORT_OUTPUT = re.compile("wc|nproc|date|whoami|uname|hostname|id|seq|pwd|git")
 _IN_QUOTES = re.compile(r'([\\"$`])')
 
 
-def render_text(word: Word, forms: Forms, ground: Ground) -> str | None:
-    """The form of a word that is only a text; None when a part of it may do more, or may tell a secret."""
+def render_text(word: Word, forms: Forms, ground: Ground, *, splits: bool = True) -> str | None:
+    """The form of a word that is only a text; None when a part of it may do more, or may tell a secret.
+
+    With `splits` the shell would make several words of what stands outside quotes.
+    """
     if not word.dynamic:
         return None
     said = ""
@@ -68,14 +72,14 @@ def render_text(word: Word, forms: Forms, ground: Ground) -> str | None:
                 return None
             said += _IN_QUOTES.sub(r"\\\1", part.text)
             continue
-        found = _render_part(part, forms, ground)
+        found = _render_part(part, forms, ground, splits=splits and not part.quoted)
         if found is None:
             return None
         said += found
     return f'"{said}"'
 
 
-def _render_part(part: Expansion, forms: Forms, ground: Ground) -> str | None:
+def _render_part(part: Expansion, forms: Forms, ground: Ground, *, splits: bool) -> str | None:
     match part.kind:
         case Kind.VARIABLE:
             return _render_variable(part, ground)
@@ -83,7 +87,7 @@ def _render_part(part: Expansion, forms: Forms, ground: Ground) -> str | None:
             return part.source if _NUMBERS.fullmatch(part.source) else None
         case Kind.COMMAND:
             form = forms.get(id(part.scripts[0])) if part.scripts else None
-            return f"$({form})" if form and (part.quoted or _is_short(part.scripts[0])) else None
+            return f"$({form})" if form and (not splits or _is_short(part.scripts[0])) else None
     return None
 
 
@@ -104,8 +108,26 @@ def _is_short(script: Node) -> bool:
     return isinstance(last, Simple) and bool(last.words) and _SHORT_OUTPUT.fullmatch(last.words[0].text) is not None
 
 
+def with_outputs(simple: Simple, forms: Forms) -> Simple:
+    """A program that reads, with what it reads from other commands, which only read, in the form in which they run."""
+    if not simple.words or simple.words[0].value not in READERS:
+        return simple
+    words = tuple(_with_output(word, forms) for word in simple.words)
+    return simple if words == simple.words else Simple(simple.source, words, simple.assignments, simple.redirects)
+
+
+def _with_output(word: Word, forms: Forms) -> Word:
+    """`<(…)` as a word; to a program it is a file that holds nothing else."""
+    match word.parts:
+        case (Expansion(kind=Kind.PROCESS, source=source, scripts=(script,)),) if source.startswith("<("):
+            form = forms.get(id(script))
+            return Word(f"<({form})", (Piece("/dev/null"),), verbatim=True) if form else word
+    return word
+
+
 def with_texts(simple: Simple, forms: Forms, ground: Ground) -> Simple:
     """A command that only prints, with its words that are texts in the form in which they run."""
+    simple = with_outputs(simple, forms)
     name = simple.words[0].value if simple.words else None
     if name not in PRINTERS or ground.rebinds:
         return simple
@@ -125,7 +147,7 @@ def assigned_form(simple: Simple, forms: Forms, ground: Ground) -> str | None:
         if not _OWN.fullmatch(one.name) or one.adds or one.subscript is not None or one.values is not None:
             return None
         known = one.value.value
-        text = shlex.quote(known) if known is not None else render_text(one.value, forms, ground)
+        text = shlex.quote(known) if known is not None else render_text(one.value, forms, ground, splits=False)
         if text is None:
             return None
         said.append(f"{one.name}={text}")
