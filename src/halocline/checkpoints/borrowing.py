@@ -18,6 +18,7 @@ from halocline.checkpoints import layout
 from halocline.checkpoints.foreign_index import ForeignIndex, Unreadable, parse
 from halocline.checkpoints.git import Git, GitFailed
 from halocline.checkpoints.index import differing
+from halocline.checkpoints.objects import write_private
 from halocline.checkpoints.suspects import suspicion
 from halocline.git.repository import GitUnusable, Repository, check_ownership, find_repository
 
@@ -166,5 +167,5 @@ def _converted(git: Git, lender: Repository, paths: Sequence[bytes]) -> frozense
 
 def _write(path: Path, content: bytes, changed_at: int) -> None:
     """With the time of the original: git tells by it which files may have changed in the moment of writing."""
-    path.write_bytes(content)
+    write_private(path, content)
     os.utime(path, ns=(changed_at, changed_at))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from halocline.checkpoints.objects import write_private
 from halocline.policy.paths import IGNORE_FILES
 
 _CONFIG = """[core]
@@ -63,7 +64,7 @@ def lend(store: Path, objects: Path | None) -> None:
     if objects is None:
         place.unlink(missing_ok=True)
         return
-    place.parent.mkdir(exist_ok=True)
+    place.parent.mkdir(mode=0o700, exist_ok=True)
     _keep(place, f"{objects}\n")
 
 
@@ -116,7 +117,7 @@ def _keep(path: Path, text: str) -> bool:
     if path.exists() and path.read_bytes() == data:
         return False
     new = path.with_suffix(".new")
-    new.write_bytes(data)
+    write_private(new, data)
     new.replace(path)
     return True
 

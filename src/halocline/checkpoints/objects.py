@@ -3,7 +3,9 @@
 Each is whole or not there. Call with the store's lock in hand.
 """
 
+import os
 import zlib
+from functools import partial
 from hashlib import sha1
 from pathlib import Path
 
@@ -54,7 +56,20 @@ def place(store: Path, sha: str) -> Path:
     return store / "objects" / sha[:2] / sha[2:]
 
 
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file that nobody else can open."""
+    with open(path, "wb", opener=partial(os.open, mode=0o600)) as file:
+        file.write(data)
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder, and those above that are missing, which `mkdir` would leave to the umask."""
+    if not folder.exists():
+        _make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def _write(path: Path, aside: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside.write_bytes(data)
+    _make_private(path.parent)
+    write_private(aside, data)
     aside.replace(path)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from halocline.checkpoints import lock, upkeep
 from halocline.checkpoints.git import Git, Runner
+from halocline.checkpoints.objects import write_private
 from halocline.checkpoints.repository import JOURNAL
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
@@ -175,7 +176,7 @@ def _cut_history(path: Path) -> None:
     first = [(folder, _checkpoints(folder).numbers) for folder in refs.iterdir()] if refs.is_dir() else []
     cut = [(folder / str(numbers[0])).read_text() for folder, numbers in first if numbers and numbers[0] > 1]
     new = path / "shallow.new"
-    new.write_text("".join(cut))
+    write_private(new, "".join(cut).encode())
     new.replace(path / "shallow")
 
 

@@ -5,6 +5,7 @@ import codecs
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from io import FileIO
 from pathlib import Path
 
@@ -60,9 +61,9 @@ class Spool:
 
     def _opened(self) -> FileIO:
         if self._file is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = str(self._folder / f"output-{os.urandom(6).hex()}.txt")
-            self._file, self.path = FileIO(path, "xb"), path
+            self._file, self.path = FileIO(path, "xb", opener=partial(os.open, mode=0o600)), path
         return self._file
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Lock
 
@@ -119,10 +120,13 @@ def _held(folder: Path, kind: int) -> Iterator[bool]:
 
 def _write(path: Path, data: bytes) -> None:
     """Whole or not at all: a reader never sees part of a blob."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    for folder in (path.parent.parent, path.parent):
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     temporary = path.with_name(f"{os.urandom(6).hex()}.tmp")
     try:
-        temporary.write_bytes(data)
+        with open(temporary, "xb", opener=partial(os.open, mode=0o600)) as file:
+            file.write(data)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

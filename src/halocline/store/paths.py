@@ -1,6 +1,7 @@
 """Where Halocline keeps things. `HALOCLINE_HOME` moves all of it."""
 
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.obeyed import PROJECT_MCP
 from halocline.protocol.values import Value
 
+_OTHERS = 0o077
 PROJECT_RULES = ".halocline/policy.toml"
 """Where a project has rules."""
 OTHERS_MCP = (
@@ -35,6 +37,19 @@ def home_folder(env: Mapping[str, str]) -> Path:
     return Path(env.get("HALOCLINE_HOME") or Path.home() / ".halocline").expanduser().absolute()
 
 
+def _close_to_others(folder: Path) -> None:
+    """Make a home that was made beforehand its owner's alone, and with it all that is in it.
+
+    Not where it is more than Halocline's: somebody else's folder, a person's own, or one for everybody.
+    """
+    found = folder.stat()
+    is_ours = found.st_uid == os.geteuid() and not found.st_mode & stat.S_ISVTX and folder != Path.home()
+    if is_ours and found.st_mode & _OTHERS:
+        for path in (folder, *folder.iterdir()):
+            if not path.is_symlink():
+                path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
+
+
 class Home(Value, frozen=True):
     """The folder for everything that outlives a task; private to the user."""
 
@@ -50,6 +65,7 @@ class Home(Value, frozen=True):
             if not root.exists():
                 root.parent.mkdir(parents=True, exist_ok=True)
                 root.mkdir(exist_ok=True, mode=0o700)
+            _close_to_others(root)
             home.tasks.mkdir(exist_ok=True, mode=0o700)
         except OSError as error:
             raise UsageError(

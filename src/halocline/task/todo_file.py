@@ -6,6 +6,7 @@ or read; then the person's list wins, and the model is told.
 
 import os
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from halocline.protocol.checklist import from_markdown, to_markdown
@@ -62,6 +63,7 @@ class TodoFile:
         """A full disk costs the person this view of the list, not the task."""
         beside = self._path.with_suffix(".new")
         with suppress(OSError):
-            beside.write_text(f"{HEAD}\n\n{to_markdown(todos)}", encoding="utf-8")
+            with open(beside, "w", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
+                file.write(f"{HEAD}\n\n{to_markdown(todos)}")
             os.replace(beside, self._path)
             self._looked = self._look()

@@ -57,7 +57,7 @@ async def test_a_key_of_the_environment_is_in_no_recording(halo: Halo) -> None:
     await recorded(halo, {"call": [call("read_file", path="leak")]}, HI)
     text = (halo.folder / "task.rec").read_text()
     assert KEY not in text
-    assert "[redacted stored key]" in text
+    assert "[redacted stored key " in text
     assert (await halo.run("replay", "task.rec")).code == 0
 
 
