@@ -10,13 +10,8 @@ from io import FileIO
 from pathlib import Path
 
 from halocline.context.budget import gap
+from halocline.protocol.terminal_text import plain as plain
 
-_SEQUENCE = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
-    r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC and other strings: titles, links
-    r"|\x1b[ -/]*[0-~]"  # two-character sequences
-    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # every control character but tab, LF and CR
-)
 _REDRAWN = re.compile(rb"^[^\n]*\r(?=[^\r\n])", re.MULTILINE)
 _PARTIAL = re.compile(
     rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2}"  # UTF-8
@@ -26,14 +21,6 @@ _LONGEST_PARTIAL = 64
 _LONGEST_LINE = 1 << 16
 _PROGRESS = 4_096
 _PROGRESS_EVERY = 0.05
-
-
-def plain(text: str) -> str:
-    """What a terminal would have shown last: no control sequences, and of a line redrawn after CR its last state."""
-    text = _SEQUENCE.sub("", text)
-    if "\r" not in text:
-        return text
-    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
 
 
 class Spool:

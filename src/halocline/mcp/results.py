@@ -11,6 +11,7 @@ from halocline.context.budget import bounded
 from halocline.mcp.wording import plain
 from halocline.ports.blobs import Blobs
 from halocline.protocol.messages import Image, ResultPart, Text
+from halocline.protocol.terminal_text import plain as visible
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -78,4 +79,5 @@ def _data(encoded: str, media_type: str, what: str, blobs: Blobs) -> Iterator[Re
 
 
 def _text(text: str, blobs: Blobs) -> Text:
-    return Text(bounded(text, MOST, blobs.put))
+    """Without what a terminal would obey: no server has a terminal of ours to write on."""
+    return Text(bounded(visible(text), MOST, blobs.put))

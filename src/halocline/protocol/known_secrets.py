@@ -4,6 +4,7 @@ A value is also found in base64 (at each of the three offsets), percent-encoded,
 JSON, and broken over lines. Short values are never looked for: `test`, `none` or `x` are words, and everywhere.
 """
 
+import json
 import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
@@ -14,9 +15,9 @@ import msgspec
 
 from halocline.protocol.secret_values import SHORTEST
 
-_BREAK = r"(?:[\"']?[ \t]*\\?\r?\n(?:[ \t>|+\d]{0,12}[\"']?))?"
+_BREAK = r"(?:[\"']?[ \t]*\\?\r?\n(?:[ \t>|+:\d-]{0,12}[\"']?))?"
 """A line's end within a value: with the sign that continues a line, the number or sign that begins the next one."""
-_LINE_END = re.compile(r"[\"']?[ \t]*\\?\r?\n[ \t>|+\d]{0,12}[\"']?")
+_LINE_END = re.compile(r"[\"']?[ \t]*\\?\r?\n[ \t>|+:\d-]{0,12}[\"']?")
 Span = tuple[int, int]
 
 
@@ -60,7 +61,8 @@ def _written(value: str) -> Iterator[str]:
     yield data.hex().upper()
     for encode in (b64encode, urlsafe_b64encode):
         yield from _in_base64(data, encode)
-    yield msgspec.json.encode(value).decode()[1:-1] if value.isprintable() else repr(value)[1:-1]
+    yield msgspec.json.encode(value).decode()[1:-1]
+    yield json.dumps(value)[1:-1]
 
 
 def _in_base64(data: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:

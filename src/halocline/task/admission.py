@@ -13,6 +13,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Note, Text, ToolCall
+from halocline.protocol.terminal_text import plain
 from halocline.protocol.values import Value
 
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
@@ -112,7 +113,8 @@ def blotted(output: ToolOutput, run: Run, blot: Callable[[str], str]) -> ToolOut
     """What a tool found, without secrets. What a person said to it stays as they said it."""
     if run.tool.kind in _HEARS_A_PERSON:
         return output
-    content = tuple(replace(part, text=blot(part.text)) if isinstance(part, Text) else part for part in output.content)
+    read = blot if run.tool.kind is not ev.ToolKind.FETCH else lambda text: blot(plain(text))
+    content = tuple(replace(part, text=read(part.text)) if isinstance(part, Text) else part for part in output.content)
     return output if content == output.content else replace(output, content=content)
 
 

@@ -26,6 +26,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Message, Note, ResultPart, Text, ToolCall, ToolResult
 from halocline.protocol.rules import Verdict
 from halocline.protocol.state import State
+from halocline.protocol.terminal_text import plain
 from halocline.task.admission import (
     ALLOWED,
     Run,
@@ -364,7 +365,7 @@ class ToolCalls:
         *,
         ends_turn: bool = False,
     ) -> None:
-        (said,) = within((Text(self._machine.blot(text)),), CEILING, self._machine.blobs.put)
+        (said,) = within((Text(self._machine.blot(plain(text))),), CEILING, self._machine.blobs.put)
         result = ToolResult(call.id, (said, *notes, *self._remark(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
 
@@ -422,7 +423,7 @@ class ToolCalls:
         )
 
     def _progress(self, call: str, text: str) -> None:
-        self._emit(ev.ToolCallProgressed(call, self._machine.blot(text)))
+        self._emit(ev.ToolCallProgressed(call, self._machine.blot(plain(text))))
 
     def _notify(self, kind: str, message: str) -> None:
         """Somebody is waited for."""

@@ -1,0 +1,18 @@
+"""Text that was meant for a terminal, or pretends to be, without what a terminal would obey; pure."""
+
+import re
+
+_SEQUENCE = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
+    r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC and other strings: titles, links
+    r"|\x1b[ -/]*[0-~]"  # two-character sequences
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # every control character but tab, LF and CR
+)
+
+
+def plain(text: str) -> str:
+    """What a terminal would have shown last: no control sequences, and of a line redrawn after CR its last state."""
+    text = _SEQUENCE.sub("", text)
+    if "\r" not in text:
+        return text
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))

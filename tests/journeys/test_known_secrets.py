@@ -1,0 +1,127 @@
+"""What this machine's person keeps secret reaches neither the model nor the log, by whatever tool it is met."""
+
+import base64
+import json
+import os
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from halocline.controller.controller import TaskOptions
+from halocline.protocol import events as ev
+from halocline.protocol.messages import Text
+from halocline.protocol.secret import Secret
+from halocline.providers.scripted import Call, Turn
+from halocline.store.secrets import SecretStore
+
+SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
+YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)
+DONE = Turn(text="done")
+STORED = "vault-of-the-grey-heron"  # no form of a key, and words only
+VARIABLE = 'p"a\\ss/wörd+of 2026'  # what JSON and addresses write otherwise
+SERVERS = "token.of.the.server/7"
+SECRETS = (STORED, VARIABLE, SERVERS)
+
+WRITTEN = {
+    "plain": lambda secret: secret,
+    "in a sentence": lambda secret: f"it is {secret}, they say",
+    "json": lambda secret: json.dumps({"value": secret}),
+    "base64": lambda secret: base64.b64encode(secret.encode()).decode(),
+    "base64 with more": lambda secret: base64.b64encode(f"user:{secret}\n".encode()).decode(),
+    "base64 for addresses": lambda secret: base64.urlsafe_b64encode(f"xy{secret}z".encode()).decode(),
+    "percent": lambda secret: quote(secret, safe=""),
+    "hexadecimal": lambda secret: secret.encode().hex(),
+    "over two lines": lambda secret: f"{secret[:9]}\n{secret[9:]}",
+    "over two lines of a shell": lambda secret: f'X="{secret[:9]}\\\n{secret[9:]}"',
+    "indented": lambda secret: f"x: >\n  {secret[:9]}\n  {secret[9:]}",
+}
+
+
+@pytest.fixture
+def keeper(journey):
+    """A journey whose person keeps three secrets."""
+    journey.env = {"HOME": str(journey.workspace.parent / "person"), "PATH": os.environ["PATH"], "APP_SECRET": VARIABLE}
+    SecretStore(journey.home.credentials).put("exa", Secret(STORED))
+    entry = {"command": sys.executable, "args": [SERVER], "env": {"SERVER_TOKEN": SERVERS}}
+    journey.home.mcp.write_text(json.dumps({"mcpServers": {"test": entry}}))
+    return journey
+
+
+def shown(journey) -> str:
+    """All that the model and every reader of the log get, as it is and as JSON has it."""
+    log = journey.home.log(journey.task).read_text()
+    texts = [event.result.text for event in journey.of(ev.ToolCallEnded)]
+    return "\n".join([log, *texts])
+
+
+def assert_hidden(journey, *secrets: str) -> None:
+    text = shown(journey)
+    for secret in secrets:
+        for name, write in WRITTEN.items():
+            assert write(secret) not in text, (name, secret)
+    assert "[redacted stored key" in text
+
+
+CALLS = {
+    "read_file": Call("read_file", {"path": "notes"}, id="c1"),
+    "read_file of lines": Call("read_file", {"path": "notes", "start_line": 2, "end_line": 3}, id="c1"),
+    "search_files": Call("search_files", {"regex": "."}, id="c1"),
+    "cat": Call("execute_command", {"command": "cat notes"}, id="c1"),
+    "sed": Call("execute_command", {"command": "sed -n p notes >&2; false"}, id="c1"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("form", [form for form in WRITTEN if form not in ("over two lines of a shell", "indented")])
+async def test_a_secret_is_left_out_of_what_a_tool_shows(keeper, call: Call, form: str):
+    body = "\n".join(f"{WRITTEN[form](secret)}" for secret in SECRETS)
+    keeper.write("notes", f"first\n{body}\nlast\n" if "lines" not in call.arguments else body)
+    await keeper.run(Turn(calls=(call,)), DONE, options=YOLO)
+    text = shown(keeper)
+    assert not [secret for secret in SECRETS if WRITTEN[form](secret) in text]
+    assert "[redacted" in text
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+async def test_a_secret_is_left_out_of_what_is_piped_and_mentioned(keeper, form: str):
+    keeper.write("notes", "".join(f"{WRITTEN[form](secret)}\n\n" for secret in SECRETS))
+    await keeper.run(DONE, prompt="look at @notes", options=YOLO)
+    text = shown(keeper)
+    assert not [secret for secret in SECRETS if WRITTEN[form](secret) in text]
+
+
+async def test_a_secret_is_left_out_of_what_a_server_says(keeper):
+    await keeper.run(Turn(calls=(Call("test__look", {}, id="c1"),)), DONE, options=YOLO)
+    assert keeper.ends == [("c1", "completed")]
+    assert_hidden(keeper, SERVERS)
+
+
+async def test_a_server_writes_on_nobodys_terminal(keeper):
+    sent = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\x1b[0m\x9b1mbold\x00\x08 and\ttabs\nlines"
+    await keeper.run(Turn(calls=(Call("test__echo", {"text": sent}, id="c1"),)), DONE, options=YOLO)
+    assert keeper.results == ["redbold and\ttabs\nlines"] or keeper.results == ["red1mbold and\ttabs\nlines"]
+
+
+async def test_what_a_person_types_is_kept_out_when_it_is_a_stored_key(keeper):
+    await keeper.run(DONE, prompt=f"my key is {STORED}", options=YOLO)
+    assert_hidden(keeper, STORED)
+    (first,) = keeper.of(ev.TurnStarted)
+    assert isinstance(first.content[0], Text)
+    assert first.content[0].text.startswith("my key is [redacted stored key")
+
+
+async def test_an_edit_keeps_what_a_mark_stands_for(keeper):
+    keeper.write("conf.py", f'KEY = "{STORED}"\nURL = "https://me:hunter2secret@example.org"\nx = 1\n')
+    read = Turn(calls=(Call("read_file", {"path": "conf.py"}, id="c1"),))
+    await keeper.run(read, DONE, options=YOLO)
+    lines = [line.partition(" | ")[2] for line in keeper.results[0].splitlines()[:3]]
+    assert "redacted stored key" in lines[0]
+    assert "redacted password" in lines[1]
+    blocks = f"------- SEARCH\n{lines[0]}\n{lines[1]}\n=======\n{lines[1]}\n{lines[0]}  # kept\n+++++++ REPLACE"
+    edit = Turn(calls=(Call("replace_in_file", {"path": "conf.py", "diff": blocks}, id="c2"),))
+    await keeper.run(read, DONE, edit, DONE, resume=keeper.task, options=YOLO)
+    expected = f'URL = "https://me:hunter2secret@example.org"\nKEY = "{STORED}"  # kept\nx = 1\n'
+    assert (keeper.workspace / "conf.py").read_text() == expected
+    assert_hidden(keeper, STORED)
