@@ -93,7 +93,7 @@ def _body(lines: list[Numbered]) -> list[Numbered]:
     begin = marks.index(_BEGIN) if _BEGIN in marks else None
     end = len(marks) - 1 - marks[::-1].index(_END) if _END in marks else None
     match begin, end:
-        case None, None:
+        case None, None if not any(_BEGIN in text for text in marks):
             return _unwrapped(lines)
         case int(), int() if begin < end:
             before, after = lines[:begin], lines[end + 1 :]

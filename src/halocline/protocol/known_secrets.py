@@ -18,6 +18,8 @@ from halocline.protocol.secret_values import SHORTEST
 _BREAK = r"(?:[\"']?[ \t]*\\?\r?\n(?:[ \t>|+:\d-]{0,12}[\"']?))?"
 """A line's end within a value: with the sign that continues a line, the number or sign that begins the next one."""
 _LINE_END = re.compile(r"[\"']?[ \t]*\\?\r?\n[ \t>|+:\d-]{0,12}[\"']?")
+_END = 2
+"""Characters at either end of a value that are looked for first, where a line may end within it."""
 Span = tuple[int, int]
 
 
@@ -40,8 +42,9 @@ class KnownSecrets:
 
     def _broken(self, text: str) -> Iterator[Span]:
         """Those with a line's end within."""
-        joined = _LINE_END.sub("", text)
-        for form in self._forms:
+        suspects = [form for form in self._forms if form[:_END] in text and form[-_END:] in text]
+        joined = _LINE_END.sub("", text) if suspects else ""
+        for form in suspects:
             if form in joined:
                 pattern = _BREAK.join(map(re.escape, form))
                 yield from (found.span() for found in re.finditer(pattern, text))

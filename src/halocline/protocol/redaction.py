@@ -11,6 +11,7 @@ from binascii import Error
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 
 import msgspec
 
@@ -144,7 +145,7 @@ def redacted(text: str) -> str:
 
 def may_hold_keys(text: str) -> bool:
     """Whether it is worth looking for keys: fast, and true of every text that holds one."""
-    return bool(_possible(text))
+    return any(True for _ in _possible(text, text.lower())) or bool(_RUN.search(text))
 
 
 def redacted_event(event: DurableEvent) -> DurableEvent:
@@ -193,40 +194,68 @@ def _merged(found: Iterable[Found]) -> Iterator[Found]:
 
 
 def _by_form(text: str) -> Iterator[Found]:
-    if names := _possible(text):
-        for found in _pattern(names).finditer(text):
-            yield *found.span(), (found.lastgroup or "").replace("_", "-")
-
-
-def _possible(text: str) -> tuple[str, ...]:
-    """The forms that a text may have."""
     lower = text.lower()
-    runs = "\n".join(_RUN.findall(text))  # much shorter than the text, and marks are many
-    tokens = [name for name, mark in _MARKS if mark in (runs if _RUN.match(f"{mark:_<14}") else text)]
-    shapes = [name for name, rows in SHAPES.items() if any(mark in lower for mark, _ in rows)]
-    return tuple(dict.fromkeys((*shapes, *tokens)))
+    is_same = len(lower) == len(text)  # a few letters grow when they are made small
+    for row in _possible(text, lower):
+        if row.is_found_by_mark and (row.is_token or is_same):
+            yield from _at_marks(row, text, text if row.is_token else lower)
+        else:
+            yield from ((*found.span(), row.name) for found in row.pattern.finditer(text))
+
+
+def _at_marks(row: "_Row", text: str, marks: str) -> Iterator[Found]:
+    """Much faster than a search: marks are rare."""
+    at = marks.find(row.mark)
+    while at >= 0:
+        found = row.pattern.match(text, at if row.is_token else at + len(row.mark))
+        if found:
+            yield *found.span(), row.name
+        at = marks.find(row.mark, found.end() if found else at + 1)
+
+
+def _possible(text: str, lower: str) -> Iterator["_Row"]:
+    """The forms that a text may have."""
+    runs = "\n".join(_RUN.findall(text))  # much shorter than the text, and tokens are many
+    yield from (row for row in _rows() if row.mark in (runs if row.is_run else text if row.is_token else lower))
+
+
+class _Row(NamedTuple):
+    """One form. `is_run`: its mark is part of a run of letters, digits, `_` and `-`."""
+
+    name: str
+    mark: str
+    pattern: re.Pattern[str]
+    is_token: bool
+    is_run: bool
+    is_found_by_mark: bool
+
+
+@lru_cache(1)
+def _rows() -> tuple[_Row, ...]:
+    """All forms, made when they are first needed."""
+    return (*_shapes(), *_tokens())
+
+
+def _tokens() -> Iterator[_Row]:
+    for name, patterns in TOKENS.items():
+        for pattern in patterns:
+            mark = _mark_of(pattern)
+            alone = re.compile(rf"(?<![A-Za-z0-9_-]){pattern}(?![A-Za-z0-9])")
+            yield _Row(name, mark, alone, True, bool(_RUN.match(f"{mark:_<14}")), True)
+
+
+def _shapes() -> Iterator[_Row]:
+    for name, rows in SHAPES.items():
+        for mark, pattern in rows:
+            behind = pattern.startswith(("(?<=", "(?i:(?<="))
+            yield _Row(name, mark, re.compile(pattern, re.DOTALL), False, False, behind)
 
 
 def _mark_of(pattern: str) -> str:
-    """What every text begins with that fits the pattern; empty when it begins with a choice."""
-    found = re.match(r"(?:[^\\\[({.*+?|$^]|\\\.)*", pattern)
-    return found[0].replace("\\", "") if found else ""
-
-
-_MARKS = [(name, _mark_of(pattern)) for name, patterns in TOKENS.items() for pattern in patterns]
-
-
-@lru_cache(64)
-def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """These forms as one, made when they are first needed."""
-    groups = [f"(?P<{name.replace('-', '_')}>{'|'.join(_patterns(name))})" for name in names]
-    return re.compile("|".join(groups), re.DOTALL)
-
-
-def _patterns(name: str) -> Iterator[str]:
-    yield from (pattern for _, pattern in SHAPES.get(name, ()))
-    if tokens := TOKENS.get(name):
-        yield rf"(?<![A-Za-z0-9_-])(?:{'|'.join(tokens)})(?![A-Za-z0-9])"
+    """What every text begins with that fits the pattern."""
+    found = re.match(r"(?:[^\\[({.*+?|$^]|\\\.)*", pattern)
+    assert found is not None
+    return found[0].replace("\\", "")
 
 
 def _plain(coded: str) -> str:

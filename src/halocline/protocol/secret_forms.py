@@ -151,7 +151,7 @@ SHAPES: Mapping[str, tuple[tuple[str, str], ...]] = {
             rf"{_BEGIN}(?:\s|\\[nr])(?:(?:[^-]|-(?!-)){{1,20000}}-----END [A-Z0-9 ]{{0,50}}-----|{_BODY})",
         ),
         ("private key", rf"(?:[A-Za-z0-9+/=]{{4,80}}\s{{1,20}}){{1,200}}{_BEGIN.replace('BEGIN', 'END')}"),
-        ("private-lines:", r"(?<=Private-Lines: )\d{1,3}\s{1,3}(?:[A-Za-z0-9+/=]{16,80}\s{1,20}){1,200}"),
+        ("private-lines: ", r"(?<=Private-Lines: )\d{1,3}\s{1,3}(?:[A-Za-z0-9+/=]{16,80}\s{1,20}){1,200}"),
         (
             "ls0tls1crudjti",
             r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{0,40}(?:UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW)[A-Za-z0-9+/=]{20,20000}",

@@ -12,23 +12,18 @@ from math import log2
 Span = tuple[int, int]
 
 _NAMES = (
-    *("password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key"),
-    *("access-key", "accesskey", "private_key", "privatekey", "signing_key", "encryption_key", "encryption-key"),
-    *("master_key", "masterkey", "account_key", "accountkey", "auth_key", "authkey", "license_key", "service_key"),
-    *("secret_key", "storage_key", "shared_key", "app_key", "auth", "credential", "key-data", "_pat", "_jwt", "dsn"),
-    *(
-        "session_key",
-        "cookie_key",
-        "db_pass",
-        "_pass",
-        "webhook_url",
-        "_pw",
-        "client_key",
-        "deploy_key",
-        "encryptionkey",
-    ),
+    *("password", "passwd", "passphrase", "pwd", "secret", "token", "auth", "credential", "dsn", "webhook_url"),
+    *("_pass", "_pw", "_pat", "_jwt"),
 )
-_NAMED = re.compile("|".join(map(re.escape, sorted(_NAMES, key=len, reverse=True))))
+_KEYS = tuple(
+    f"{kind}{sign}"
+    for kind in (
+        *("api", "access", "private", "signing", "encryption", "master", "account", "auth", "license", "service"),
+        *("secret", "storage", "shared", "app", "session", "cookie", "client", "deploy"),
+    )
+    for sign in ("", "_", "-")
+)
+"""What stands before `key` where the key is a secret."""
 _VALUE = re.compile(
     r"(?:s|(?:[_-]?(?:key|value|base|string|live|test|prod|production|dev|staging|main|default|old|new|\d{1,2})){1,2})?"
     r"(?:\\?[\"'])?\]?"
@@ -36,14 +31,14 @@ _VALUE = re.compile(
     r"(?:\\?[\"']?(?i:bearer|basic|token|apikey)[ ]+)?"
     r"(?:\\?\"(?P<double>[^\"\\\s]{8,4000})\\?\"|'(?P<single>[^'\s]{8,4000})'|(?P<raw>[^\s\"'`,;(){}\[\]<>\\|]{8,4000}+)(?![(\[{]))",
 )
-_BEFORE = re.compile(r"[\w.-]{1,40}\Z")
+_BEFORE = re.compile(r"arn:[\w:-]{1,70}\Z|[\w.-]{1,40}\Z")
 _ELSE = re.compile(
     r"(?i)public|next|page|continuation|cancel|sync|cursor|eos|bos|pad|unk|mask|special|cls|sep|max|min|num|count|limit"
     r"|author|no_|total|input|output|csrf_cookie_name|css|design"
 )
 """Names of which only a part sounds like a secret."""
 _REFERENCE = re.compile(
-    r"[$@%<{(&*]|~?\.{0,2}/|[a-z][a-z0-9+.-]{1,20}:/|(?:process|os|env|self|this|config|settings|secrets?|vars?|data|local"
+    r"[$@%<{(&*^\[]|~?\.{0,2}/|[a-z][a-z0-9+.-]{1,20}:/|(?:process|os|env|self|this|config|settings|secrets?|vars?|data|local"
     r"|module|args|options|params|request|req|ctx|state|props)\b[.\[]|\[redacted|ENC\[|vault:|sha\d{1,3}[-:]|arn:",
 )
 _EXAMPLE = re.compile(
@@ -51,9 +46,10 @@ _EXAMPLE = re.compile(
 )
 _WORDS = re.compile(r"[A-Za-z]*(?:[ _.:/+@#-]+[A-Za-z]*)*\d{0,2}[!?.:]?")
 _CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)\w+)+[!?]?|[A-Za-z_]+[a-z]\d{0,3}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+"""As a token, the number of a request; keys of services have this form as well."""
 _NUMBER = re.compile(r"[\d.,:_+\-/TZ ]+(?:ms|s|m|h|d|px|em|rem|%|MB|GB|KB)?")
-_PASSWORD = frozenset({"password", "passwd", "passphrase", "pwd", "secret", "db_pass", "_pass", "_pw"})
-_ENV = re.compile(r"(?m)(?:^|[\s\"'])(?:export |set |ENV |ARG |-e |--env |setx )?\s{0,8}[\w.-]{0,60}\Z")
+_PASSWORD = frozenset({"password", "passwd", "passphrase", "pwd", "secret", "_pass", "_pw"})
 
 
 def named_secrets(text: str) -> Iterator[Span]:
@@ -61,22 +57,40 @@ def named_secrets(text: str) -> Iterator[Span]:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters grow when they are made small
         lower = "".join(letter.lower() if letter.isascii() else letter for letter in text)
-    for name in _NAMED.finditer(lower):
-        value = _VALUE.match(text, name.end())
+    for start, name in _names(lower):
+        value = _VALUE.match(text, start + len(name))
         if value is None or value.lastgroup is None:
             continue
         group = value.lastgroup
-        before = _BEFORE.search(text, max(0, name.start() - 40), name.start())
-        if _is_secret(value[group], name[0], before[0] if before else "", group):
+        before = _BEFORE.search(text, max(0, start - 80), start)
+        if _is_secret(value[group], name, before[0] if before else "", group):
             yield value.span(group)
 
 
+def _names(lower: str) -> Iterator[tuple[int, str]]:
+    """Where such names end: each with its start, in no order."""
+    for name in _NAMES:
+        at = lower.find(name)
+        while at >= 0:
+            if name[0] != "_" or not lower[at + len(name) : at + len(name) + 1].isalpha():
+                yield at, name
+            at = lower.find(name, at + len(name))
+    for name in ("key", "key-data"):
+        at = lower.find(name)
+        while at >= 0:
+            if name == "key-data" or lower.endswith(_KEYS, max(0, at - 12), at):
+                yield at, name
+            at = lower.find(name, at + len(name))
+
+
 def _is_secret(value: str, name: str, before: str, group: str) -> bool:
-    if _ELSE.search(before[-14:]) or (name == "auth" and before[-1:].isalpha()):
+    if before.startswith("arn:") or _ELSE.search(before[-14:]) or (name == "auth" and before[-1:].isalpha()):
+        return False
+    if name == "token" and _UUID.fullmatch(value):
         return False
     if group == "raw":
         value = value.rstrip(".:!?")
-        if _CODE.fullmatch(value) or len(value) < 8:
+        if len(value) < 8 or (_CODE.fullmatch(value) and not is_random(value)):
             return False
     return looks_secret(value, is_password=name in _PASSWORD and group != "raw")
 

@@ -3,6 +3,7 @@
 What must stay true: a text is left out as already read only when the very same text stands in what the model reads.
 """
 
+from collections.abc import Callable, Sequence
 from os.path import normpath
 from pathlib import PurePath
 from typing import Annotated
@@ -32,6 +33,8 @@ from halocline.tools.places import existing, explained, shown
 from halocline.tools.schema import schema_of
 
 LARGEST_FILE = 20_000_000
+_NEAR = 400
+"""Lines around those that are read in which a secret may begin or end that reaches into them."""
 WORTH_LEAVING_OUT = 1_000
 """Characters from which on a repeated text is replaced by a note."""
 ALREADY_READ = "[unchanged: you were given this same text above. Ask once more to have it repeated.]"
@@ -127,8 +130,7 @@ async def _not_text(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
 
 
 def _windowed(file: TextFile, input: Input, ctx: ToolContext, what: str = "") -> ToolOutput:
-    shown_file = file.with_view(ctx.blot(file.view))  # before it is cut: a key may have many lines
-    text = _window(shown_file, input.start_line, input.end_line, what)
+    text = _window(file, input.start_line, input.end_line, what, ctx.blot)
     return ToolOutput.of(ALREADY_READ if _is_known(text, input.path, ctx.messages) else text)
 
 
@@ -172,15 +174,26 @@ def _reads(call: ToolCall, path: str) -> bool:
     return call.name == "read_file" and call.arguments.get("path") == path
 
 
-def _window(file: TextFile, start: int | None, end: int | None, what: str = "") -> str:
+def _window(
+    file: TextFile, start: int | None, end: int | None, what: str = "", blot: Callable[[str], str] = str
+) -> str:
     """The lines asked for, labelled, then where they stand in the file."""
     lines = lines_of(file.view)
     if not lines:
         return "[the file is empty]"
     first, last = _bounds(start, end, len(lines))
-    shown_lines = fitting(lines[first - 1 : last], _budget(end), numbered_from=first).lines
+    budget = _budget(end)
+    wanted = _blotted(lines, first - 1, min(last, first - 1 + (budget.lines or last)), blot)
+    shown_lines = fitting(wanted, budget, numbered_from=first).lines
     last = first + len(shown_lines) - 1
     return "\n".join([*shown_lines, f"[{_footer(first, last, len(lines))}{what}{_encoding(file)}]"])
+
+
+def _blotted(lines: Sequence[str], first: int, last: int, blot: Callable[[str], str]) -> list[str]:
+    """These lines without secrets, which may have many lines and begin before the first or end behind the last."""
+    begin, end = max(0, first - _NEAR), last + _NEAR
+    near = blot("\n".join(lines[begin:end])).split("\n")
+    return near[first - begin : last - begin]
 
 
 def _budget(end: int | None) -> Budget:
