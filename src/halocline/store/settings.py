@@ -212,8 +212,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     hide_keys: Annotated[
         bool,
         Says(
-            description="Leave keys, tokens and passwords in URLs out of what commands and hooks print, before the "
-            "model and the log have it."
+            description="Leave secrets out of what tools, servers and hooks say, before the model and the log have it."
         ),
     ] = True
     syntax_errors: Annotated[
