@@ -147,9 +147,7 @@ def test_added_lines_without_context_go_below_their_header_or_to_the_end_of_the_
     assert patched("", "@@\n+new\n") == "new\n"
 
 
-def test_added_lines_without_any_place_are_refused():
-    with pytest.raises(UnplacedEdits, match="only for an empty or new file"):
-        patched(FLAT, "@@\n+new\n")
+def test_added_lines_whose_header_fits_two_places_are_refused():
     with pytest.raises(UnplacedEdits, match="fit 2 places"):
         patched(FLAT + "# Two\n", "@@ # Two\n+new\n")
 
@@ -165,3 +163,21 @@ def test_hunks_may_share_lines_that_neither_changes():
 def test_a_hunk_never_matches_a_part_of_a_line():
     with pytest.raises(UnplacedEdits, match="line 1 holds its search text only as a part"):
         patched("value = 10\n", "@@\n-value = 1\n+value = 2\n")
+
+
+def test_a_file_that_is_only_moved_may_have_a_hunk_that_changes_nothing():
+    (section,) = parse("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n x\n*** End Patch")
+    assert (section.path, section.move_to) == ("a", "b")
+    assert apply(TextFile("w\nx\n"), section.edits)[0].text == "w\nx\n"
+    with pytest.raises(UnplacedEdits):
+        apply(TextFile("w\ny\n"), section.edits)
+
+
+def test_lines_that_come_and_no_line_to_go_by_are_put_at_the_end():
+    (section,) = parse("*** Begin Patch\n*** Update File: a\n@@\n+y\n+z\n*** End Patch")
+    assert apply(TextFile("w\nx\n"), section.edits)[0].text == "w\nx\ny\nz\n"
+
+
+def test_the_first_line_of_the_first_file_may_be_indented():
+    (section,) = parse("*** Begin Patch\n  *** Update File: a\n@@\n-x\n+y\n*** End Patch")
+    assert section.path == "a"

@@ -123,7 +123,9 @@ def _unwrapped(lines: list[Numbered]) -> list[Numbered]:
 
 
 def _parts(body: list[Numbered]) -> Iterator[tuple[Numbered, list[Numbered]]]:
-    """Each file's first line, and the lines that belong to it."""
+    """Each file's first line, and the lines that belong to it. Only the very first one may have blanks before it."""
+    first = next((at for at, (_, text) in enumerate(body) if text.strip()), 0)
+    body = [(at, text.strip() if number == first else text) for number, (at, text) in enumerate(body)]
     begins = [i for i, (_, text) in enumerate(body) if SECTION.fullmatch(text)]
     stray = next(((at, text) for at, text in body[: begins[0] if begins else None] if text.strip()), None)
     if stray:
@@ -158,23 +160,26 @@ def _update(path: str, lines: list[Numbered]) -> Section:
     if lines and (moved := _MOVE.fullmatch(lines[0][1])):
         move_to, lines = moved[1], lines[1:]
     numbers = count(1)
-    edits = tuple(replace(hunk, number=next(numbers)) for hunk in hunks(lines))
+    edits = tuple(replace(hunk, number=next(numbers)) for hunk in hunks(lines, only_moves=bool(move_to)))
     if not edits and not move_to:
         raise MalformedPatch(f"The section for {path} changes nothing.")
     return Section(Action.UPDATE, path, "" if move_to == path else move_to, edits=edits)
 
 
-def hunks(lines: Sequence[Numbered]) -> Iterator[Edit]:
-    """The hunks of one file, all with the number 1. Headers that follow each other lead to one place."""
+def hunks(lines: Sequence[Numbered], *, only_moves: bool = False) -> Iterator[Edit]:
+    """The hunks of one file, all with the number 1. Headers that follow each other lead to one place.
+
+    A file that `only_moves` may have hunks that change nothing: Codex's grammar asks for one where a file is renamed.
+    """
     headers: list[str] = []
     body: list[Numbered] = []
     for number, text in lines:
         if text.rstrip() == _EOF:
-            yield _hunk(headers, body, at_end=True)
+            yield _hunk(headers, body, only_moves, at_end=True)
             headers, body = [], []
         elif found := _HEADER.fullmatch(text):
             if body and any(line for _, line in body):
-                yield _hunk(headers, body)
+                yield _hunk(headers, body, only_moves)
                 headers = []
             body = []
             header = found[1].removeprefix(" ").rstrip().removesuffix("@@").rstrip()
@@ -184,19 +189,20 @@ def hunks(lines: Sequence[Numbered]) -> Iterator[Edit]:
         else:
             raise MalformedPatch(f"Line {number} of the patch begins with neither space, `-` nor `+`: {text[:80]!r}.")
     if any(line for _, line in body):
-        yield _hunk(headers, body)
+        yield _hunk(headers, body, only_moves)
     elif headers:
         raise MalformedPatch(f"The patch ends after `@@ {headers[-1]}`, with no line that changes.")
 
 
-def _hunk(headers: list[str], body: list[Numbered], *, at_end: bool = False) -> Edit:
+def _hunk(headers: list[str], body: list[Numbered], only_moves: bool, *, at_end: bool = False) -> Edit:
+    """One hunk. Lines that come, with none to go by and no header, belong at the file's end."""
     lines = [text for _, text in _without_blank_end(body) if not text.startswith("\\")]
     search = tuple(line[1:] for line in lines if not line.startswith("+"))
     replacement = tuple(line[1:] for line in lines if not line.startswith("-"))
-    if search == replacement:
+    if search == replacement and not only_moves:
         where = f"Line {body[0][0]}" if body else _EOF
         raise MalformedPatch(f"The hunk at {where} of the patch changes nothing: it has no `-` and no `+` line.")
-    return Edit(1, search, replacement, "hunk", Grain.LINES, tuple(headers), at_end)
+    return Edit(1, search, replacement, "hunk", Grain.LINES, tuple(headers), at_end or not (search or headers))
 
 
 def _without_blank_end(lines: list[Numbered]) -> list[Numbered]:
