@@ -229,7 +229,7 @@ ORDINARY = {
     "docker image": f"FROM node@sha256:{some(64, HEX)}",
     "picture": f'<img src="data:image/png;base64,{some(2000)}">',
     "font": f"src: url(data:font/woff2;base64,{some(4000)})",
-    "map": f"//# sourceMappingURL=data:application/json;base64,{base64.b64encode(b'{"version": 3}' * 9).decode()}",
+    "map": "//# sourceMappingURL=data:application/json;base64," + base64.b64encode(b'{"version": 3}' * 9).decode(),
     "getenv": 'api_key = os.environ["OPENAI_API_KEY"]\ntoken = getenv("GITHUB_TOKEN1234")',
     "reference": "password: ${{ secrets.DB_PASSWORD_2 }}\nAPI_KEY=${API_KEY_V2}\ntoken: {{ .Values.token2 }}",
     "call": "token = create_token_v2(user1)\npassword = hash_password2(raw)\nsecret=config.get('secret2')",

@@ -122,7 +122,7 @@ class Git(Value, frozen=True):
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=() if self.lock is None else (self.lock,),
-                umask=0o077 if self.is_ours else -1,
+                umask=0o077,
                 # Ctrl-C on the terminal is meant for us, not for git.
                 process_group=0,
             )
