@@ -74,7 +74,7 @@ async def test_what_is_typed_into_a_form_counts_although_its_own_button_was_not_
     card = screen.page.locator(".card.asks")
     await card.get_by_role("button", name="Comment").nth(0).click()
     await card.locator(".words textarea").fill("Why a half?")
-    await card.get_by_role("button", name="Edit").nth(1).click()
+    await card.get_by_role("button", name="Edit", exact=True).nth(1).click()
     field = card.locator(".words textarea")
     await field.fill((await field.input_value()).replace("fifty", "half a hundred").replace("thirty", "three tens"))
     await screen.page.locator(".dock .primary:enabled").click()
