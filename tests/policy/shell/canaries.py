@@ -96,14 +96,14 @@ class Scratch:
         posture = Posture(self.workspace, self.state, where, mode, book=book, facts=self._facts)
         return decide(Summary(line, ToolKind.EXECUTE, command=line), posture)
 
-    def leaks(self, forms: Sequence[str]) -> list[Leak]:
-        """Run each form, many to a process, and name those that leak."""
+    def leaks(self, forms: Sequence[str], *, may_change: bool = False) -> list[Leak]:
+        """Run each form, many to a process, and name those that leak, or change a file where they may not."""
         found: list[Leak] = []
         for at in range(0, len(forms), _BATCH):
-            found += self._leaks_of(forms[at : at + _BATCH])
+            found += self._leaks_of(forms[at : at + _BATCH], may_change=may_change)
         return found
 
-    def _leaks_of(self, forms: Sequence[str]) -> list[Leak]:
+    def _leaks_of(self, forms: Sequence[str], *, may_change: bool) -> list[Leak]:
         before = self._held()
         with _Watch([self.outside / "o.txt", self.home / ".ssh" / "id_rsa", self.state / "credentials"]) as watch:
             printed = self.run(forms)
@@ -116,14 +116,17 @@ class Scratch:
             for form, text in zip(forms, printed, strict=False)
             if OUTSIDE.encode() in text or SECRET.encode() in text
         ]
-        if len(forms) > 1 and (opened or copied or self._held() != before or len(printed) < len(forms)):
+        changed = not may_change and self._held() != before
+        if len(forms) > 1 and (opened or copied or changed or len(printed) < len(forms)):
             half = len(forms) // 2
-            return self._leaks_of(forms[:half]) + self._leaks_of(forms[half:])
+            return [
+                leak for some in (forms[:half], forms[half:]) for leak in self._leaks_of(some, may_change=may_change)
+            ]
         if copied:
             return [*leaks, Leak(forms[0], "copied a secret")]
         if opened:
             return [*leaks, Leak(forms[0], "opened a file outside")]
-        return leaks if self._held() == before else [*leaks, Leak(forms[0], "changed a file")]
+        return [*leaks, Leak(forms[0], "changed a file")] if changed else leaks
 
     def run(self, forms: Iterable[str]) -> list[bytes]:
         """What each form prints, errors too."""
