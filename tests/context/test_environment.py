@@ -1,3 +1,4 @@
+import os
 import subprocess
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -158,3 +159,14 @@ def test_the_branch_of_a_further_work_tree_is_known(tmp_path):
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "a"], check=True)
     subprocess.run([*git, "worktree", "add", "-q", "-b", "feature", beside], check=True)
     assert "Git branch: feature" in environment(State(), beside, NOW).text
+
+
+def test_a_head_that_is_none_names_no_branch(tmp_path):
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    head = tmp_path / "project" / ".git" / "HEAD"
+    (tmp_path / "key").write_text("a secret\n")
+    head.symlink_to(tmp_path / "key")
+    assert "secret" not in environment(State(), tmp_path / "project", NOW).text
+    head.unlink()
+    os.mkfifo(head)
+    assert "Git branch" not in environment(State(), tmp_path / "project", NOW).text

@@ -5,6 +5,7 @@ the same; what was said before is looked up in the conversation, so that what th
 """
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -161,15 +162,21 @@ def _project(workspace: Path, *, compact: bool) -> Iterator[str]:
     yield from names
 
 
+_HEAD = re.compile(r"ref: refs/heads/(\S{1,250})|[0-9a-f]{40,64}")
+
+
 def _branch(workspace: Path) -> str:
     folder = workspace / ".git"
     try:
         if folder.is_file():  # a work tree beside the first one
             folder = workspace / folder.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        if not (folder / "HEAD").is_file():  # a pipe would wait for a writer
+            return ""
         head = (folder / "HEAD").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
-    return _one_line(head.removeprefix("ref: refs/heads/"))[:80]
+    named = _HEAD.fullmatch(head)  # what is no head may be a link to any file
+    return (named[1] or head)[:80] if named else ""
 
 
 def _one_line(text: str) -> str:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from halocline.context.job_notes import begun_anew
 from halocline.context.pause import taken_up_after
+from halocline.hosts.opening import opened, read_from, require_regular
 from halocline.ports.blobs import reference
 from halocline.protocol.events import (
     CallStatus,
@@ -125,7 +126,9 @@ def _standing(path: str, written: Collection[str], state: State) -> str:
     if path in written:
         return "was written by this call"
     try:
-        data = Path(state.workspace, path).read_bytes()
+        with opened(Path(state.workspace, path)) as (fd, place, found):
+            require_regular(found, place)
+            data = read_from(fd, found.st_size)
     except OSError:
         return "is not there"
     if path not in state.known:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from halocline.hosts.child_environment import without_secrets
+from halocline.hosts.opening import opened, read_from, require_regular
 from halocline.ports.diagnostics import EditedText, Problem
 
 if TYPE_CHECKING:
@@ -235,7 +236,8 @@ def _text_of(path: Path) -> str | None:
     """The text of a file as edits see it; None when it is none, or too long."""
     from halocline.edits.text import BinaryContent, decode
 
-    with suppress(OSError, BinaryContent):
-        if path.is_file() and path.stat().st_size <= LARGEST:
-            return decode(path.read_bytes()).text
+    with suppress(OSError, BinaryContent), opened(path) as (fd, _, found):
+        require_regular(found, path)
+        if found.st_size <= LARGEST:
+            return decode(read_from(fd, LARGEST)).text
     return None

@@ -1,0 +1,69 @@
+"""Files are read through one opener, which follows no link and waits for no pipe; whoever reads otherwise says why."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src" / "halocline"
+ROOMS = ("tools", "controller", "task", "hosts", "mcp", "context")
+READERS = {"read_bytes", "read_text", "scandir", "listdir", "iterdir", "glob", "rglob", "walk"}
+
+OWN = "files of Halocline's own home or package, or of the system"
+PERSON = "a file that the person names at a prompt of their own, or lists in a page of theirs"
+STEERS = "files that steer Halocline, read for instructions; trust and the gate of instructions decide on them"
+REASONS = {
+    "hosts/opening.py": "the opener",
+    "hosts/files.py": "lists what the opener opened; tidies up what it wrote itself",
+    "hosts/target.py": "writes below folders that the opener opened",
+    "hosts/shell_facts.py": "fingerprints and settings for the judge; nothing of them is given to the model",
+    **dict.fromkeys(
+        ("hosts/browser_trust.py", "hosts/transaction.py", "hosts/hooks.py", "hosts/keeper.py", "hosts/readiness.py"),
+        OWN,
+    ),
+    **dict.fromkeys(("hosts/ancestry.py", "hosts/language_servers/finding.py"), OWN),
+    **dict.fromkeys(
+        (f"hosts/sandbox/{name}.py" for name in ("ground", "landlock", "probe", "sandbox", "self_test", "ways")),
+        "what the sandbox stands on; names and kernel facts, no content",
+    ),
+    **dict.fromkeys((f"mcp/{name}.py" for name in ("bundles", "cache", "pins", "registry", "server_log")), OWN),
+    **dict.fromkeys((f"task/{name}.py" for name in ("lock", "log", "todo_file")), OWN),
+    **dict.fromkeys(
+        (
+            f"controller/{name}.py"
+            for name in ("blotting", "doctor", "door", "forks", "import_desk", "storage", "sweeping")
+        ),
+        OWN,
+    ),
+    **dict.fromkeys((f"controller/{name}.py" for name in ("composing", "folders", "output_schema")), PERSON),
+    "controller/rules_desk.py": STEERS,
+    **dict.fromkeys((f"context/{name}.py" for name in ("answer_form", "compaction", "instructions")), OWN),
+    **dict.fromkeys((f"context/{name}.py" for name in ("system_prompt", "tool_requests")), OWN),
+    "context/environment.py": "names of the workspace's files, and the branch",
+    **dict.fromkeys((f"context/{name}.py" for name in ("agents", "instruction_files", "memory", "skills")), STEERS),
+    "context/word_files.py": STEERS,
+    "tools/load_mcp_documentation.py": OWN,
+}
+
+
+def test_whoever_reads_files_past_the_opener_says_why():
+    found = {path.relative_to(SOURCE).as_posix() for room in ROOMS for path in (SOURCE / room).rglob("*.py")}
+    assert {name for name in found if reads(SOURCE / name)} == set(REASONS)
+
+
+def reads(path: Path) -> bool:
+    return any(_opens(call.func) for call in calls(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def calls(tree: ast.Module) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _opens(function: ast.expr) -> bool:
+    match function:
+        case ast.Name(id="open"):
+            return True
+        case ast.Attribute(value=ast.Name(id="os" | "io"), attr="open"):
+            return True
+        case ast.Attribute(attr=name):
+            return name in READERS
+    return False
