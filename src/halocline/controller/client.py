@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from halocline.protocol.mentioned import Mentioned
     from halocline.protocol.messages import UserPart
     from halocline.protocol.usage_report import CacheReport, ContextReport
+    from halocline.store.browsers import Browsers as Browsers
     from halocline.task.stream import Caught
 
 
@@ -186,6 +187,13 @@ class Client:
     def handing(self) -> "Handing":
         """Files for prompts, pictures that are kept, and what can be mentioned where no task is open."""
         return self._controller.handing
+
+    @property
+    def browsers(self) -> "Browsers":
+        """The browsers that are signed in to the web page of this home."""
+        from halocline.store.browsers import Browsers
+
+        return Browsers(self.home.browsers)
 
     @property
     def settings(self) -> "SettingsDesk":

@@ -159,6 +159,11 @@ class Home(Value, frozen=True):
         return self.root / "trust.json"
 
     @property
+    def browsers(self) -> Path:
+        """The browsers that are signed in to `halo web`."""
+        return self.root / "browsers.json"
+
+    @property
     def mcp(self) -> Path:
         """The person's MCP servers."""
         return self.root / "mcp.json"

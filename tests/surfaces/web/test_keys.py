@@ -1,4 +1,12 @@
-from halocline.surfaces.web.keys import CODES, SHORT_LIVED, TRIES, Keys
+import hashlib
+import secrets
+from pathlib import Path
+
+import pytest
+
+from halocline.store.browsers import KEPT, MOST, Browsers, id_of
+from halocline.surfaces.web import signature as curve
+from halocline.surfaces.web.keys import CHALLENGE_TIME, CODES, MOST_CHALLENGES, SHORT_LIVED, TRIES, Keys, signed_text
 
 
 class Clock:
@@ -82,3 +90,103 @@ def test_what_is_no_code_at_all_costs_no_try() -> None:
     for _ in range(50):
         assert keys.exchange("an old key") is None
     assert len(codes) == 1
+
+
+HOST = "127.0.0.1:4180"
+
+
+class Signer:
+    """A browser with a key pair of its own."""
+
+    def __init__(self) -> None:
+        self._private = secrets.randbelow(curve._N - 1) + 1
+        point = curve._times(self._private, curve._G)
+        assert point
+        self.public_key = b"\x04" + point[0].to_bytes(32) + point[1].to_bytes(32)
+        self.id = id_of(self.public_key)
+
+    def sign(self, text: bytes) -> bytes:
+        number = secrets.randbelow(curve._N - 1) + 1
+        point = curve._times(number, curve._G)
+        assert point
+        r = point[0] % curve._N
+        s = pow(number, -1, curve._N) * (int.from_bytes(hashlib.sha256(text).digest()) + r * self._private) % curve._N
+        return r.to_bytes(32) + s.to_bytes(32)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Browsers:
+    return Browsers(tmp_path / "browsers.json")
+
+
+def test_a_browser_that_is_kept_enters_another_server_by_a_signature(kept: Browsers) -> None:
+    browser, first, second = Signer(), Keys(browsers=kept), Keys(browsers=kept)
+    assert first.exchange(first.key, browser.public_key, "Firefox on Linux")
+    challenge = second.challenge()
+    session = second.exchange_signature(browser.id, challenge, browser.sign(signed_text(HOST, challenge)), HOST)
+    assert session
+    assert second.knows(session.cookie, session.page_key)
+    assert [one.name for one in kept.all()] == ["Firefox on Linux"]
+
+
+def test_a_signature_is_for_one_challenge_of_this_server_and_for_its_address(kept: Browsers) -> None:
+    clock = Clock()
+    browser, stranger, keys = Signer(), Signer(), Keys(clock=clock, browsers=kept)
+    keys.exchange(keys.key, browser.public_key, "")
+
+    def enters(challenge: str, signer: Signer = browser, id: str = browser.id, host: str = HOST) -> bool:
+        return keys.exchange_signature(id, challenge, signer.sign(signed_text(host, challenge)), HOST) is not None
+
+    used = keys.challenge()
+    assert enters(used)
+    assert not enters(used)
+    assert not enters("of another server")
+    assert not enters(keys.challenge(), host="127.0.0.1:4181")
+    assert not enters(keys.challenge(), signer=stranger)
+    assert not enters(keys.challenge(), signer=stranger, id=stranger.id)
+    late = keys.challenge()
+    clock.now += CHALLENGE_TIME + 1
+    assert not enters(late)
+    first = keys.challenge()
+    for _ in range(MOST_CHALLENGES):
+        keys.challenge()
+    assert not enters(first)
+
+
+def test_nobody_is_kept_without_the_key(kept: Browsers) -> None:
+    keys = Keys(browsers=kept)
+    assert keys.exchange("wrong", Signer().public_key, "") is None
+    with pytest.raises(ValueError, match="no public key"):
+        keys.exchange(keys.key, b"nonsense", "")
+    assert kept.all() == []
+
+
+def test_a_browser_that_is_signed_out_loses_its_sessions_and_its_way_in(kept: Browsers, tmp_path: Path) -> None:
+    browser, keys = Signer(), Keys(browsers=kept)
+    session = keys.exchange(keys.key, browser.public_key, "")
+    assert session
+    assert keys.knows(session.cookie, session.page_key)
+    assert Browsers(tmp_path / "browsers.json").remove(browser.id)
+    assert not keys.knows(session.cookie, session.page_key)
+    challenge = keys.challenge()
+    signed = browser.sign(signed_text(HOST, challenge))
+    assert keys.exchange_signature(browser.id, challenge, signed, HOST) is None
+
+
+def test_a_browser_that_does_not_come_is_forgotten_and_not_more_than_so_many_are_kept(tmp_path: Path) -> None:
+    clock = Clock()
+    kept = Browsers(tmp_path / "browsers.json", clock)
+    for number in range(MOST + 5):
+        clock.now += 1
+        kept.add(bytes([number]), str(number))
+    assert [one.name for one in kept.all()] == [str(number) for number in range(MOST + 4, 4, -1)]
+    clock.now += KEPT
+    assert kept.all() == []
+
+
+def test_a_file_of_browsers_that_cannot_be_read_lets_nobody_in_by_it(kept: Browsers, tmp_path: Path) -> None:
+    browser, keys = Signer(), Keys(browsers=kept)
+    session = keys.exchange(keys.key, browser.public_key, "")
+    assert session
+    (tmp_path / "browsers.json").write_text("{")
+    assert not keys.knows(session.cookie, session.page_key)

@@ -31,6 +31,8 @@ def web() -> Parser:
         help="answer under this name, too, which a proxy or the network has for this machine; may be repeated",
     )
     add("--no-open", dest="open", action="store_false", help="do not open a browser")
+    add("--browsers", action="store_true", help="list the browsers that stay signed in, and end")
+    add("--sign-out", metavar="ID", default="", help="sign out the browser that the list shows so, or all, and end")
     return parser
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,12 +36,30 @@ LEFT = 130
 
 
 def command(arguments: argparse.Namespace) -> int:
+    if arguments.browsers or arguments.sign_out:
+        return _manage_browsers(arguments.sign_out)
     workspaces = tuple(Path(folder).expanduser().resolve() for folder in arguments.folders or ["."])
     for folder in workspaces:
         if not folder.is_dir():
             raise UsageError(f"There is no folder {folder}.", "Name one that exists.")
     listening = _listening(arguments.host, arguments.port)
     return asyncio.run(_serve(listening, workspaces, arguments))
+
+
+def _manage_browsers(sign_out: str) -> int:
+    """List the browsers that are signed in, after signing one out, or all."""
+    browsers = open_client(Choices(), "web").browsers
+    out = [one.id for one in browsers.all() if sign_out in (one.id, "all")]
+    if sign_out and not out:
+        raise UsageError(f"No browser {sign_out} is signed in.", "List them: halo web --browsers")
+    for id in out:
+        browsers.remove(id)
+    for one in browsers.all():
+        added, seen = (time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) for at in (one.added_at, one.seen_at))
+        print(f"{one.id}  {one.name}  signed in {added}, last seen {seen}")
+    if not browsers.all():
+        print("No browser is signed in.")
+    return 0
 
 
 async def _serve(listening: socket.socket, workspaces: tuple[Path, ...], arguments: argparse.Namespace) -> int:
@@ -51,7 +70,7 @@ async def _serve(listening: socket.socket, workspaces: tuple[Path, ...], argumen
     host, port = listening.getsockname()[:2]
     is_open = not _is_loopback(host)
     client = open_client(Choices(), "web")
-    desk, keys = Desk(client, workspaces), Keys(_show_code if is_open else None)
+    desk, keys = Desk(client, workspaces), Keys(_show_code if is_open else None, browsers=client.browsers)
     server = _server(site(desk, keys, _hosts(host, port, arguments.allow_host), port, own_address=is_open))
     _greet(host, port, keys, is_open=is_open)
     if arguments.open and _has_display():

@@ -89,7 +89,9 @@ class Guard:
             return 403, "This request comes from another site."
         if int(headers.get("content-length") or 0) > (LARGEST_OPEN_BODY if is_open else LARGEST_BODY):
             return 413, "This is too large."
-        if not is_open and not self._knows(_value(headers.get("cookie", ""), self._cookie), _page_key(scope, headers)):
+        if not is_open and not self._knows(
+            value_of(headers.get("cookie", ""), self._cookie), _page_key(scope, headers)
+        ):
             return 401, "Open the address that Halocline printed when it started."
         return None
 
@@ -124,7 +126,8 @@ def _page_key(scope: Scope, headers: dict[str, str]) -> str:
     return str(spoken[1]) if len(spoken) == 2 and spoken[0] == PROTOCOL else ""
 
 
-def _value(header: str, name: str) -> str:
+def value_of(header: str, name: str) -> str:
+    """The value of a cookie in a header; empty when it is not there."""
     try:
         morsel = SimpleCookie(header).get(name)
     except CookieError:

@@ -20,7 +20,8 @@ from starlette.websockets import WebSocket
 from halocline.surfaces.web import transfers
 from halocline.surfaces.web.desk import Desk
 from halocline.surfaces.web.diagram import diagram_page
-from halocline.surfaces.web.guard import PROTOCOL, Guard
+from halocline.surfaces.web.entering import entering, until_signed_out
+from halocline.surfaces.web.guard import PROTOCOL, Guard, value_of
 from halocline.surfaces.web.joined import SCRIPT, joined
 from halocline.surfaces.web.keys import COOKIE, Keys
 from halocline.surfaces.web.once import Once
@@ -66,12 +67,16 @@ def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_addre
         own = {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
         return _sent(request, (plain, packed, tag, "text/html"), own)
 
+    async def challenge(request: Request) -> Response:
+        return JSONResponse({"challenge": keys.challenge()}, headers={"cache-control": "no-store"})
+
     async def enter(request: Request) -> Response:
         try:
-            given = (await request.body()).decode("utf-8", "replace")
+            body = await request.body()
         except ClientDisconnect:  # it left, or sent too much
             return JSONResponse({"entered": False, "pairs": keys.pairs}, 413)
-        if (session := keys.exchange(given)) is None:
+        session = await entering(keys, body, request.headers)
+        if session is None:
             await asyncio.sleep(WRONG_TRY)
             return JSONResponse({"entered": False, "pairs": keys.pairs}, 403)
         response = JSONResponse({"entered": True, "key": session.page_key}, headers={"cache-control": "no-store"})
@@ -85,13 +90,15 @@ def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_addre
         await socket.accept(subprotocol=PROTOCOL)
         tab = socket.query_params.get("page", "")[:LONGEST_TAB] or f"unnamed {len(tabs)}"
         name = tabs.setdefault(tab, f"web {len(tabs) + 1}")
-        await Visit(desk, once, socket, name).serve()
+        cookie, page_key = value_of(socket.headers.get("cookie", ""), cookie_name), socket.scope["subprotocols"][1]
+        await until_signed_out(Visit(desk, once, socket, name), lambda: keys.knows(cookie, page_key))
 
     routes = [
         Route("/", page),
         Route("/worker.js", worker),
         Route("/static/{path:path}", static),
         Route("/diagram", diagram),
+        Route("/enter", challenge),
         Route("/enter", enter, methods=["POST"]),
         Route("/session", known),
         *transfers.routes(desk),

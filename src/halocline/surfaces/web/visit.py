@@ -56,6 +56,11 @@ class Visit:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
+    async def end(self) -> None:
+        """Close the line: its browser is not let in any more."""
+        with suppress(WebSocketDisconnect, RuntimeError):
+            await self._socket.close(4401, "This browser was signed out.")
+
     async def _received(self) -> str | bytes:
         message = await self._socket.receive()
         if message["type"] == "websocket.disconnect":

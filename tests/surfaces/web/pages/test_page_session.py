@@ -107,3 +107,80 @@ async def test_a_reload_and_another_tab_are_let_in_without_the_address(server: S
     await other.goto(server.address.partition("#")[0])
     await other.locator("[data-ready=open]").wait_for()
     await context.close()
+
+
+async def test_a_page_that_was_open_comes_back_by_itself_after_a_restart(server: Server, browser: Browser) -> None:
+    await server.start()
+    context = await browser.new_context()
+    pages = [await context.new_page() for _ in range(3)]
+    await pages[0].goto(server.address)
+    await pages[0].locator("[data-ready=open]").wait_for()
+    for page in pages[1:]:
+        await page.goto(server.address.partition("#")[0])
+        await page.locator("[data-ready=open]").wait_for()
+    for _ in range(2):
+        await server.stop()
+        for page in pages:
+            await page.locator("[data-ready=lost]").wait_for()
+        await server.start()
+        for page in pages:
+            await page.locator("[data-ready=open]").wait_for()
+    kept = (server.halo.home / "browsers.json").read_text()
+    assert len(json.loads(kept)) == 1
+    assert (server.halo.home / "browsers.json").stat().st_mode & 0o777 == 0o600
+    await context.close()
+
+
+async def test_a_browser_is_listed_and_can_be_signed_out_while_it_is_connected(
+    server: Server, browser: Browser
+) -> None:
+    await server.start()
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.goto(server.address)
+    await page.locator("[data-ready=open]").wait_for()
+    listed = (await server.halo.run("web", "--browsers")).out
+    assert "Chrome on Linux" in listed
+    out = await server.halo.run("web", "--sign-out", listed.split()[0])
+    assert out.out == "No browser is signed in.\n"
+    await page.get_by_role("heading", name="This browser is not let in yet").wait_for()
+    await page.reload()
+    await page.get_by_role("heading", name="This browser is not let in yet").wait_for()
+    await context.close()
+
+
+async def test_a_tab_that_is_locked_out_comes_in_with_another_one(server: Server, browser: Browser) -> None:
+    await server.start()
+    context = await browser.new_context()
+    locked, other = await context.new_page(), await context.new_page()
+    await locked.goto(server.address.partition("#")[0])
+    await locked.get_by_role("heading", name="This browser is not let in yet").wait_for()
+    await other.goto(server.address)
+    await locked.locator("[data-ready=open]").wait_for()
+    await context.close()
+
+
+async def test_the_signing_key_cannot_be_read_by_a_page_of_the_same_origin(server: Server, browser: Browser) -> None:
+    await server.start()
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.goto(server.address)
+    await page.locator("[data-ready=open]").wait_for()
+    read = await page.evaluate(
+        """async () => {
+            const opened = await new Promise((done) => {
+                const opening = indexedDB.open('halocline', 1)
+                opening.onsuccess = () => done(opening.result)
+            })
+            const pair = await new Promise((done) => {
+                const asked = opened.transaction('keys').objectStore('keys').get('own')
+                asked.onsuccess = () => done(asked.result)
+            })
+            const tried = []
+            for (const form of ['jwk', 'pkcs8', 'raw'])
+                tried.push(await crypto.subtle.exportKey(form, pair.privateKey).then(() => form, () => ''))
+            return tried
+        }"""
+    )
+    assert read == ["", "", ""]
+    await context.close()

@@ -1,6 +1,7 @@
 // What must not wait for the modules. A classic script. Light or dark as this browser chose, so that nothing flashes; the
 // key of the address becomes a session, and the line is opened: what it hears is kept until line.js takes over. A session
-// is a cookie and a key of this page: other servers of this machine get the cookie, too, but never what is kept here.
+// is a cookie and a key of this page: other servers of this machine get the cookie, too, but never what is kept here. A
+// session ends with the server; a key pair that no script can read out signs this browser in again.
 try {
   const theme = JSON.parse(localStorage.getItem('halo theme'))
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
@@ -34,14 +35,63 @@ try {
       'halocline',
       pageKey() || 'none',
     ])
-  const enter = async (given) => {
-    const answer = await fetch('/enter', { method: 'POST', body: given, credentials: 'same-origin' })
+  const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const base64 = (data) => btoa(String.fromCharCode(...new Uint8Array(data)))
+  const stored = (mode, ask) =>
+    new Promise((resolve, reject) => {
+      const opening = indexedDB.open('halocline', 1)
+      opening.onupgradeneeded = () => opening.result.createObjectStore('keys')
+      opening.onerror = () => reject(opening.error)
+      opening.onsuccess = () => {
+        const asked = ask(opening.result.transaction('keys', mode).objectStore('keys'))
+        asked.onerror = () => reject(asked.error)
+        asked.onsuccess = () => (opening.result.close(), resolve(asked.result))
+      }
+    })
+  const keptPair = () => stored('readonly', (keys) => keys.get('own'))
+  const publicKey = async (pair) => crypto.subtle.exportKey('raw', pair.publicKey)
+  const ownPair = async () => {
+    const kept = await keptPair()
+    if (kept) return kept
+    const made = await crypto.subtle.generateKey(ECDSA, false, ['sign'])
+    await stored('readwrite', (keys) => keys.put(made, 'own'))
+    return made
+  }
+  const post = async (given) => {
+    const answer = await fetch('/enter', { method: 'POST', body: JSON.stringify(given), credentials: 'same-origin' })
     if (answer.ok) keep((await answer.json()).key)
     return answer.ok
   }
-  const early = { page, open, enter, pageKey, socket: null, said: [], closed: null }
+  const enter = async (given) => {
+    const own = crypto.subtle
+      ? await ownPair()
+          .then(publicKey)
+          .then(base64)
+          .catch(() => '')
+      : ''
+    return post({ key: given, public_key: own })
+  }
+  const sign = async () => {
+    const known = await fetch('/session', { headers: { 'x-halocline-key': pageKey() }, credentials: 'same-origin' })
+    if (known.ok) return true // another tab was faster
+    const pair = await keptPair()
+    if (!pair) return false
+    const { challenge } = await (await fetch('/enter', { credentials: 'same-origin' })).json()
+    const text = new TextEncoder().encode(`halocline enter ${location.host} ${challenge}`)
+    const signature = base64(await crypto.subtle.sign(ECDSA, pair.privateKey, text))
+    const sum = new Uint8Array(await crypto.subtle.digest('SHA-256', await publicKey(pair)))
+    const browser = Array.from(sum.slice(0, 6), (byte) => byte.toString(16).padStart(2, '0')).join('')
+    return post({ browser, challenge, signature })
+  }
+  const signIn = async () =>
+    Boolean(crypto.subtle && navigator.locks && (await navigator.locks.request('halo enter', sign)))
+  const early = { page, open, enter, signIn, pageKey, socket: null, said: [], closed: null }
   // A server that is away says nothing of keys.
-  early.entered = key ? enter(key).catch(() => true) : Promise.resolve(true)
+  early.entered = key
+    ? enter(key)
+        .then((isIn) => isIn || signIn())
+        .catch(() => true)
+    : Promise.resolve(true)
   early.entered.then((isIn) => {
     if (!isIn) return
     early.socket = open()

@@ -62,7 +62,7 @@ function closed() {
   // A browser is not told why a line was refused; the server tells a request.
   if (standing.value === 'connecting' || standing.value === 'lost')
     request('/session').then(
-      ({ status }) => status === NO_KEY && (standing.value = 'out'),
+      ({ status }) => status === NO_KEY && signInAgain(),
       () => {},
     )
   if (standing.value === 'out') return
@@ -71,6 +71,23 @@ function closed() {
   setTimeout(() => standing.value !== 'out' && connect(), pause)
   pause = Math.min(pause * 2, LONGEST_PAUSE)
 }
+
+/** The server is another one than this browser came in by: it knows the browser, or the person enters again. */
+const signInAgain = () =>
+  early
+    .signIn()
+    .then((isIn) => isIn || (standing.value = 'out'))
+    .catch(() => {})
+
+/** Come in again, where this browser was not let in. */
+export function comeBack() {
+  if (standing.value !== 'out') return
+  standing.value = 'lost'
+  connect()
+}
+
+// Another tab of this browser came in.
+addEventListener('storage', ({ key }) => key === 'halo page key' && comeBack())
 
 /** Close the line; it comes back by itself. For tests, and for a person who asks to try again now. */
 export const drop = () => socket?.close()

@@ -5,13 +5,14 @@ import Pairing from './pairing.js'
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 
 export default function Out() {
+  const isHere = LOOPBACK.includes(location.hostname)
   return html`<main class="out">
     <img src="/static/icon.svg" alt="" width="56" height="56" />
     <h1>This browser is not let in yet</h1>
     <p>
-      Open the address that <code>halo web</code> printed. It holds a key after the <code>#</code>, and the key lasts as
-      long as the server does.
+      Open the address that <code>halo web</code> printed, or paste it here. It holds a key after the <code>#</code>, and
+      the key lasts as long as the server does. What you wrote in this browser is kept.
     </p>
-    ${!LOOPBACK.includes(location.hostname) && html`<${Pairing} />`}
+    <${Pairing} label=${isHere ? 'The address from the terminal' : 'Or type the code that stands in the terminal'} />
   </main>`
 }

@@ -1,24 +1,23 @@
-// Where the code of the terminal is typed on another machine.
+// Where the address of the terminal is pasted, or its code typed on another machine.
 import { html, useState } from '../ui.js'
-import { enter } from '../line.js'
+import { comeBack, enter } from '../line.js'
 
-export default function Pairing() {
+export default function Pairing({ label }) {
   const [wrong, setWrong] = useState('')
   async function pair(event) {
     event.preventDefault()
     const field = event.target.elements.code
-    if (await enter(field.value).catch(() => false)) return location.reload()
-    setWrong('That is not the code. After five wrong ones the terminal shows another.')
+    if (await enter(field.value.split('#').pop()).catch(() => false)) return comeBack()
+    setWrong('That is not it. After five wrong codes the terminal shows another one.')
     field.select()
   }
   return html`<form class="pairing" onSubmit=${pair}>
-    <label for="code">Or type the code that stands in the terminal</label>
+    <label for="code">${label}</label>
     <div class="row nowrap">
       <input
         class="field mono"
         id="code"
         name="code"
-        inputmode="numeric"
         autocomplete="one-time-code"
         required
         aria-describedby="code-wrong"
