@@ -104,7 +104,7 @@ TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "search_files",
         f"Search file contents with a regular expression, one line of context around, at most {LIMIT} matches. "
-        "Prefer it to grep; honours ignore files.",
+        "Prefer it to grep; skips ignored and secret files.",
         schema_of(Input),
     ),
     kind=ToolKind.SEARCH,
