@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from urllib.parse import quote
@@ -47,6 +48,10 @@ def keeper(journey):
     entry = {"command": sys.executable, "args": [SERVER], "env": {"SERVER_TOKEN": SERVERS}}
     journey.home.mcp.write_text(json.dumps({"mcpServers": {"test": entry}}))
     return journey
+
+
+def marks_of(result: str) -> list[str]:
+    return re.findall(r"\[redacted [a-z ]+ [0-9a-f]{8}\]", result)
 
 
 def shown(journey) -> str:
@@ -101,7 +106,8 @@ async def test_a_secret_is_left_out_of_what_a_server_says(keeper):
 async def test_a_server_writes_on_nobodys_terminal(keeper):
     sent = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\x1b[0m\x9b1mbold\x00\x08 and\ttabs\nlines"
     await keeper.run(Turn(calls=(Call("test__echo", {"text": sent}, id="c1"),)), DONE, options=YOLO)
-    assert keeper.results == ["redbold and\ttabs\nlines"] or keeper.results == ["red1mbold and\ttabs\nlines"]
+    (said,) = keeper.results
+    assert re.fullmatch(r"red(?:1m)?bold and\ttabs\nlines", said)
 
 
 async def test_what_a_person_types_is_kept_out_when_it_is_a_stored_key(keeper):
@@ -124,4 +130,67 @@ async def test_an_edit_keeps_what_a_mark_stands_for(keeper):
     await keeper.run(read, DONE, edit, DONE, resume=keeper.task, options=YOLO)
     expected = f'URL = "https://me:hunter2secret@example.org"\nKEY = "{STORED}"  # kept\nx = 1\n'
     assert (keeper.workspace / "conf.py").read_text() == expected
+    assert_hidden(keeper, STORED)
+
+
+CONFIG = f'KEY = "{STORED}"\nURL = "https://me:hunter2secret@example.org"\nx = 1\n'
+PASSES_A_MARK_ON = {
+    "command": lambda mark: Call("execute_command", {"command": f"sed -i 's/^KEY.*/KEY = {mark}/' conf.py"}, id="c2"),
+    "heredoc": lambda mark: Call("execute_command", {"command": f"cat > conf.py <<'E'\nKEY={mark}\nE"}, id="c2"),
+    "server": lambda mark: Call("test__echo", {"text": f"KEY={mark}"}, id="c2"),
+    "new file": lambda mark: Call("write_to_file", {"path": "new.py", "content": f"KEY = '{mark}'\n"}, id="c2"),
+    "other file": lambda mark: Call("write_to_file", {"path": "other.py", "content": f"K = '{mark}'\n"}, id="c2"),
+    "added by a patch": lambda mark: Call(
+        "apply_patch", {"input": f"*** Begin Patch\n*** Add File: new.py\n+K = '{mark}'\n*** End Patch"}, id="c2"
+    ),
+    "a number of nothing": lambda mark: Call(
+        "replace_in_file",
+        {"path": "conf.py", "old_text": "x = 1", "new_text": f"x = '{mark[:-9]}00000000]'"},
+        id="c2",
+    ),
+}
+
+
+@pytest.mark.parametrize("call", PASSES_A_MARK_ON.values(), ids=PASSES_A_MARK_ON)
+async def test_a_mark_is_never_written_for_a_secret(keeper, call):
+    keeper.write("conf.py", CONFIG)
+    keeper.write("other.py", "K = ''\n")
+    read = Turn(calls=(Call("read_file", {"path": "conf.py"}, id="c1"),))
+    await keeper.run(read, DONE, options=YOLO)
+    mark = marks_of(keeper.results[0])[0]
+    await keeper.run(read, DONE, Turn(calls=(call(mark),)), DONE, resume=keeper.task, options=YOLO)
+    assert keeper.ends[-1] == ("c2", "failed")
+    assert "stands in place of a secret" in keeper.results[-1]
+    assert (keeper.workspace / "conf.py").read_text() == CONFIG
+    assert (keeper.workspace / "other.py").read_text() == "K = ''\n"
+    assert not (keeper.workspace / "new.py").exists()
+
+
+KEEPS = {
+    "write_to_file": lambda text: Call("write_to_file", {"path": "conf.py", "content": text + "y = 2\n"}, id="c2"),
+    "old and new text": lambda text: Call(
+        "replace_in_file", {"path": "conf.py", "old_text": text, "new_text": text + "y = 2\n"}, id="c2"
+    ),
+    "apply_patch": lambda text: Call(
+        "apply_patch",
+        {
+            "input": "*** Begin Patch\n*** Update File: conf.py\n@@\n"
+            + "".join(f" {line}\n" for line in text.splitlines())
+            + "+y = 2\n*** End Patch"
+        },
+        id="c2",
+    ),
+}
+
+
+@pytest.mark.parametrize("call", KEEPS.values(), ids=KEEPS)
+async def test_every_way_of_editing_keeps_secrets(keeper, call):
+    keeper.write("conf.py", CONFIG)
+    read = Turn(calls=(Call("read_file", {"path": "conf.py"}, id="c1"),))
+    await keeper.run(read, DONE, options=YOLO)
+    text = "".join(f"{line.partition(' | ')[2]}\n" for line in keeper.results[0].splitlines()[:3])
+    assert len(marks_of(text)) == 2
+    await keeper.run(read, DONE, Turn(calls=(call(text),)), DONE, resume=keeper.task, options=YOLO)
+    assert keeper.ends[-1] == ("c2", "completed")
+    assert (keeper.workspace / "conf.py").read_text() == CONFIG + "y = 2\n"
     assert_hidden(keeper, STORED)

@@ -64,6 +64,10 @@ class KnownValues:
             self._looked_for = values, tuple(value for value in {*values, *as_json} if len(value) >= SHORTEST)
         return self._looked_for[1]
 
+    def blot_for_others(self, text: str) -> str:
+        """For what leaves this home, whatever the settings say: marks have no numbers there."""
+        return self._for_others(text)
+
     def blot_thoroughly(self, text: str) -> str:
         """For a text that a person will send on, whatever the settings say."""
         from halocline.protocol.redaction import thoroughly_redacted
@@ -91,6 +95,12 @@ class KnownValues:
         from halocline.store.salt import salt
 
         return Redactor(self.values, salt(self._home.salt))
+
+    @cached_property
+    def _for_others(self) -> "Redactor":
+        from halocline.protocol.redaction import Redactor
+
+        return Redactor(self.values)
 
     @cached_property
     def _in_environment(self) -> frozenset[str]:

@@ -152,6 +152,10 @@ class Client:
         """All that was written of a task, open or not."""
         return self._controller.past(task)
 
+    def without_secrets(self, text: str) -> str:
+        """A text that leaves this home, without the secrets that are known here or by their form or name."""
+        return self._controller.without_secrets(text)
+
     def jobs(self, task: str) -> tuple[JobInfo, ...]:
         """The commands that an open task let go on, and those of them that ended lately."""
         return self._controller.jobs(task)

@@ -76,6 +76,7 @@ class Controller:
     def __init__(self, assembly: Assembly) -> None:
         self.home = assembly.home
         self._assembly = assembly
+        self.without_secrets = assembly.secrets.blot_for_others
         self._open: dict[str, OpenTask] = {}
         self._attached = Attachments(assembly.home, self.send)
         self._program_log = ProgramLog(assembly.home.logs)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from halocline.edits.text import EditError
+from halocline.protocol.redaction import holds_mark
 from halocline.protocol.values import Value
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -56,6 +57,11 @@ def swapped(text: str, diff: str, *, back: bool) -> str:
     """The text without the hunks of the diff (`back`), or with them. Raises DoesNotFit."""
     for before, after in reversed(list(hunks(diff))):
         there, wanted = (after, before) if back else (before, after)
+        if holds_mark(wanted.text):
+            raise DoesNotFit(
+                "These lines had a secret, which was left out of what was shown, so they cannot be put back from it.",
+                "Go back to a checkpoint, or change the file by hand.",
+            )
         at = _place(text, there)
         text = text[:at] + wanted.text + text[at + len(there.text) :]
     return text

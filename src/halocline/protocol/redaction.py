@@ -148,9 +148,9 @@ def may_hold_keys(text: str) -> bool:
     return any(True for _ in _possible(text, text.lower())) or bool(_RUN.search(text))
 
 
-def redacted_event(event: DurableEvent) -> DurableEvent:
+def redacted_event(event: DurableEvent, blot: Callable[[str], str] = redacted) -> DurableEvent:
     """The event without them, text by text, so that what has a form keeps it."""
-    return codec.decode(msgspec.json.encode(each_text(msgspec.to_builtins(event), redacted)))
+    return codec.decode(msgspec.json.encode(each_text(msgspec.to_builtins(event), blot)))
 
 
 def each_text(value: object, change: Callable[[str], str]) -> object:

@@ -1,7 +1,7 @@
 """A task as a file for others: Markdown, a page, or its events; without what looks like a key."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 from halocline.protocol import codec
@@ -20,11 +20,11 @@ class Form(StrEnum):
     JSONL = "jsonl"
 
 
-def exported(events: Iterable[DurableEvent], form: Form) -> str:
-    """All that was written of a task, in one of the forms."""
+def exported(events: Iterable[DurableEvent], form: Form, blot: Callable[[str], str]) -> str:
+    """All that was written of a task, in one of the forms, without what `blot` takes out."""
     from halocline.protocol.redaction import redacted_event
 
-    past = [redacted_event(event) for event in events]
+    past = [redacted_event(event, blot) for event in events]
     if form is Form.JSONL:
         return "".join(f"{codec.encode(event).decode()}\n" for event in past)
     state = fold(past)

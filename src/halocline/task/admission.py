@@ -123,7 +123,7 @@ def require_unmarked(run: Run) -> Run:
 
     Tools that edit give the secret back where they can, and refuse by themselves.
     """
-    if run.tool.edits or run.tool.kind not in _PASSES_ON or b"[redacted " not in (said := encode(run.call.arguments)):
+    if run.tool.kind not in _PASSES_ON or b"[redacted " not in (said := encode(run.call.arguments)):
         return run
     from halocline.protocol.redaction import holds_mark  # hardly ever
 

@@ -277,12 +277,12 @@ def _export(client: Client, arguments: argparse.Namespace) -> None:
 
 
 def _exported(client: Client, arguments: argparse.Namespace) -> str:
-    return exported(client.past(arguments.id), Form(arguments.format))
+    return exported(client.past(arguments.id), Form(arguments.format), client.without_secrets)
 
 
 def markdown_of(client: Client, task: str) -> str:
     """A task as a document, without what looks like a key."""
-    return exported(client.past(task), Form.MARKDOWN)
+    return exported(client.past(task), Form.MARKDOWN, client.without_secrets)
 
 
 _ACTIONS = {

@@ -52,7 +52,7 @@ def routes(desk: Desk) -> list[Route]:
         form, kind = FORMS[ending]
         try:
             task = desk.known(name)
-            text = await asyncio.to_thread(lambda: exported(desk.client.past(task), form))
+            text = await asyncio.to_thread(lambda: exported(desk.client.past(task), form, desk.client.without_secrets))
         except HaloclineError as error:
             return _json(frames.Refused.of("", error), 404)
         headers = {"content-security-policy": ALONE, "content-disposition": f'attachment; filename="{task}.{ending}"'}
