@@ -28,7 +28,9 @@ from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 OUTSIDE, SECRET = "zq7outsiistuo7qz", "zq7secreterces7qz"
 """In files outside the workspace, and in those of it that hold secrets; the same from behind, for `rev`."""
 BATCH = 200
-_FLOOR = re.compile(r"/kept: (s|w|home)$|/kept/w: \.git$|/kept/w/\.git|/kept/home: \.halocline$|/kept/home/\.halocline")
+_FLOOR = re.compile(
+    r"/kept: (s|w|home)$|/kept/w: \.git$|/kept/w/\.git: HEAD$|/kept/home: \.halocline$|/kept/home/\.halocline"
+)
 """Lines of `diff` that tell what no mode may delete: the workspace, the home, the history, Halocline's own files."""
 MODES = (ApprovalMode.ASK, ApprovalMode.AUTO, ApprovalMode.YOLO)
 

@@ -19,6 +19,7 @@ from halocline.policy.shell.variables import MOST_VALUES, UNKNOWN, Values, assig
 _PATTERN = re.compile(r"[*?]+|\[[!^]?[A-Za-z0-9_.\-]+\]")
 _BLANK = re.compile(r"[ \t\n]+")
 _TILDE = re.compile(r"~([A-Za-z0-9_.+-]*)(?=/|$)")
+_ODD_TILDE = re.compile(r"[=:]~|^~[^/]*:")
 _LONGEST_TRIMMED = 300
 _EVERYTHING = (["$@"], ["$*"])
 
@@ -44,13 +45,18 @@ def expand(word: Word, ground: Ground) -> list[Word]:
     if word.verbatim or not word.parts:
         return [word]
     fast = len(word.parts) == 1 and isinstance(word.parts[0], Piece) and word.parts[0].text[:1] != "~"
-    if fast and not word.dynamic:
+    if fast and not word.dynamic and not _reads_oddly(word):
         return [_known(word.pieces, word)]
     if (arguments := _arguments(word, ground)) is not None:
         return [_known((Piece(text, quoted=True),), word) for text in arguments]
     alternatives = _alternatives(word.parts, ground, tilde=True)
     fields = [_split(one, ground) for one in alternatives]
-    if len(fields) == 1 and not word.dynamic.strip(EXPANDS) and not any(_is_unknown(one) for one in fields[0]):
+    if (
+        len(fields) == 1
+        and not _reads_oddly(word)
+        and not word.dynamic.strip(EXPANDS)
+        and not any(_is_unknown(one) for one in fields[0])
+    ):
         return [_known(one, word) for one in fields[0]]
     could = tuple(_known(one, word) for some in fields for one in some)
     return [replace(word, dynamic=word.dynamic or EXPANDS, could=could)]
@@ -84,6 +90,14 @@ def expand_redirect(redirect: Redirect, ground: Ground) -> Redirect:
     found = expand(redirect.target, ground)
     target = found[0] if len(found) == 1 else replace(redirect.target, dynamic=EXPANDS, could=tuple(found))
     return replace(redirect, target=target)
+
+
+def _reads_oddly(word: Word) -> bool:
+    """A bare `$` behind an expansion, or a tilde behind `=` or in front of a colon: bash has ways of its own."""
+    bare = "".join(part.text for part in word.parts if isinstance(part, Piece) and not part.quoted)
+    if "~" in bare and _ODD_TILDE.search(bare):
+        return True
+    return "$" in bare and any(isinstance(part, Expansion) for part in word.parts)
 
 
 def _known(pieces: tuple[Piece, ...], word: Word) -> Word:
@@ -188,13 +202,13 @@ def _variable(part: Expansion, ground: Ground) -> Values:
     operator = part.operator
     if not operator:
         return values
-    if operator == "#":
+    if operator == "#" and part.argument is None:
         return tuple(str(len(value)) if UNKNOWN not in value else UNKNOWN for value in values)
     if part.argument is None or (operator[0] in "![#" and operator not in ("#", "##")):
         return (UNKNOWN,)
     argument = _argument(part.argument, ground)
     if operator.lstrip(":") in ("-", "=", "?", "+"):
-        return _defaulted(operator.lstrip(":"), values, argument)
+        return _defaulted(operator, values, argument)
     if operator in ("#", "##", "%", "%%") and len(argument) == 1:
         return tuple(_trimmed(value, operator, part.argument, argument[0]) for value in values)
     return (UNKNOWN,)
@@ -206,17 +220,19 @@ def _argument(word: Word, ground: Ground) -> Values:
 
 
 def _defaulted(operator: str, values: Values, argument: Values) -> Values:
+    """`${name:-argument}` and its kin. Without a colon, an empty value may be one that is not set."""
+    kind, sees_empty = operator.lstrip(":"), operator.startswith(":")
     found: list[str] = []
     for value in values:
-        if value and operator in "-=?":
-            found.append(value)
-        if operator == "+" and value:
-            found += argument
-        if (not value or value == UNKNOWN) and operator in "-=":
-            found += argument
-        if (not value or value == UNKNOWN) and operator == "+":
-            found.append("")
-    return tuple(found) or (UNKNOWN,)
+        is_set = value != "" and value != UNKNOWN
+        maybe_set = value == UNKNOWN or (value == "" and not sees_empty)
+        if kind == "+":
+            found += argument if is_set or maybe_set else ()
+            found += [""] if not is_set else []
+            continue
+        found += [value] if is_set or maybe_set else []
+        found += argument if not is_set and kind in "-=" else ()
+    return tuple(dict.fromkeys(found)) or (UNKNOWN,)
 
 
 def _trimmed(value: str, operator: str, pattern: Word, text: str) -> str:

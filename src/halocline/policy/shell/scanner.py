@@ -80,10 +80,15 @@ class Scanner:
             return [_too_many(source, units)]
         if len(found) == 1:
             return [make_word(source, units)]
-        parts = dict(units)
-        return [
-            make_word("".join(one), [(text, parts.get(text) or _letter(text)) for text in one]) for one in found if one
-        ]
+        return [self._reread("".join(one), extended=extended) for one in found if one]
+
+    def _reread(self, text: str, *, extended: bool) -> Word:
+        """A word that braces made. They work on text: `$a{b,c}` is `$ab` and `$ac`."""
+        scanner = type(self)(text, self._depth + 1)
+        word = scanner.word(extended=extended)
+        if scanner._at < len(text):
+            raise NotUnderstood("braces make something else than words of it")
+        return word
 
     def word(self, *, extended: bool = False) -> Word:
         """The word that begins here, whose braces are only braces."""
@@ -228,6 +233,8 @@ class Scanner:
             return self._double()
         if name := _NAME.match(self._text, self._at):
             self._at = name.end()
+            if self._text.startswith("\\\n", self._at):
+                raise NotUnderstood("a name goes on behind a backslash at the line's end")
             return (Expansion(Kind.VARIABLE, self._text[begin : self._at], quoted, name.group()),)
         if following in _SPECIAL and following:
             self._at += 1
@@ -420,10 +427,6 @@ def joined(pieces: list[Piece]) -> tuple[Piece, ...]:
         else:
             merged.append(piece)
     return tuple(merged)
-
-
-def _letter(text: str) -> tuple[Part, ...]:
-    return (Piece(text.removeprefix("\\"), quoted=text.startswith("\\")),)
 
 
 def _too_many(source: str, units: list[Unit]) -> Word:
