@@ -154,7 +154,9 @@ GRID = {
 def explained(command: str, posture: Posture) -> Explanation:
     """The decision on a command, were a task to ask for it now."""
     decision = decide(Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command"), posture)
-    runs, scripts = decision.canonical or "", decision.scripts
+    from halocline.policy.shell.exclusions import shorten_form  # no start pays for the judge of commands
+
+    runs, scripts = shorten_form(decision.canonical or ""), decision.scripts
     return Explanation(decision.verdict.value, decision.rule, decision.reason, decision.parts, runs, scripts)
 
 

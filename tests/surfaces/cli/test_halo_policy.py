@@ -39,6 +39,12 @@ async def test_explain_goes_by_the_rules_in_force(halo: Halo, rules: None) -> No
     assert other.out.splitlines()[-1].startswith("ask: ")
 
 
+async def test_explain_tells_in_a_word_what_a_command_leaves_out(halo: Halo) -> None:
+    for command, form in (("grep -rn x .", "grep -r -n [without names of secrets] -- x ."), ("rg x", "rg [without")):
+        explained = await halo.run("policy", "explain", command)
+        assert f"runs as: {form}" in explained.out
+
+
 async def test_rules_are_listed_with_their_conditions(halo: Halo, rules: None) -> None:
     (halo.folder / ".clineignore").write_text("private/\n")
     listed = await halo.run("policy", "rules")

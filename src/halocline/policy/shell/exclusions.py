@@ -57,6 +57,13 @@ FOR_GIT = _exclude_for_git()
 FOR_FIND = _exclude_for_find()
 
 
+def shorten_form(form: str) -> str:
+    """The form of a command for people: the names that it leaves out are told in a word."""
+    for kind in (FOR_GREP, FOR_DIFF, FOR_RIPGREP, FOR_GIT, (FOR_FIND,)):
+        form = form.replace(" ".join(kind), "[without names of secrets]")
+    return form
+
+
 def names_secret(pattern: str) -> bool:
     """Whether a pattern asks for secrets by name, as `.env`, `*.pem` and `.e*` do; `*` names nothing."""
     if pattern.startswith("!"):
