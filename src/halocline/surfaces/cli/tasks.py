@@ -255,10 +255,13 @@ def _undelete(client: Client, arguments: argparse.Namespace) -> None:
 
 
 def confirmed(question: str) -> bool:
-    """Ask on the terminal; without one the answer is no."""
+    """Ask on the terminal; without one the answer is no. What was typed before the question is no answer."""
     if not sys.stdin.isatty():
         return False
+    import termios
+
     try:
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
         return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         print()

@@ -1,4 +1,4 @@
-"""Events as a page gets them: without what only the model reads, and with long texts cut.
+"""Events as a page gets them: without what only the model reads, and with long texts cut, but for what is decided on.
 
 Of what is cut the page asks the whole, by `event` or `output`. A cut event has `cut`: how many characters are missing.
 """
@@ -9,6 +9,7 @@ import msgspec
 
 from halocline.protocol import codec, json_input
 from halocline.protocol.events import (
+    ApprovalRequested,
     EnvironmentReported,
     Event,
     McpOffered,
@@ -32,6 +33,8 @@ def slim(event: Event) -> bytes:
             event = msgspec.structs.replace(event, system_prompt="")
         case RulesChanged() | McpOffered() | EnvironmentReported():
             return msgspec.json.encode({"type": event.__struct_config__.tag, "seq": event.seq, "at": event.at})
+        case ApprovalRequested():
+            return codec.encode(event)
         case ToolCallEnded():
             event = msgspec.structs.replace(event, seen=())
     told = codec.encode(event)
