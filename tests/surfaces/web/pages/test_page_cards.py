@@ -43,7 +43,7 @@ async def test_a_plan_is_sent_back_with_remarks_and_then_approved(server, opened
 
 
 async def test_a_command_shows_its_last_lines_while_it_runs_and_goes_on_as_a_job(server, opened):
-    command = "for i in $(seq 1 30); do echo line $i; done; sleep 60"
+    command = "touch begun; for i in $(seq 1 30); do echo line $i; done; sleep 60"
     server.model({"call": [shell(command)]}, {"text": "It runs."})
     await server.start()
     screen = await opened(width=390)
