@@ -152,6 +152,22 @@ def test_a_folder_that_cannot_be_read_is_an_empty_one(tmp_path):
     assert listing(tmp_path / "gone") == ([], False)
 
 
+@pytest.mark.parametrize(
+    "text", ["s3cret", "ref: s3cret", "-----BEGIN\ns3cret", "s3cret\nref: refs/heads/x", "\0s3cret"]
+)
+def test_of_a_head_that_is_none_nothing_is_told(tmp_path, text):
+    (tmp_path / "w" / ".git").mkdir(parents=True)
+    (tmp_path / "token").write_text(text)
+    (tmp_path / "w/.git/HEAD").symlink_to(tmp_path / "token")
+    assert "s3cret" not in environment(State(), tmp_path / "w", NOW).text
+
+
+def test_a_head_that_never_ends_is_not_waited_for(tmp_path):
+    (tmp_path / ".git").mkdir()
+    os.mkfifo(tmp_path / ".git/HEAD")
+    assert "branch" not in environment(State(), tmp_path, NOW).text
+
+
 def test_the_branch_of_a_further_work_tree_is_known(tmp_path):
     main, beside = tmp_path / "main", tmp_path / "beside"
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", main]
