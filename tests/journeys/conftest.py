@@ -51,7 +51,7 @@ class Journey:
         self.events: list[ev.Event] = []
         self.state = State()
         self.task = ""
-        self.settings = Settings()
+        self.settings = Settings(sandbox="off")
         self.longest = LONGEST
         self.env: dict[str, str] = {}
 
@@ -62,7 +62,7 @@ class Journey:
         return path
 
     def client(self, turns: Sequence[Turn], **settings: object) -> Client:
-        self.settings = Settings(**{"language_servers": NO_SERVERS, **settings})
+        self.settings = Settings(**{"language_servers": NO_SERVERS, "sandbox": "off", **settings})
         return Client(Controller(ScriptedAssembly(self.home, self.settings, turns, self.env)), "test")
 
     async def run(

@@ -1,3 +1,5 @@
+import subprocess
+
 import pytest
 
 from halocline.controller.controller import TaskOptions
@@ -82,3 +84,37 @@ async def test_every_folder_of_the_task_may_be_written_and_what_others_obey_ther
     assert (library / "made").exists()
     assert not (library / ".git" / "hooks" / "pre-commit").exists()
     assert not (tmp_path / "outside").exists()
+
+
+async def test_auto_mode_takes_a_full_sandbox_unless_it_is_off(journey):
+    await journey.run(run("cat /etc/hostname > out; curl -s localhost; true"), DONE, options=ALONE, sandbox="in-auto")
+    assert (journey.workspace / "out").exists()
+    assert all_of(journey, ev.ApprovalRequested) == []
+    assert [event.sandbox for event in all_of(journey, ev.ToolCallStarted)] == ["in the sandbox"]
+
+
+async def test_other_modes_do_without_it_by_default(journey):
+    await journey.run(run("touch made"), DONE, options=YOLO, sandbox="in-auto")
+    assert all_of(journey, ev.SandboxChecked) == []
+    assert (journey.workspace / "made").exists()
+
+
+async def test_git_commits_in_the_sandbox_of_auto_mode_without_a_question(journey):
+    subprocess.run(["git", "init", "-q", journey.workspace], check=True)
+    subprocess.run(["git", "-C", journey.workspace, "config", "user.name", "me"], check=True)
+    subprocess.run(["git", "-C", journey.workspace, "config", "user.email", "me@example.org"], check=True)
+    await journey.run(run("touch a; git add a && git commit -qm one"), DONE, options=ALONE, sandbox="in-auto")
+    assert all_of(journey, ev.ApprovalRequested) == []
+    count = subprocess.run(
+        ["git", "-C", journey.workspace, "rev-list", "--count", "HEAD"], capture_output=True, check=True
+    )
+    assert count.stdout == b"1\n"
+
+
+async def test_in_auto_mode_the_sandbox_keeps_what_other_programs_obey(journey):
+    for name in (".gitlab-ci.yml", ".cursor/mcp.json", "mise.toml", ".env"):
+        journey.write(name, "as it was\n")
+    commands = "for f in .gitlab-ci.yml .cursor/mcp.json mise.toml; do echo x > $f; done; cat .env; echo y > .gdbinit"
+    await journey.run(run(commands), DONE, options=ALONE, sandbox="in-auto")
+    names = (".gitlab-ci.yml", ".cursor/mcp.json", "mise.toml")
+    assert [(journey.workspace / name).read_text() for name in names] == ["as it was\n"] * 3

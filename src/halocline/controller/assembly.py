@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from halocline.context.manager import Context
 from halocline.controller.blotting import KnownValues
 from halocline.controller.choices import Choices as Choices
 from halocline.controller.foreign_code import any_hooks, any_servers, has_hooks, has_subagents
-from halocline.controller.grounds import LazyMentions, checkpoints, diagnostics, sandbox, subagents
+from halocline.controller.grounds import LazyMentions, checkpoints, diagnostics, in_auto, sandbox, subagents
 from halocline.controller.instructions import instructions_of
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
 from halocline.controller.model_choice import open_model, thinking, with_text_tools
@@ -341,6 +341,7 @@ class Assembly:
                 first_job=state.jobs_started + 1,
                 workspace=state.workspace,
                 sandbox=self.sandbox(workspace, folder, state.roots),
+                sandbox_in_auto=in_auto(self.settings, partial(self.any_sandbox, workspace, folder, state.roots)),
                 blot=self.secrets.blot,
                 home=str(self.home.root),
             ),
@@ -432,8 +433,8 @@ class Assembly:
         return KnownValues(self.home, self.settings, self._env, self.key_variables, keys)
 
     def sandbox(self, workspace: Path, folder: Path, roots: tuple[str, ...] = ()) -> "Sandbox | None":
-        """What holds the commands of a task, whose own folder is given. None when the settings want none."""
-        return None if self.settings.sandbox == "off" else self.any_sandbox(workspace, folder, roots)
+        """What holds all commands of a task, whose own folder is given. None when the settings want none."""
+        return self.any_sandbox(workspace, folder, roots) if self.settings.sandbox in ("auto", "require") else None
 
     def any_sandbox(self, workspace: Path, folder: Path, roots: tuple[str, ...] = ()) -> "Sandbox":
         """The same, wanted or not."""

@@ -144,10 +144,15 @@ def sandbox(settings: Settings, state: Path, workspace: Path, roots: Sequence[st
         state=state.resolve(),
         own=folder.resolve(),
         network=settings.sandbox_network,
-        git_writes=settings.sandbox_git_writes,
+        git_writes=settings.sandbox_git_writes or settings.sandbox == "in-auto",
         writable=tuple(Path(place).expanduser().resolve() for place in settings.sandbox_writable),
         processes=settings.sandbox_processes,
         file_size=settings.sandbox_file_size,
         roots=tuple(map(Path, roots)),
     )
     return Sandbox(wishes, required=settings.sandbox == "require")
+
+
+def in_auto(settings: Settings, make: "Callable[[], Sandbox]") -> "Callable[[], Sandbox] | None":
+    """Makes what holds commands in approval mode auto only; None when the settings say otherwise."""
+    return make if settings.sandbox == "in-auto" else None

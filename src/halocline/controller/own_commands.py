@@ -74,7 +74,7 @@ class OwnCommands:
 
     async def _ran(self, run: str, text: str, cut: "asyncio.Future[Cut]") -> ShellResult:
         task = self._task
-        required = (await task.machine.shell.sandbox()).required
+        required = (await task.machine.shell.sandbox(task.state.approval_mode)).required
         order = ShellCommand(text, task.state.workspace, None, unsandboxed=not required)
         return await task.machine.shell.run(order, lambda new: task.emit(ToolCallProgressed(run, new)), cut)
 

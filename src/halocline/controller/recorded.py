@@ -4,6 +4,7 @@ What the recording does not answer was cut short there: they say that they are s
 """
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
@@ -24,7 +25,7 @@ from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
 from halocline.protocol.hook_kinds import HookMoment, HookStatus
 from halocline.protocol.mcp import tool_named
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
-from halocline.protocol.rules import RuleBook
+from halocline.protocol.rules import Effect, RuleBook
 from halocline.protocol.state import COMPACTION_CUT, State
 from halocline.store.recording import Recorder
 from halocline.task.hooks import outcome, refusal
@@ -146,15 +147,31 @@ class RecordedFacts(LocalShellFacts):
         super().__init__(env)
         self._course = course
 
-    def fingerprint(self, path: str, script: str) -> str:
+    def is_overwritten(self, path: str) -> bool:
+        """Whether it was there: what a command made is there now, and was written over then only if that was asked."""
+        asked = self._of_the_call
+        if not isinstance(asked, ev.ApprovalRequested):
+            return False
+        targets = {target for part in asked.parts if part.effect is Effect.DESTRUCTIVE for target in part.targets}
+        return bool(targets & {path, os.path.relpath(path, os.path.realpath(self._workspace))})
+
+    @property
+    def _workspace(self) -> str:
         started = self._course.events[0]
-        workspace = started.workspace if isinstance(started, ev.TaskStarted) else ""
+        return started.workspace if isinstance(started, ev.TaskStarted) else ""
+
+    @property
+    def _of_the_call(self) -> ev.DurableEvent | None:
         ahead = (self._course.events[position] for position in self._course.step_ahead())
         behind = reversed(self._course.events[: self._course.at])
         event = next((event for event in behind if isinstance(event, _OF_A_CALL)), None)
         if not isinstance(event, ev.ToolCallStarted):
             event = next((event for event in ahead if isinstance(event, _OF_A_CALL)), None)
-        return ToldFacts(scripts_in(event) if event else (), workspace).fingerprint(path, script)
+        return event
+
+    def fingerprint(self, path: str, script: str) -> str:
+        event = self._of_the_call
+        return ToldFacts(scripts_in(event) if event else (), self._workspace).fingerprint(path, script)
 
 
 class RecordedTools:

@@ -26,7 +26,7 @@ from halocline.hosts.programs import find_program
 from halocline.hosts.shell_state import ShellState, ShellStates, left_in, with_trailer
 from halocline.ports.host import Cut, Left, ShellCommand, ShellResult
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import SandboxChecked, SandboxStanding, ShellMoved
+from halocline.protocol.events import ApprovalMode, SandboxChecked, SandboxStanding, ShellMoved
 
 if TYPE_CHECKING:
     from halocline.hosts.sandbox.sandbox import Sandbox
@@ -75,6 +75,7 @@ class LocalShell:
         first_job: int = 1,
         workspace: str = "",
         sandbox: "Sandbox | None" = None,
+        sandbox_in_auto: "Callable[[], Sandbox] | None" = None,
         blot: Callable[[str], str] = lambda text: text,
         home: str = "",
     ) -> None:
@@ -88,12 +89,22 @@ class LocalShell:
         self._processes = Processes(self._environment)
         self._states = ShellStates()
         self._sandbox = sandbox
+        self._sandbox_in_auto = sandbox_in_auto
+        self._applies = sandbox_in_auto is None
         self._set_aside: list[str] = []
         self._leaving: asyncio.Future[Cut] | None = None
         self.jobs = LocalJobs(first_job)
 
-    async def sandbox(self) -> SandboxChecked:
-        return await self._sandbox.check() if self._sandbox else SandboxChecked()
+    async def sandbox(self, mode: ApprovalMode = ApprovalMode.AUTO) -> SandboxChecked:
+        if self._sandbox_in_auto is not None:
+            self._applies = mode is ApprovalMode.AUTO and await self._is_full(self._sandbox_in_auto)
+        return await self._sandbox.check() if self._sandbox and self._applies else SandboxChecked()
+
+    async def _is_full(self, make: "Callable[[], Sandbox]") -> bool:
+        """Whether the machine has a sandbox that holds in full; nothing less is used unless the settings ask for it."""
+        if self._sandbox is None:
+            self._sandbox = make()
+        return (await self._sandbox.check()).standing is SandboxStanding.FULL
 
     async def run(
         self, command: ShellCommand, on_output: Callable[[str], None], cut: "asyncio.Future[Cut] | None" = None
@@ -264,7 +275,7 @@ class LocalShell:
 
     async def _sandbox_for(self, command: ShellCommand) -> "Sandbox | None":
         """What holds this command. Raises ToolFailure when it must be held and cannot be."""
-        if self._sandbox is None:
+        if self._sandbox is None or not self._applies:
             return None
         checked = await self._sandbox.check()
         if checked.required and (command.unsandboxed or checked.standing is not SandboxStanding.FULL):

@@ -51,6 +51,9 @@ class LocalShellFacts:
     def is_file(self, path: str) -> bool:
         return os.path.isfile(path)
 
+    def is_overwritten(self, path: str) -> bool:
+        return os.path.isfile(path)
+
     def fingerprint(self, path: str, script: str) -> str:
         try:
             return _package_script(path, script) if script else _fingerprint(path)

@@ -113,6 +113,8 @@ RUNS_LATER = tuple(
     )
 )
 """Places whose content is executed, or obeyed, by some program later, Halocline among them; each between slashes."""
+MADE_BY_TOOLS = frozenset({".gradle", ".yarn", ".mvn", ".direnv", ".ipython", ".jupyter", ".settings", "pyvenv.cfg"})
+"""Those of them that builds and package managers make themselves, in a sandbox too."""
 RUNS_LATER_FILES = (
     *("*.code-workspace", "*.sublime-project", "*.pth", ".envrc.*", ".mise.*.toml", "mise.*.toml", "jenkinsfile.*"),
     *("lefthook.*", ".lefthook.*", "lefthook-local.*", ".lefthook-local.*", ".lintstagedrc*", "lint-staged.config.*"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from halocline.ports.jobs import Jobs
-from halocline.protocol.events import SandboxChecked, ShellMoved
+from halocline.protocol.events import ApprovalMode, SandboxChecked, ShellMoved
 from halocline.protocol.values import Value
 
 
@@ -188,8 +188,8 @@ class Shell(Protocol):
     def jobs(self) -> Jobs:
         """Those that go on."""
 
-    async def sandbox(self) -> SandboxChecked:
-        """How commands are held; found out when first asked."""
+    async def sandbox(self, mode: ApprovalMode = ApprovalMode.AUTO) -> SandboxChecked:
+        """How commands are held in an approval mode, from now on; found out when first asked."""
 
     async def run(
         self, command: ShellCommand, on_output: Callable[[str], None], cut: "Future[Cut] | None" = None

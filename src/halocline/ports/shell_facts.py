@@ -21,6 +21,9 @@ class ShellFacts(Protocol):
     def is_file(self, path: str) -> bool:
         """Whether a regular file is there."""
 
+    def is_overwritten(self, path: str) -> bool:
+        """Whether a command that writes there would write over a file."""
+
     def has_toolchain_file(self, folder: str) -> bool:
         """Whether a `rust-toolchain` file decides which programs `cargo` and `rustc` stand for."""
 
@@ -43,6 +46,9 @@ class NoFacts:
         return ()
 
     def is_file(self, path: str) -> bool:
+        return False
+
+    def is_overwritten(self, path: str) -> bool:
         return False
 
     def has_toolchain_file(self, folder: str) -> bool:

@@ -191,12 +191,12 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     ] = 5000.0
     keep_deleted: Annotated[Count, Says(description="Days for which a deleted task can be taken back.")] = 30
     sandbox: Annotated[
-        Literal["off", "auto", "require"],
+        Literal["in-auto", "off", "auto", "require"],
         Says(
-            description="Hold commands in a sandbox: auto (where there is one; then approval mode auto asks less) or "
-            "require (no command without it)."
+            description="Hold commands in a sandbox: in-auto (in approval mode auto, where the machine has a full one; "
+            "then auto asks less), auto (in every mode, where there is any), require (no command without it) or off."
         ),
-    ] = "off"
+    ] = "in-auto"
     sandbox_network: Annotated[bool, Says(description="Let sandboxed commands reach the network.")] = False
     sandbox_git_writes: Annotated[
         bool, Says(description="Let sandboxed commands write `.git`, except its hooks and configuration.")

@@ -276,7 +276,7 @@ class ToolCalls:
         """Before the first command is judged, and when another process has taken the task up: is there one?"""
         if summary.in_sandbox is None:
             return
-        found = await self._machine.shell.sandbox()
+        found = await self._machine.shell.sandbox(self._state().approval_mode)
         if found != self._state().sandbox:
             self._emit(found)
 

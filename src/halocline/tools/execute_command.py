@@ -7,6 +7,7 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from halocline.context.job_notes import exit_words
 from halocline.ports.host import Left, ShellCommand, ShellResult
@@ -167,5 +168,8 @@ SANDBOXED: Tool[SandboxedInput] = Tool(
     summary=summary,
     run=run,
     edits=True,
+    instead=instead,
 )
 """The same where commands are held in a sandbox: it can ask to be let out."""
+SANDBOXED_IN_AUTO: Tool[SandboxedInput] = replace(SANDBOXED)
+"""The same where they are held in approval mode auto only: in other modes the model is told nothing of it."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from halocline.context.families import PATCHES
 from halocline.ports.tool import AnyTool, ToolSpec
+from halocline.protocol.events import ApprovalMode
 from halocline.protocol.mcp import tool_named
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state import State
@@ -67,9 +68,10 @@ def every_tool() -> tuple[AnyTool, ...]:
     return (*ALL, *map(_rare, (*RARE, BROWSER)))
 
 
-def with_sandbox(tools: Iterable[AnyTool]) -> tuple[AnyTool, ...]:
-    """The tools where commands are held in a sandbox."""
-    return tuple(execute_command.SANDBOXED if tool is execute_command.TOOL else tool for tool in tools)
+def with_sandbox(tools: Iterable[AnyTool], *, only_in_auto: bool = False) -> tuple[AnyTool, ...]:
+    """The tools where commands are held in a sandbox, in every approval mode or in auto."""
+    held = execute_command.SANDBOXED_IN_AUTO if only_in_auto else execute_command.SANDBOXED
+    return tuple(held if tool is execute_command.TOOL else tool for tool in tools)
 
 
 class Tools:
@@ -132,6 +134,8 @@ def _rare(name: str) -> AnyTool:
 
 
 def _spec(tool: AnyTool, state: State) -> ToolSpec:
+    if tool is execute_command.SANDBOXED_IN_AUTO and state.approval_mode is not ApprovalMode.AUTO:
+        return execute_command.TOOL.spec
     if tool.name != SUBAGENTS:
         return tool.spec
     from halocline.tools.use_subagents import spec_for

@@ -12,14 +12,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from halocline.policy.sensitive_names import MADE_BY_TOOLS, RUNS_LATER, fold
 from halocline.protocol.obeyed import NESTED, OBEYED
 
 PROTECTED = (
-    *(".git", ".hg", ".husky", ".githooks", ".vscode", ".idea", ".devcontainer", ".envrc", ".gitmodules", ".github"),
-    *dict.fromkeys(place.partition("/")[0] for place in OBEYED),
+    frozenset(
+        {fold(place.partition("/")[0]) for place in OBEYED}
+        | {".github"}
+        | {place.strip("/") for place in RUNS_LATER if place.count("/") == 2}
+    )
+    - MADE_BY_TOOLS
 )
-"""Names whose content other programs run or obey; in the workspace's root and a little below."""
-ANYWHERE = frozenset({".git", *NESTED})
+"""Names, folded, whose content other programs run or obey; in the workspace's root and a little below."""
+ANYWHERE = frozenset({".git", *map(fold, NESTED)})
 """Those that are obeyed below the root as well."""
 GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "info", "modules", "worktrees")
 """What stays as it is in `.git` where a command may write the rest."""
@@ -41,7 +46,14 @@ CREDENTIALS = (
 """Below a person's home. In the workspace, and a little below, files by their name are masked (`_HIDDEN`)."""
 SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d")
 _REPOSITORIES = ({"HEAD", "objects", "refs"}, {"HEAD", "commondir"})
-_OBEYED_WITHIN = {".github": ("workflows", *(place[8:] for place in OBEYED if place.startswith(".github/")))}
+_OBEYED_WITHIN = {
+    ".github": (
+        "workflows",
+        "actions",
+        "dependabot.yml",
+        *(place[8:] for place in OBEYED if place.startswith(".github/")),
+    )
+}
 """Where only a part of a folder is obeyed."""
 _HIDDEN = re.compile(
     r"\.env(\..*)?|\.envrc|id_(rsa|dsa|ecdsa|ed25519)(_sk)?|\.git-credentials|\.netrc|\.pgpass|\.htpasswd|\.vault-token"
@@ -136,7 +148,8 @@ def _obeyed(folder: str, *, is_root: bool) -> Iterator[Path]:
     """What other programs obey there. Git takes any folder with these names for a repository, and obeys it."""
     entries = _entries(folder)
     for entry in entries:
-        if entry.name in ANYWHERE or (is_root and entry.name in PROTECTED):
+        name = fold(entry.name)
+        if name in ANYWHERE or (is_root and name in PROTECTED):
             yield from (Path(entry.path, part) for part in _OBEYED_WITHIN.get(entry.name, ("",)))
     names = {entry.name for entry in entries}
     if any(names >= needed for needed in _REPOSITORIES):

@@ -12,9 +12,10 @@ from pathlib import Path
 from halocline.hosts.programs import find_program
 from halocline.hosts.sandbox import bubblewrap, landlock, seatbelt, seccomp
 from halocline.hosts.sandbox.ground import Identity, Wishes, existing, masked, protected
+from halocline.hosts.sandbox.program import SYSTEM_FOLDERS as SYSTEM_FOLDERS
 
-SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
-"""Where the program that holds commands is looked for: never in a PATH that a project may have changed."""
+_CACHES = {"XDG_CACHE_HOME": "/tmp/.cache", "GOCACHE": "/tmp/.cache/go-build"}
+"""Where builds may keep what they find again, when a person opened no other place; a person's own are read only."""
 LANDLOCK_LACKS = (
     ".git and settings of editors can be written",
     ".env and other secret files of the workspace can be read",
@@ -87,7 +88,7 @@ def _by_bubblewrap(program: str, wishes: Wishes, words: list[str], folder: str) 
     before = protected(*wishes.folders)
     front = bubblewrap.arguments(wishes, folder, before, masked(wishes), shown())
     resets = _resetting()
-    environment = {"TMPDIR": "/tmp"}
+    environment = {"TMPDIR": "/tmp"} | ({} if wishes.writable else _CACHES)
     return Held(
         [program, *front, *resets, *words], environment, before, seccomp.program(os.uname().machine), bool(resets)
     )

@@ -8,7 +8,7 @@ from halocline.policy.shell.actors import ACTORS, RIGHTFUL, Actor
 from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.ordinary_programs import ASKING_FLAGS
-from halocline.policy.shell.ordinary_work import judge_work
+from halocline.policy.shell.ordinary_work import is_there, judge_work
 from halocline.policy.shell.places import OWN, overwriting, reading, writing
 from halocline.policy.shell.render import home_of
 from halocline.policy.shell.tree import Piece, Simple, Word
@@ -287,7 +287,7 @@ def _checks_out_files(words: list[str], ground: Ground) -> bool:
     if words[0] not in ("checkout", "switch") or set(words) & {"-b", "-c", "--create"}:
         return False
     there = [one.path for name in names for one in ground.find(name)]
-    return len(names) != 1 or any(ground.facts.is_file(path) or ground.facts.matches("*", path) for path in there)
+    return len(names) != 1 or any(is_there(path, ground) for path in there)
 
 
 def _touching(simple: Simple, ground: Ground) -> Finding | None:

@@ -168,7 +168,13 @@ def _module_fault(module: str, rest: list[str], ground: Ground) -> str:
 
 def _is_there(path: str, ground: Ground) -> bool:
     names = (f"{path}.py", os.path.join(path, "__main__.py"), os.path.join("src", path, "__main__.py"))
-    return any(ground.facts.is_file(os.path.join(folder, name)) for folder in ground.folders for name in names)
+    return any(is_there(os.path.join(folder, name), ground) for folder in ground.folders for name in names)
+
+
+def is_there(path: str, ground: Ground) -> bool:
+    """Whether a file or folder of a plain name is there."""
+    folder, name = os.path.split(path)
+    return bool(ground.facts.matches(name, folder)) if re.fullmatch(r"[\w.+-]+", name) else False
 
 
 def _script_fault(base: str, texts: list[str], ground: Ground) -> str:
@@ -215,7 +221,7 @@ def _local_fault(base: str, texts: list[str], ground: Ground) -> str | None:
     if not rest or rest[0].startswith("-") or "/" in rest[0] or "@" in rest[0]:
         return None
     path = os.path.join("node_modules", ".bin", rest[0])
-    there = all(ground.facts.is_file(os.path.join(folder, path)) for folder in ground.folders)
+    there = all(is_there(os.path.join(folder, path), ground) for folder in ground.folders)
     return _fault(rest[0], rest[0], rest[1:], ground) if there and ground.folders else None
 
 

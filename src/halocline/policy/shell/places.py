@@ -69,7 +69,7 @@ def writing(source: str, found: Sequence[Found], does: str) -> Finding:
 
 def overwriting(source: str, found: Sequence[Found], facts: ShellFacts) -> Finding | None:
     """A command that writes over files; None when none of them is there."""
-    over = [one for one in found if facts.is_file(one.path) and not one.path.endswith(SCRATCH)]
+    over = [one for one in found if facts.is_overwritten(one.path) and not one.path.endswith(SCRATCH)]
     if not over:
         return None
     targets = tuple(dict.fromkeys(one.shown for one in over))
