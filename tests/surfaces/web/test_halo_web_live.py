@@ -14,6 +14,8 @@ from tests.surfaces.cli.halo_process import Halo, call, ended, shell, until_writ
 from tests.surfaces.web.page import Page, page, serving
 from websockets.exceptions import ConnectionClosed
 
+from halocline.surfaces.cli.keys import SILENCE
+
 HI = {"text": "Hello."}
 RISKY = {"call": [shell("touch made", risky=True)]}
 FOR_EVER = {"call": [shell("echo began > began; sleep 1000")]}
@@ -151,7 +153,7 @@ async def test_a_terminal_attaches_to_a_task_of_a_page_and_both_see_the_same(hal
         await one.event("approval_requested", task)
         terminal = halo.terminal("attach", task)
         await asyncio.to_thread(terminal.expect, "yes, once")
-        await asyncio.sleep(0.5)  # keys that were pressed before the question are dropped
+        await asyncio.sleep(SILENCE + 0.5)  # keys count only after a silence
         terminal.send("y")
         resolved = await one.event("approval_resolved", task)
         await one.event("turn_ended", task)
