@@ -385,7 +385,9 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
         t, NoticeRow(f"Effort: {effort_said(e.effort, e.budget) or 'as in the settings'}")
     ),
     ev.GrantTakenBack: lambda t, e: _add(t, NoticeRow(taken_back(e))),
-    ev.PolicyChanged: lambda t, e: _add(t, NoticeRow(f"Approvals: {e.approval_mode}")),
+    ev.PolicyChanged: lambda t, e: _add(
+        t, NoticeRow(f"Approvals: {e.approval_mode}" + (f", set by {e.client}" if e.client else ""))
+    ),
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)) if not e.root else t,
     ev.ConversationRestored: lambda t, e: _add(
         t, NoticeRow(f"Went back to event {e.to}: what came since is not read.")

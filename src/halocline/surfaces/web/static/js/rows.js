@@ -345,7 +345,7 @@ const FOLDS = {
     const tokens = e.budget == null ? 'as in the settings' : `${e.budget.toLocaleString('en-US')} tokens`
     add(t, notice(`Effort: ${e.effort ?? tokens}`))
   },
-  policy_changed: (t, e) => add(t, notice(`Approvals: ${e.approval_mode}`)),
+  policy_changed: (t, e) => add(t, notice(`Approvals: ${e.approval_mode}${e.client ? `, set by ${e.client}` : ''}`)),
   checkpoint_taken: (t, e) => {
     if (!e.root) add(t, { type: 'checkpoint_row', checkpoint: e.checkpoint, label: e.label })
   },
