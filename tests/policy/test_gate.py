@@ -177,7 +177,7 @@ def test_never_wins_over_yolo(workspace):
         "cat ~/.ssh/id_rsa",
         "cat $HOME/x",
         "cat ${HOME}/x",
-        "cat $HALOCLINE_HOME/credentials",
+        "cat $CREDENTIALS/x",
         "cat .halocline/credentials",
         "cp a /etc/x",
         "cat ../other/x",

@@ -3,27 +3,15 @@
 from itertools import pairwise
 
 from halocline.policy.shell.findings import Finding, Rule, part
-from halocline.policy.shell.ground import Found, Ground
+from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.tree import Piece, Simple, Word
-from halocline.policy.shell.variables import UNKNOWN
 from halocline.protocol.rules import Effect
 
 _NARROWS = frozenset(
-    [
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-wholename",
-        "-regex",
-        "-iregex",
-        "-empty",
-        "-newer",
-        "-mtime",
-        "-mmin",
-        "-size",
-    ]
+    {"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-empty", "-newer", "-mtime", "-mmin"}
+    | {"-size"}
 )
+"""Tests of `find` by which it finds some names and not others."""
 _DELETES = frozenset({"rm", "rmdir", "unlink", "shred", "mv", "truncate"})
 _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
@@ -33,15 +21,13 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
     if finding.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
         return None
     name = (simple.words[0].value or "").rpartition("/")[2]
-    found = _found_by(simple, ground) if name == "find" else _synchronised(simple, ground) if name == "rsync" else []
+    emptied = _EMPTIES[name](simple) if name in _EMPTIES else []
+    found = [one for word in emptied for one in ground.targets(word) if ground.is_precious(one.path)]
     if found:
         shown = tuple(one.shown for one in found[:3])
         return Finding(part(simple.source, Effect.DESTRUCTIVE, f"it deletes {found[0].path}", shown), Rule.FLOOR)
-    if (
-        name in _DELETES
-        and any(ground.may_be_precious(word) for word in _operands(simple))
-        and _deletes_folders(simple)
-    ):
+    deleted = _operands(simple) if name in _DELETES and _deletes_folders(simple) else emptied
+    if any(ground.may_be_precious(word) for word in deleted):
         return _unsure(simple, finding, "what it deletes is known only when it runs")
     if simple.words[0].value is None and any(_is_kept(word, ground) for word in simple.words[1:]):
         return _unsure(simple, finding, "the program is known only when it runs, and is given what nobody may delete")
@@ -72,28 +58,21 @@ def _is_kept(word: Word, ground: Ground) -> bool:
     return any(ground.is_precious(one.path) or ground.holds_own_state(one.path) for one in ground.targets(word))
 
 
-def _found_by(simple: Simple, ground: Ground) -> list[Found]:
-    """What `find` deletes that nobody may delete: no test narrows what it finds."""
+def _emptied_by_find(simple: Simple) -> list[Word]:
+    """The folders that `find` empties, where no test narrows what it finds."""
     texts = [word.text for word in simple.words]
     executes = any(one in _EXECUTES and two.rpartition("/")[2] in _DELETES for one, two in pairwise(texts))
     if not ("-delete" in texts or executes) or _NARROWS & set(texts):
         return []
-    starts = list(simple.words[1:])
-    end = next(
-        (at for at, word in enumerate(starts) if word.text[:1] in ("-", "(", "!") and not word.dynamic), len(starts)
-    )
-    found = [one for word in starts[:end] or [Word(".", (Piece("."),))] for one in ground.targets(word)]
-    return [one for one in found if ground.is_precious(one.path)]
+    words = list(simple.words[1:])
+    tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
+    return words[: next(tests, len(words))] or [Word(".", (Piece("."),))]
 
 
-def _synchronised(simple: Simple, ground: Ground) -> list[Found]:
-    """What `rsync --delete` empties that nobody may delete."""
-    if not any(word.text.startswith(("--delete", "--del")) for word in simple.words):
-        return []
-    target = [word for word in simple.words[1:] if not word.text.startswith("-")][-1:]
-    return [
-        one
-        for word in target
-        for one in ground.targets(word)
-        if UNKNOWN not in one.path and ground.is_precious(one.path)
-    ]
+def _emptied_by_rsync(simple: Simple) -> list[Word]:
+    """The folder in which `rsync` deletes what its source does not have."""
+    deletes = any(word.text.startswith("--del") for word in simple.words)
+    return [word for word in simple.words[1:] if not word.text.startswith("-")][-1:] if deletes else []
+
+
+_EMPTIES = {"find": _emptied_by_find, "rsync": _emptied_by_rsync}

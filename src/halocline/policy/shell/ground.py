@@ -59,6 +59,8 @@ class Ground:
 
     def value(self, name: str) -> Values:
         """The values that a variable may have here."""
+        if name == "HALOCLINE_HOME" and name not in self.variables.known:
+            return (str(self.home),)
         return self.variables.value(name, self.folders, self.exported)
 
     def with_variables(self, variables: Variables) -> "Ground":

@@ -158,7 +158,7 @@ class SimpleCommands(ABC):
         if wrapped.script is not None:
             canonical = self._script(wrapped.script, ground, found)
         else:
-            within = Simple(wrapped.source, wrapped.words)
+            within = Simple(wrapped.source, wrapped.words, redirects=simple.redirects)
             finding, after = self._judged(within, ground, {})
             found.append(finding)
             canonical = finding.canonical
