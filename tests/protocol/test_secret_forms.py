@@ -245,6 +245,9 @@ ORDINARY = {
     "minified": "function a(b,c){var d=b.token,e=c.secret;return d?e[d]:(f=g.apiKey,h(f))}",
     "options": "tool --password-file /run/secrets/db1 --token-stdin1 --auth-type oauth2",
     "prose": "The token that you are given is stored; a password of 12 characters; secret santa 2026; auth: none",
+    "a program in base64": f"AGFzbQ{some(40)}/BSA{some(29)}/{some(30)}",
+    "types of keys": "x: a\nprivate_key: Ed25519PrivateKey\nprivate_key: x25519.X25519PrivateKey",
+    "classes of keys": "MLKEM768X25519PrivateKey = rust_openssl.hpke.MLKEM768X25519PrivateKey",
     "types": "password: Optional[str1] = None\ntoken: Token2\nsecret: SecretStr2 = Field(...)",
 }
 

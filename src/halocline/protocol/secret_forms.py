@@ -51,7 +51,7 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
         f"pa-{_DASHED}{{43}}",
         f"fc-{_HEX}{{32}}",
         f"lsv2_(?:pt|sk)_{_HEX}{{32}}_{_HEX}{{10}}",
-        r"BSA[A-Za-z0-9][A-Za-z0-9_-]{26,30}",
+        r"BSA(?<![/+]BSA)[A-Za-z0-9][A-Za-z0-9_-]{26,30}",
         f"dsk-{_HEX}{{32}}",
         r"sk_[a-f0-9]{48}",
     ),

@@ -48,6 +48,8 @@ _WORDS = re.compile(r"[A-Za-z]*(?:[ _.:/+@#-]+[A-Za-z]*)*\d{0,2}[!?.:]?")
 _CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)\w+)+[!?]?|[A-Za-z_]+[a-z]\d{0,3}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 """As a token, the number of a request; keys of services have this form as well."""
+_VAULT = re.compile(r"s\.[A-Za-z0-9]{24}")
+"""An old form of token, which looks like a name in source code."""
 _NUMBER = re.compile(r"[\d.,:_+\-/TZ ]+(?:ms|s|m|h|d|px|em|rem|%|MB|GB|KB)?")
 _PASSWORD = frozenset({"password", "passwd", "passphrase", "pwd", "secret", "_pass", "_pw"})
 
@@ -90,7 +92,7 @@ def _is_secret(value: str, name: str, before: str, group: str) -> bool:
         return False
     if group == "raw":
         value = value.rstrip(".:!?")
-        if len(value) < 8 or (_CODE.fullmatch(value) and not is_random(value)):
+        if len(value) < 8 or (_CODE.fullmatch(value) and not _VAULT.fullmatch(value)):
             return False
     return looks_secret(value, is_password=name in _PASSWORD and group != "raw")
 
@@ -106,7 +108,7 @@ def looks_secret(value: str, *, is_password: bool = False) -> bool:
     if _WORDS.fullmatch(value):
         return is_password and bool(re.fullmatch(r"[a-z]+\d{1,4}[!?.]?", value)) and len(value) >= 8
     kinds = sum(bool(re.search(kind, value)) for kind in (r"[a-z]", r"[A-Z]", r"\d", r"[^\w\s.:/-]"))
-    return kinds >= 2 and bool(re.search(r"\d", value)) and len(value) >= 8 and not _is_worded(value)
+    return kinds >= 2 and bool(re.search(r"\d", value)) and len(value) >= 8 and not is_worded(value)
 
 
 def is_random(value: str) -> bool:
@@ -116,7 +118,7 @@ def is_random(value: str) -> bool:
     mixed = all(re.search(kind, value) for kind in (r"[a-z]", r"[A-Z]", r"\d"))
     hexadecimal = re.fullmatch(r"[0-9a-f]{32,}|[0-9A-F]{32,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", value)
     coded = re.fullmatch(r"[a-z0-9]{24,}", value) and len(re.findall(r"\d", value)) >= 4
-    return bool(mixed or hexadecimal or coded) and entropy(value) >= 3.2 and not _is_worded(value)
+    return bool(mixed or hexadecimal or coded) and entropy(value) >= 3.2 and not is_worded(value)
 
 
 def entropy(text: str) -> float:
@@ -125,10 +127,10 @@ def entropy(text: str) -> float:
 
 
 def _mentions_itself(value: str) -> bool:
-    return bool(re.search(r"(?i)passw|secret|token|api.?key|credential|auth|bearer", value))
+    return bool(re.search(r"(?i)passw|secret|token|(?:api|private).?key|credential|auth|bearer", value))
 
 
-def _is_worded(value: str) -> bool:
+def is_worded(value: str) -> bool:
     """Whether most of it is words, as in names of things: `my-service-v2`, `oauth2_access_token`, `TestCase12Name`."""
     words = re.findall(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}", value)
     return sum(map(len, words)) > 0.7 * len(value)
