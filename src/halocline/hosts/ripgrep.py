@@ -174,7 +174,7 @@ def _matches(stream: IO[bytes], source: Source) -> Iterator[Match]:
         data = record.data
         if record.type not in ("match", "context") or not (data.path and data.lines and data.line_number):
             continue
-        name = os.fsdecode(data.path.raw)
+        name = data.path.text or os.fsdecode(data.path.raw)
         if source.holds(name, data.line_number, data.absolute_offset, data.lines.raw):
             text = short(str(data.lines).rstrip("\r\n"), MATCH_LINE)
             yield Match(source.path_of(name), data.line_number, text, record.type == "match")

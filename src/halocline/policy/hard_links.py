@@ -12,20 +12,19 @@ from halocline.protocol.rules import Place
 MOST_ENTRIES = 10_000
 _SKIPPED = frozenset({".git", ".hg", "node_modules", ".venv", "venv", "__pycache__"})
 """Folders of many files, none of which is a person's secret."""
-_GUARDED = (Place.IGNORED, Place.SECRET)
 _AT_HOME = ("", ".ssh", ".aws", ".gnupg", ".kube", ".docker", ".config/gh", ".config/gcloud", ".azure")
 """Folders of a person's home in which keys are kept, itself among them."""
 
 
-def guarded_names(roots: Sequence[str], home: str, kind: Callable[[str], Place]) -> dict[int, tuple[str, ...]]:
+def guarded_names(roots: Sequence[str], home: str, kind: Callable[[str], Place | None]) -> dict[int, tuple[str, ...]]:
     """Paths of guarded files by inode: hidden and secret ones below the roots, our own, and keys of the person's."""
     found: dict[int, list[str]] = {}
     for entry in _below(roots):
-        if kind(entry.path) in _GUARDED:
+        if kind(entry.path):
             found.setdefault(entry.inode(), []).append(entry.path)
     for folder in (*filter(None, (home,)), *_folders_at_home()):
         for entry in _entries(folder):
-            if kind(entry.path) is not Place.OUTSIDE:
+            if kind(entry.path):
                 found.setdefault(entry.inode(), []).append(entry.path)
     return {inode: tuple(paths) for inode, paths in found.items()}
 

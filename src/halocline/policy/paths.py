@@ -117,38 +117,49 @@ class Classifier:
 
     def kind(self, path: str, found: os.stat_result | None = None) -> Place:
         """The kind of a place; of a file with several names (`found` says so), the strictest of those known."""
+        if guarded := self.guarded_kind(path, found):
+            return guarded
+        root = self.root_of(path)
         if self._outputs and within(path, self._outputs):
             return Place.OUTPUT
-        kind = self._kind(path)
-        if found is None or not is_linked(found) or kind in _GUARDED:
-            return kind
-        others = {self._kind(name) for name in self._names_of(found)}
-        return next((one for one in _GUARDED if one in others), kind)
-
-    def _kind(self, path: str) -> Place:
-        root = self.root_of(path)
-        if self.home and within(path, self.home):
-            return Place.OWN_STATE
-        inside = path[len(root.path) :].strip("/") or "." if root else ""
-        if root and root.ignored and hides(root.ignored, inside, folds=self._folds[root.path]):
-            return Place.IGNORED
-        if is_secret(inside or path):
-            return Place.SECRET
         if not root:
             return Place.OUTSIDE
-        return Place.RUNS_LATER if runs_later(inside) else Place.PROJECT
+        return Place.RUNS_LATER if runs_later(_inside(path, root)) else Place.PROJECT
+
+    def guarded_kind(self, path: str, found: os.stat_result | None = None) -> Place | None:
+        """The same of a place whose content is not given unasked; None for the others."""
+        if self._outputs and within(path, self._outputs):
+            return None
+        kind = self._guarded_name(path)
+        if kind or found is None or not is_linked(found):
+            return kind
+        others = {self._guarded_name(name) for name in self._names_of(found)}
+        return next((one for one in _GUARDED if one in others), None)
+
+    def _guarded_name(self, path: str) -> Place | None:
+        if self.home and within(path, self.home):
+            return Place.OWN_STATE
+        root = self.root_of(path)
+        inside = _inside(path, root) if root else ""
+        if root and root.ignored and hides(root.ignored, inside, folds=self._folds[root.path]):
+            return Place.IGNORED
+        return Place.SECRET if is_secret(inside or path) else None
 
     def _names_of(self, found: os.stat_result) -> list[str]:
         """Other names of a file, of those that are guarded; looked for once."""
         if self._other_names is None:
             from halocline.policy.hard_links import guarded_names  # few files have several names
 
-            self._other_names = guarded_names([root.path for root in self.roots], self.home, self._kind)
+            self._other_names = guarded_names([root.path for root in self.roots], self.home, self._guarded_name)
         return [name for name in self._other_names.get(found.st_ino, ()) if _is_same(name, found)]
 
 
 _GUARDED = (Place.OWN_STATE, Place.IGNORED, Place.SECRET)
 """Kinds of places whose content is not given unasked, the strictest first."""
+
+
+def _inside(path: str, root: OtherRoot) -> str:
+    return path[len(root.path) :].strip("/") or "."
 
 
 def _is_same(name: str, found: os.stat_result) -> bool:

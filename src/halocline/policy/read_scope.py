@@ -15,7 +15,6 @@ ELSEWHERE = "it leads elsewhere than when it was judged; send the call again"
 HIDDEN = "it is hidden by an ignore file"
 OWN_STATE = "it is one of Halocline's own files"
 SECRET = "it may hold secrets; name it by its own path to ask for it"
-_FLOORS = {Place.IGNORED: HIDDEN, Place.OWN_STATE: OWN_STATE}
 
 
 def judged_places(
@@ -53,8 +52,8 @@ class ReadScope:
             return "" if self._leads_to_judged(place) else ELSEWHERE
         if found is None:
             return ""
-        kind = self._kinds.kind(place, found)
-        return SECRET if kind is Place.SECRET else _FLOORS.get(kind, "")
+        kind = self._kinds.guarded_kind(place, found)
+        return SECRET if kind is Place.SECRET else _floor(kind)
 
     @property
     def hides_names(self) -> bool:
@@ -63,18 +62,18 @@ class ReadScope:
 
     def hides(self, place: str) -> bool:
         """Whether not even its name is given."""
-        return self.hides_names and self._kinds.kind(place) is Place.IGNORED
+        return self.hides_names and self._kinds.guarded_kind(place) is Place.IGNORED
 
     def is_secret(self, place: str) -> bool:
         """Whether it may hold secrets, by its name; what was judged itself is none that is left out."""
-        return place not in self._judged and self._kinds.kind(place) is Place.SECRET
+        return place not in self._judged and self._kinds.guarded_kind(place) is Place.SECRET
 
     def _refusal_of_judged(self, place: str, found: os.stat_result) -> str:
         """A file with several names is judged by its identity: another one may have come to the same name."""
         known = self._judged[place]
         if (self._exact or is_linked(found)) and known != identity_of(found):
             return ELSEWHERE
-        return _FLOORS.get(self._kinds.kind(place, found), "")
+        return _floor(self._kinds.guarded_kind(place, found))
 
     def _covers(self, place: str) -> bool:
         return any(within(place, judged) or is_spelt_alike(place, judged) for judged in self._judged)
@@ -82,3 +81,13 @@ class ReadScope:
     def _leads_to_judged(self, place: str) -> bool:
         """Whether it is a folder on the way to a judged place, whose names tell what was meant."""
         return any(within(judged, place) for judged in self._judged)
+
+
+def _floor(kind: Place | None) -> str:
+    """What nothing may lift, said of a place of that kind."""
+    match kind:
+        case Place.IGNORED:
+            return HIDDEN
+        case Place.OWN_STATE:
+            return OWN_STATE
+    return ""

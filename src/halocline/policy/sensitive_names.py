@@ -6,7 +6,7 @@ letters from small ones. `*` and `?` are patterns, for the last part of a path o
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from halocline.protocol.obeyed import OBEYED, OBEYED_AT_HOME
 
@@ -134,6 +134,7 @@ def fold(path: str) -> str:
     return _INVISIBLE.sub("", unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold()))
 
 
+@lru_cache(maxsize=20_000)
 def is_secret(path: str) -> bool:
     """Whether a file of that name may hold secrets. `path` is relative to a folder of the task, or absolute."""
     folded = fold(path).rstrip("/")
