@@ -59,9 +59,14 @@ class _Parser(Compounds):
         self._bodies: dict[int, str] = {}
 
     def whole(self) -> Node:
-        found = self._everything()
+        depth = self._depth
+        try:
+            found = self._everything()
+        except NotUnderstood:
+            if not self._bodies:
+                raise
         if self._bodies:
-            self._at, self._waiting = 0, []
+            self._at, self._waiting, self._depth = 0, [], depth
             found = self._everything()
         return found
 

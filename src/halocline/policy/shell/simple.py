@@ -183,6 +183,8 @@ class SimpleCommands(ABC):
             judge.calls = self.calls
             canonical = judge.whole(parse(text), ground)
         except NotUnderstood as why:
+            if why.before is not None:
+                type(self)(inside, self._depth + 1).whole(why.before, ground)
             inside.findings.append(Finding(part(text, Effect.UNKNOWN, str(why)), Rule.NOT_ANALYSED))
         self.analysis.segments += inside.segments
         self.analysis.words += inside.words
