@@ -100,9 +100,9 @@ class Transcript(Value, frozen=True):
         return next((row for row in reversed(self.rows) if isinstance(row, CallRow) and row.call == call), None)
 
 
-_HELD = (
-    "Commands run in the sandbox: they write the workspace and /tmp and reach no network unless you set it. "
-    'To run them without: sandbox = "off" in the settings.'
+SANDBOXED = (
+    "Commands run in the sandbox: they can write only to the workspace and /tmp, and reach no network unless the "
+    'settings allow it. To run them without it, set sandbox = "off".'
 )
 
 
@@ -376,7 +376,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.ApprovalResolved: _decided,
     ev.QuestionAsked: lambda t, e: _add(t, QuestionRow(e.request, e.question, e.options, e.call)),
     ev.QuestionAnswered: _answered,
-    ev.SandboxChecked: lambda t, e: _add(t, NoticeRow(_HELD)) if e.standing is ev.SandboxStanding.FULL else t,
+    ev.SandboxChecked: lambda t, e: _add(t, NoticeRow(SANDBOXED)) if e.standing is ev.SandboxStanding.FULL else t,
     ev.AnswerRefused: lambda t, e: _add(t, NoticeRow(f"The answer does not fit the schema. {' '.join(e.problems)}")),
     ev.TodosChanged: _todos_changed,
     ev.ModeChanged: lambda t, e: _add(replace(t, mode=e.mode), NoticeRow(f"Mode: {e.mode}")),

@@ -6,6 +6,9 @@
 import { thousands } from './format.js'
 
 const LIVE_OUTPUT = 16384
+const SANDBOXED =
+  'Commands run in the sandbox: they can write only to the workspace and /tmp, and reach no network unless the ' +
+  'settings allow it. To run them without it, set sandbox = "off".'
 const LONG_HOOK = 1
 const SEPARATOR = '__' // in the names of MCP servers' tools
 const MOST_NAMES = 20 // as protocol/focus.py
@@ -369,6 +372,9 @@ const FOLDS = {
     if (quiet && (e.seconds ?? 0) <= LONG_HOOK) return
     const { hook, moment, status, decision, said, seconds } = e
     add(t, { type: 'hook_row', hook, moment, status, decision, said, seconds })
+  },
+  sandbox_checked: (t, e) => {
+    if (e.standing === 'full') add(t, notice(SANDBOXED))
   },
   noticed: (t, e) => add(t, notice(e.text)),
   error_raised: (t, e) => add(t, { type: 'error_row', code: e.code, text: e.text, hint: e.hint }),
