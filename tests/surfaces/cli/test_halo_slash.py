@@ -42,6 +42,8 @@ async def test_a_run_without_a_person_names_the_jobs_that_it_stops(halo: Halo) -
 
 
 def test_a_hand_over_goes_on_in_the_new_task_at_once(halo: Halo) -> None:
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text('extra_tools = ["new_task"]\n')
     # A script begins anew with each task, so the new one proposes another hand-over first.
     hand_over = {"call": [*SERVE["call"], call("new_task", context="# Work\n\nAll of it.")]}
     person = Person(halo, "-y", "-m", halo.script(hand_over, {"text": "Going on.", "expect": "stays"}), "go")
@@ -151,7 +153,7 @@ def test_words_that_change_the_task_change_it(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER)
     person.types("/mode plan\r").sees("Mode: plan", COMPOSER).types("/mode act\r").sees("Mode: act", COMPOSER)
     person.types("/mode dance\r").sees("There is no mode 'dance'. There are plan and act.", COMPOSER)
-    person.types("/permissions yolo\r").sees("Approvals: yolo", COMPOSER)
+    person.types("/permissions yolo\r").sees("Switch to yolo", "stop").presses("1").sees("Approvals: yolo", COMPOSER)
     person.types(f"/model {other}\r").sees("Model:", COMPOSER)
     person.types("hi\r").sees("I am another.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
