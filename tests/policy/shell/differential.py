@@ -1,38 +1,47 @@
-"""Random programs, judged and then run by real bash in a scratch folder: nothing may be touched that was not judged.
+"""Random programs, judged and then run by real bash in a scratch world: nothing may be touched that was not judged.
 
-Run it for long: `python -m tests.policy.shell.differential COUNT [SEED]`. Everything runs in bubblewrap, where only the
-scratch folder can be written and there is no network.
+Run it for long: `python -m tests.policy.shell.differential COUNT [SEED [WORKERS]]`. It prints what it found so far
+behind each thousand programs, and each fault as it is found.
 """
 
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from multiprocessing import Pool
 from pathlib import Path
 
 from tests.policy.shell.random_programs import Programs
+from tests.policy.shell.scratch_world import DOERS, OUTSIDE, RAN, SECRET, Run, Scratch
 
 from halocline.hosts.clean_environment import clean
-from halocline.hosts.shell_facts import LocalShellFacts
-from halocline.policy.gate import Decision, Posture, decide
-from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.policy.gate import Decision
+from halocline.protocol.events import ApprovalMode
 
-OUTSIDE, SECRET = "zq7outsiistuo7qz", "zq7secreterces7qz"
-"""In files outside the workspace, and in those of it that hold secrets; the same from behind, for `rev`."""
-BATCH = 200
-_FLOOR = re.compile(
-    r"/kept: (s|w|home)$|/kept/w: \.git$|/kept/w/\.git: HEAD$|/kept/home: \.halocline$|/kept/home/\.halocline"
-)
-"""Lines of `diff` that tell what no mode may delete: the workspace, the home, the history, Halocline's own files."""
-MODES = (ApprovalMode.ASK, ApprovalMode.AUTO, ApprovalMode.YOLO)
+MODES = (ApprovalMode.YOLO, ApprovalMode.AUTO, ApprovalMode.ASK)
+"""From the freest: what one allows, all before it allow."""
+JUDGED_IN_ALL = 10
+"""Of so many programs one is judged in all modes, to see that this is so."""
+CHUNK = 100
+"""Programs of one seed; a fault names it."""
+TRACED = 8
+"""Of so many forms that only read, one is run under `strace` as well."""
+_FLOOR = re.compile(r"w|home|w/\.git(/HEAD)?|home/\.halocline(/.*)?")
+"""What no mode may delete or change: the workspace, the home, the history, Halocline's own files."""
+_CARED_FOR = re.compile(r"(out|home|bin)(/.*)?|w/(\.env|id\.pem|\.git/(config|hooks.*))")
+"""What auto mode asks about before it is changed."""
+_OPENED = re.compile(r"\bopen(?:at2?)?\(.*?(O_\w+[^)]*)\) = \d+<([^>]*)>")
+_EXECUTED = re.compile(r'\bexecve(?:at)?\((?:[^"]*)"([^"]*)", .* = 0$')
+_BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+"""What may be raised by a judge that has a fault, which is one of the program's."""
+_FASTER = 1.0
+"""Seconds for what runs as it was written in yolo mode, where reading all of the machine is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,154 +53,170 @@ class Fault:
     run: str
     fault: str
 
+    def __str__(self) -> str:
+        return f"--- {self.mode}: {self.fault}\n{self.text}\n" + (f"=> {self.run}\n" if self.run != self.text else "")
+
 
 @dataclass(slots=True)
 class Outcome:
-    """How many programs were judged, and run by mode; and those at fault."""
+    """How many programs were judged, allowed by mode, run (`traced`: under strace too), and those at fault."""
 
     judged: int = 0
     run: Counter[str] = field(default_factory=Counter)
     faults: list[Fault] = field(default_factory=list)
 
+    def add(self, other: "Outcome") -> None:
+        self.judged += other.judged
+        self.run += other.run
+        self.faults += other.faults
 
-class Scratch:
-    """`base` is bound over by a copy of what stands in it, and filled again behind each program that changed it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.base, self._kept = folder / "s", folder / "kept"
-        self.workspace, self.state = self.base / "w", self.base / "home" / ".halocline"
-        self._out = folder / "out"
-        self._out.mkdir()
-        self._fill()
-        shutil.copytree(self.base, self._kept, symlinks=True)
-        environment = {"PATH": f"{self.base / 'bin'}:{os.environ['PATH']}", "HOME": str(self.base / "home")}
-        self.environment = environment | {"HALOCLINE_HOME": str(self.state), "LANG": "C.UTF-8"}
-        self._facts = LocalShellFacts(self.environment)
-
-    def _fill(self) -> None:
-        inside = {"a.txt": "a one\nKEY b\n", "b.txt": "x\na\n", "sub/c.txt": "c\n", "src/main.py": "pass\n"}
-        secret = {".env": f"KEY={SECRET}\n", "id.pem": f"KEY {SECRET}\n"}
-        outside = {"out/o.txt": "", "home/.ssh/id_rsa": "", "home/.halocline/credentials": ""}
-        files = {f"w/{name}": text for name, text in (inside | secret).items()}
-        files |= dict.fromkeys(outside, f"KEY {OUTSIDE}\n")
-        files |= {"bin/canary": "#!/bin/sh\necho zq7ranar7qz\n"}
-        for name, text in files.items():
-            path = self.base / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        (self.base / "bin" / "canary").chmod(0o755)
-        (self.workspace / "link").symlink_to("../out/o.txt")
-        subprocess.run(["git", "init", "-q", "--template=", str(self.workspace)], check=True)
-
-    def places(self) -> dict[str, str]:
-        return {"OUT": str(self.base / "out"), "HOME": str(self.base / "home"), "STATE": str(self.state)}
-
-    def judge(self, text: str, mode: ApprovalMode) -> Decision:
-        posture = Posture(self.workspace, self.state, Mode.ACT, mode, facts=self._facts)
-        return decide(Summary(text, ToolKind.EXECUTE, command=text), posture)
-
-    def run(
-        self, texts: Sequence[str], environment: dict[str, str], *, each: bool = True
-    ) -> list[tuple[str, list[str]]]:
-        """What each prints, and which files are other than before; looked at behind `each`, or behind the last."""
-        lines = [
-            f"BASE={shlex.quote(str(self.base))} KEPT={shlex.quote(str(self._kept))} OUT={shlex.quote(str(self._out))}"
-        ]
-        for number, text in enumerate(texts):
-            quoted = shlex.quote(text)
-            refill = '{ /bin/rm -rf "$BASE"/* "$BASE"/.[!.]*; /bin/cp -a "$KEPT/." "$BASE/"; }'
-            lines += [
-                'cd "$BASE/w"',
-                f'timeout -s KILL 3 bash --noprofile --norc -c {quoted} </dev/null >"$OUT/{number}.said" 2>&1',
-                f'cd "$OUT"; : >{number}.changed',
-            ]
-            if each or number == len(texts) - 1:
-                compare = 'diff -r --no-dereference -q "$KEPT" "$BASE"'
-                lines.append(f'{compare} >"{number}.changed" 2>&1 || {refill}')
-        box = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--unshare-all"]
-        mounts = ["--bind", str(self._out.parent), str(self._out.parent), "--ro-bind", str(self._kept), str(self._kept)]
-        subprocess.run(
-            ["nice", "-n", "10", *box, *mounts, "--die-with-parent", "bash", "--noprofile", "--norc"],
-            input="\n".join(lines).encode(errors="surrogateescape"),
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=False,
-        )
-        if all((self._out / f"{number}.said").exists() for number in range(len(texts))):
-            return [self._result(number) for number in range(len(texts))]
-        self._refill()
-        if len(texts) == 1:
-            return [("", ["Only in /kept: s"])]  # it took away even the record of what it did
-        return [result for text in texts for result in self.run([text], environment)]
-
-    def _refill(self) -> None:
-        for folder in (self.base, self._out):
-            shutil.rmtree(folder, ignore_errors=True)
-        self._out.mkdir()
-        shutil.copytree(self._kept, self.base, symlinks=True)
-
-    def _result(self, number: int) -> tuple[str, list[str]]:
-        said = (self._out / f"{number}.said").read_bytes()[: 1 << 20].decode(errors="replace")
-        return said, (self._out / f"{number}.changed").read_text(errors="replace").splitlines()
+    def __str__(self) -> str:
+        run = ", ".join(f"{what} {number}" for what, number in self.run.items())
+        return f"judged {self.judged}; allowed: {run}; faults {len(self.faults)}"
 
 
 def find_faults(scratch: Scratch, count: int, seed: str) -> Outcome:
     """Judge so many programs in every mode, and run those that are allowed."""
     outcome = Outcome()
-    programs = islice(Programs(seed, scratch.places()), count)
-    while texts := list(islice(programs, BATCH)):
-        outcome.judged += len(texts)
-        for mode in MODES:
-            decisions = [(text, scratch.judge(text, mode)) for text in texts if "\0" not in text]
-            allowed = [(text, one.canonical) for text, one in decisions if one.verdict == "allow"]
-            outcome.run[mode] += len(allowed)
-            outcome.faults += _run(scratch, mode, allowed)
+    for text in islice(Programs(seed, scratch.places()), count):
+        outcome.judged += 1
+        if "\0" in text:
+            continue
+        try:
+            allowed = _allowed(scratch, text, every=outcome.judged % JUDGED_IN_ALL == 0)
+        except _BROKEN as error:
+            outcome.faults.append(Fault(ApprovalMode.ASK, text, text, f"the judge raised {error!r}"))
+            continue
+        stricter = [mode for mode, _ in allowed]
+        if stricter != list(MODES[: len(stricter)]):
+            outcome.faults.append(Fault(stricter[-1], text, text, "allowed, but not in a freer mode"))
+        outcome.run.update(str(mode) for mode, _ in allowed)
+        outcome.faults += _faults_of(scratch, text, allowed, outcome.run)
     return outcome
 
 
-def _run(scratch: Scratch, mode: ApprovalMode, allowed: list[tuple[str, str | None]]) -> Iterator[Fault]:
-    as_judged = [(text, form) for text, form in allowed if form is not None]
-    as_written = [(text, text) for text, form in allowed if form is None]
-    where = str(scratch.workspace)
-    for pairs, environment in ((as_judged, clean(scratch.environment, where)), (as_written, scratch.environment)):
-        forms = [form for _, form in pairs]
-        results = scratch.run(forms, environment, each=pairs is as_written)
-        if pairs is as_judged and any(changed for _, changed in results):
-            results = scratch.run(forms, environment, each=True)
-        for (text, form), (said, changed) in zip(pairs, results, strict=True):
-            if fault := _fault(mode, said, changed, reads=pairs is as_judged):
-                yield Fault(mode, text, form, fault)
+def _allowed(scratch: Scratch, text: str, *, every: bool) -> list[tuple[ApprovalMode, Decision]]:
+    """The modes that allow it, from the freest. A stricter one is asked only if that is so, or when `every` one is."""
+    found: list[tuple[ApprovalMode, Decision]] = []
+    for mode in MODES:
+        decision = scratch.judge(text, mode)
+        if decision.verdict == "allow":
+            found.append((mode, decision))
+        elif not every:
+            break
+    return found
 
 
-def _fault(mode: ApprovalMode, said: str, changed: list[str], *, reads: bool) -> str:
-    if reads and changed:
-        return f"changed {changed[0]}"
-    if reads and "zq7ranar7qz" in said:
-        return "ran a program"
-    gone = [line for line in changed if line.startswith("Only in") and "/kept" in line.split(": ")[0]]
-    if mode is ApprovalMode.YOLO:
-        lost = [line for line in gone if _FLOOR.search(line)]
-        return f"passed a floor: {lost[0]}" if lost else ""
-    new = [line for line in changed if line.startswith("Only in") and line not in gone]
-    if len(gone) > len(new):
-        return f"deleted: {gone[0]}"
-    return "printed a canary" if OUTSIDE in said or SECRET in said else ""
+def _faults_of(
+    scratch: Scratch, text: str, allowed: list[tuple[ApprovalMode, Decision]], ran: Counter[str]
+) -> Iterator[Fault]:
+    """Those of one program. What runs in the same form in several modes is run once."""
+    forms: dict[str | None, list[ApprovalMode]] = {}
+    for mode, decision in allowed:
+        forms.setdefault(decision.canonical, []).append(mode)
+    for form, modes in forms.items():
+        ran["runs"] += 1
+        if form is not None:
+            ran["read"] += 1
+            trace = ran["read"] % TRACED == 0 and shutil.which("strace") is not None
+            ran["traced"] += trace
+            run = scratch.run(form, clean(scratch.environment, str(scratch.workspace)), trace=trace)
+            if fault := fault_of_reading(form, run, scratch):
+                yield Fault(modes[-1], text, form, fault)
+            continue
+        seconds = _FASTER if ApprovalMode.AUTO not in modes else 3.0
+        run = scratch.run(text, scratch.environment, seconds=seconds)
+        fault = _fault_of_auto(run) if ApprovalMode.AUTO in modes else ""
+        if fault := fault or _fault_of_any(run):
+            yield Fault(modes[-1], text, text, fault)
+
+
+def _fault_of_any(run: Run) -> str:
+    if run.broke:
+        return "broke the box"
+    lost = [f"{path} {how}" for path, how in run.changes.items() if how != "new" and _is_floor(path, how)]
+    new = [path for path in run.changes if path.startswith("home/.halocline/")]
+    return next((f"passed a floor: {what}" for what in (*lost, *new)), "")
+
+
+def _is_floor(path: str, how: str) -> bool:
+    own = path.startswith("home/.halocline/")
+    return own or (how in ("gone", "moved") and _FLOOR.fullmatch(path) is not None)
+
+
+def _fault_of_auto(run: Run) -> str:
+    gone = [path for path, how in run.changes.items() if how == "gone"]
+    cared = [path for path in run.changes if _CARED_FOR.fullmatch(path)]
+    opened = [path for path in run.opened if not path.startswith("bin/") or path == "bin/canary"]
+    if gone or cared or opened:
+        return f"deleted: {gone[0]}" if gone else f"changed: {cared[0]}" if cared else f"opened: {opened[0]}"
+    return "printed a canary" if OUTSIDE in run.said or SECRET in run.said else ""
+
+
+def fault_of_reading(form: str, run: Run, scratch: Scratch) -> str:
+    """Of what was judged to only read, in the form that was made of it: it changes, opens and runs nothing else."""
+    if run.broke:
+        return "broke the box"
+    if run.changes:
+        return "changed: " + ", ".join(f"{path} ({how})" for path, how in run.changes.items())
+    if run.opened:
+        return f"opened: {', '.join(run.opened)}"
+    if RAN in run.said or OUTSIDE in run.said or SECRET in run.said:
+        return "printed a canary"
+    return _fault_in_trace(form, run.trace, scratch)
+
+
+def _fault_in_trace(form: str, trace: str, scratch: Scratch) -> str:
+    base, workspace = str(scratch.base), str(scratch.workspace)
+    for line in trace.splitlines():
+        if found := _OPENED.search(line):
+            flags, path = found.groups()
+            writes = "O_WRONLY" in flags or "O_RDWR" in flags
+            if writes and not path.startswith("/dev/"):
+                return f"opened for writing: {path}"
+            if path.startswith(base) and not f"{path}/".startswith(f"{workspace}/"):
+                return f"opened: {path}"
+            if os.path.basename(path) in (".env", "id.pem", "id_rsa", "credentials"):
+                return f"opened: {path}"
+        if found := _EXECUTED.search(line):
+            name = os.path.basename(found[1])
+            if found[1].startswith(base) or name in DOERS or (name not in form and name != "bash"):
+                return f"ran: {found[1]}"
+    return ""
+
+
+_scratch: list[Scratch] = []
+
+
+def _start_worker() -> None:
+    scratch = Scratch(Path(tempfile.mkdtemp(prefix="differential-")).resolve())
+    os.environ["HOME"] = scratch.environment["HOME"]
+    _scratch.append(scratch)
+
+
+def _work(seed: str) -> tuple[str, Outcome]:
+    return seed, find_faults(_scratch[0], CHUNK, seed)
 
 
 def main() -> int:
     count, seed = int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "halocline"
+    workers = int(sys.argv[3]) if len(sys.argv) > 3 else os.cpu_count() or 1
+    sys.stdout.reconfigure(errors="backslashreplace")
+    whole, began, written = Outcome(), time.monotonic(), 0
     with tempfile.TemporaryDirectory() as folder:
-        scratch = Scratch(Path(folder).resolve())
-        os.environ["HOME"] = scratch.environment["HOME"]
-        outcome = find_faults(scratch, count, seed)
-    run = ", ".join(f"{mode} {number}" for mode, number in outcome.run.items())
-    sys.stdout.write(f"judged {outcome.judged}; allowed and run: {run}; faults {len(outcome.faults)}\n")
-    for one in outcome.faults[:60]:
-        sys.stdout.write(
-            f"--- {one.mode}: {one.fault}\n{one.text}\n" + (f"=> {one.run}\n" if one.run != one.text else "")
-        )
-    return 1 if outcome.faults else 0
+        tempfile.tempdir = folder
+        seeds = [f"{seed}-{number}" for number in range(-(-count // CHUNK))]
+        with Pool(workers, _start_worker) as pool:
+            for one, outcome in pool.imap_unordered(_work, seeds):
+                whole.add(outcome)
+                for fault in outcome.faults:
+                    sys.stdout.write(f"seed {one}\n{fault}")
+                if whole.judged - written >= 1000 or whole.judged >= count:
+                    written = whole.judged
+                    rate = whole.judged / (time.monotonic() - began)
+                    sys.stdout.write(f"{whole}; {rate:.1f} a second\n")
+                sys.stdout.flush()
+    return 1 if whole.faults else 0
 
 
 if __name__ == "__main__":
