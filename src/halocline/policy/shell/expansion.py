@@ -12,7 +12,7 @@ from itertools import product
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.render import render
 from halocline.policy.shell.scanner import EXPANDS, joined
-from halocline.policy.shell.substitution import output_of
+from halocline.policy.shell.substitution import outputs_of
 from halocline.policy.shell.tree import Assignment, Expansion, Kind, Part, Piece, Redirect, Simple, Word
 from halocline.policy.shell.variables import MOST_VALUES, UNKNOWN, Values, assigned
 
@@ -191,7 +191,7 @@ def _values(part: Expansion, ground: Ground) -> Values:
         case Kind.VARIABLE:
             return _variable(part, ground)
         case Kind.COMMAND:
-            return (output_of(part.scripts[0], ground, expand_simple),) if part.scripts else (UNKNOWN,)
+            return outputs_of(part.scripts[0], ground, expand_simple) if part.scripts else (UNKNOWN,)
         case Kind.EXTENDED_PATTERN:
             return ("*",)
     return (UNKNOWN,)

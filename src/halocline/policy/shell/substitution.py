@@ -5,22 +5,26 @@ from collections.abc import Callable
 
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.tree import Node, Simple
-from halocline.policy.shell.variables import UNKNOWN
+from halocline.policy.shell.variables import UNKNOWN, Values
 
 TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
 """Stands for the fresh file or folder that `mktemp` makes."""
 
 
-def output_of(script: Node, ground: Ground, expand: Callable[[Simple, Ground], Simple]) -> str:
-    """The output of a command without the ends of its last lines; a NUL when it is not known."""
-    if not isinstance(script, Simple) or ground.rebinds or ground.variables.lost:
-        return UNKNOWN
+def outputs_of(script: Node, ground: Ground, expand: Callable[[Simple, Ground], Simple]) -> Values:
+    """The outputs that a command may have, without the ends of their last lines; a NUL is one that is not known."""
+    if not isinstance(script, Simple):
+        return (UNKNOWN,)
     simple = expand(script, ground)
     values = [word.value for word in simple.words]
     if simple.assignments or None in values or not values:
-        return UNKNOWN
+        return (UNKNOWN,)
     found = _output([str(value) for value in values], simple, ground)
-    return UNKNOWN if found is None else found.rstrip("\n")
+    if found is None:
+        return (UNKNOWN,)
+    # Where names may stand for other programs, it is still the likeliest: what it leads to must not be missed.
+    sure = not ground.rebinds and not ground.variables.lost
+    return (found.rstrip("\n"),) if sure else (found.rstrip("\n"), UNKNOWN)
 
 
 def _output(words: list[str], simple: Simple, ground: Ground) -> str | None:
