@@ -177,6 +177,12 @@ async def test_a_command_that_cannot_be_started_is_a_failure(run: Runner, comman
         await run(command)
 
 
+async def test_the_path_that_a_command_leaves_is_told_each_time_it_changes(run):
+    assert (await run('export PATH="/one:$PATH"')).moved.path.startswith("/one:")
+    assert (await run('export PATH="/two:$PATH"')).moved.path.startswith("/two:/one:")
+    assert (await run("true")).moved is None
+
+
 async def test_folder_and_exported_variables_pass_from_one_command_to_the_next(run: Runner):
     moved = (await run("mkdir sub; cd sub; export COLOUR=red")).moved
     assert moved == ShellMoved(cwd=str(run.folder / "sub"), exported=("COLOUR",))

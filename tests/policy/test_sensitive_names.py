@@ -124,6 +124,8 @@ WRITES = (
         "echo x >| {}",
         "echo x &> {}",
         "cat > {} <<E\nx\nE",
+        "cat <<E > {}\nx\nE",
+        "cat <<'E' >> {} && ls\nx\nE",
         "ls | tee {}",
         "tee -a {} < a",
     ),

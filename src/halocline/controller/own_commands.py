@@ -90,6 +90,7 @@ def _ended(end: "partial[OwnCommandEnded]", result: ShellResult) -> OwnCommandEn
         moved=moved is not None,
         cwd=moved.cwd if moved else "",
         exported=moved.exported if moved else (),
+        path=moved.path if moved else "",
     )
 
 

@@ -214,9 +214,9 @@ class LocalShell:
         if self._bash and (state := left_in(running.state, running.command.cwd, running.environment)):
             self._states.learn(_folder_only(state, before) if running.command.judged else state, sandboxed=sandboxed)
         after = self._states.of(sandboxed=sandboxed)
-        if not running.gone and (before.folder, before.names) == (after.folder, after.names):
+        if not running.gone and (before.folder, before.names, before.path) == (after.folder, after.names, after.path):
             return None
-        return ShellMoved(after.folder, after.names)
+        return ShellMoved(after.folder, after.names, after.path)
 
     async def _start(self, command: ShellCommand, progress: Progress) -> Running:
         sandbox = await self._sandbox_for(command)

@@ -51,6 +51,12 @@ class LocalShellFacts:
     def is_file(self, path: str) -> bool:
         return os.path.isfile(path)
 
+    def is_program(self, path: str) -> bool:
+        return os.path.isfile(path) and os.access(path, os.X_OK)
+
+    def search_places(self, path: str) -> tuple[str, ...]:
+        return tuple((path or self._env.get("PATH", os.defpath)).split(os.pathsep))
+
     def is_overwritten(self, path: str) -> bool:
         return os.path.isfile(path)
 

@@ -39,8 +39,14 @@ class ShellState(Value, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables that differ. Their values are nobody's business but the shell's."""
+        """The variables that differ. But for that of PATH, their values are nobody's business but the shell's."""
         return tuple(sorted(set(self.variables or ()) - _UNTOLD))
+
+    @property
+    def path(self) -> str:
+        """The PATH, where it differs: by it the next command is judged."""
+        changed = self.variables or {}
+        return (changed["PATH"] or os.defpath) if "PATH" in changed else ""
 
     def over(self, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment with the changes."""

@@ -42,7 +42,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 class Circumstances(Value, frozen=True):
     """Where a command would run, and how much is done without asking. `typed` is one that goes into a running program.
 
-    `exported` are the variables that earlier commands changed in the shell.
+    `exported` are the variables that earlier commands changed in the shell, `path` is the PATH where it is among them.
     """
 
     workspace: Path
@@ -54,6 +54,7 @@ class Circumstances(Value, frozen=True):
     typed: bool = False
     risky: bool = False
     exported: tuple[str, ...] = ()
+    path: str = ""
     ignored: tuple[str, ...] = ()
     permissions: tuple[tuple[Source, CommandPermissions], ...] = ()
     roots: tuple[OtherRoot, ...] = ()
@@ -100,12 +101,21 @@ class CommandJudgement(Value, frozen=True):
 def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     """Judge a command line by its parts. Never raises."""
     from halocline.policy.shell.ground import Ground
+    from halocline.policy.shell.installed import note_impostors
     from halocline.policy.shell.judge import MOST_COMMANDS, analyse
 
     ground = Ground(
-        where.workspace, where.home, where.facts, (where.folder,), where.exported, where.ignored, where.roots
+        where.workspace,
+        where.home,
+        where.facts,
+        (where.folder,),
+        where.exported,
+        where.path,
+        where.ignored,
+        where.roots,
     )
     analysis = analyse(command, ground)
+    note_impostors(analysis, ground)
     if len(command) > MAX_LENGTH or len(analysis.findings) > MOST_COMMANDS:
         analysis.problem = "it is too long to judge" if len(command) > MAX_LENGTH else "it has too many parts to judge"
     elif odd := _odd(command):

@@ -56,8 +56,9 @@ class Decision(Value, frozen=True):
 class Posture(Value, frozen=True):
     """Everything a decision depends on besides the call itself. `outputs` has copies of what its commands printed.
 
-    `exported` are the variables that earlier commands changed in the shell; `sandbox` is how commands are held. `roots`
-    are the task's folders beside the workspace. `subagent`: no person set this mode, the task is to read only.
+    `exported` are the variables that earlier commands changed in the shell, `path` is the PATH where it is among them;
+    `sandbox` is how commands are held. `roots` are the task's folders beside the workspace. `subagent`: no person set
+    this mode, the task is to read only.
     """
 
     workspace: Path
@@ -70,6 +71,7 @@ class Posture(Value, frozen=True):
     outputs: Path | None = None
     facts: ShellFacts = NoFacts()
     exported: tuple[str, ...] = ()
+    path: str = ""
     sandbox: SandboxChecked = SandboxChecked()
     roots: tuple[OtherRoot, ...] = ()
     subagent: bool = False
@@ -143,6 +145,7 @@ def _circumstances(summary: Summary, paths: tuple[Resolved, ...], posture: Postu
         typed=bool(summary.place) and not paths,
         risky=summary.risky,
         exported=posture.exported,
+        path=posture.path,
         ignored=posture.book.ignored,
         permissions=posture.book.permissions,
         roots=posture.roots,

@@ -21,6 +21,12 @@ class ShellFacts(Protocol):
     def is_file(self, path: str) -> bool:
         """Whether a regular file is there."""
 
+    def is_program(self, path: str) -> bool:
+        """Whether a file is there that may be run."""
+
+    def search_places(self, path: str) -> tuple[str, ...]:
+        """The folders in which programs are looked for, as a PATH names them; of an empty one, the person's."""
+
     def is_overwritten(self, path: str) -> bool:
         """Whether a command that writes there would write over a file."""
 
@@ -47,6 +53,12 @@ class NoFacts:
 
     def is_file(self, path: str) -> bool:
         return False
+
+    def is_program(self, path: str) -> bool:
+        return False
+
+    def search_places(self, path: str) -> tuple[str, ...]:
+        return ()
 
     def is_overwritten(self, path: str) -> bool:
         return False

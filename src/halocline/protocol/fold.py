@@ -279,7 +279,7 @@ def _own_ended(state: State, e: ev.OwnCommandEnded) -> State:
     left = tuple(running for running in state.own_commands if running.run != e.run)
     after = replace(state, own_commands=left, own_untold=(*state.own_untold, e))
     if e.moved:
-        after = replace(after, shell=ev.ShellMoved(e.cwd, e.exported))
+        after = replace(after, shell=ev.ShellMoved(e.cwd, e.exported, e.path))
     if not e.job:
         return after
     job = ev.JobStarted(e.job, e.command, e.run, "person", seq=e.seq, at=e.at, task=e.task)

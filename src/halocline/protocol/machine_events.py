@@ -5,10 +5,14 @@ from halocline.protocol.kinds import SandboxStanding
 
 
 class ShellMoved(Durable, frozen=True):
-    """Commands start in `cwd` from now on (empty: in the workspace), and find these variables exported or unset."""
+    """Commands start in `cwd` from now on (empty: in the workspace), and find these variables exported or unset.
+
+    `path` is the PATH, where it is one of them.
+    """
 
     cwd: str = ""
     exported: tuple[str, ...] = ()
+    path: str = ""
 
 
 class PageShown(Durable, frozen=True):

@@ -20,7 +20,7 @@ class OwnCommandEnded(Durable, frozen=True):
     """Its end. `said` says in words how it ended, beside what it printed; `exit_code` is None when it has none.
 
     What it left running goes on as `job`. When it `moved` the shell, commands start in `cwd` from now on and find the
-    variables `exported` or unset.
+    variables `exported` or unset; `path` is the PATH, where it is one of them.
     """
 
     run: str
@@ -33,6 +33,7 @@ class OwnCommandEnded(Durable, frozen=True):
     moved: bool = False
     cwd: str = ""
     exported: tuple[str, ...] = ()
+    path: str = ""
 
 
 class OwnCommandsReported(Durable, frozen=True):

@@ -71,6 +71,7 @@ def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Postur
         book=_answered(state),
         facts=facts or NoFacts(),
         exported=state.shell.exported,
+        path=state.shell.path,
         sandbox=state.sandbox,
         outputs=home / "tasks" / state.task / OUTPUTS,
         roots=other_roots(state),

@@ -42,7 +42,7 @@ class Ground:
     """`folders` are the absolute folders that a command may start in; none when that is not known.
 
     `rebinds`: names may stand for other programs than they say; `matches_hidden`: patterns match names with a dot in
-    front; `splits_oddly`: what separates words is not known.
+    front; `splits_oddly`: what separates words is not known. `path` is the PATH, where earlier commands changed it.
     """
 
     workspace: Path
@@ -50,6 +50,7 @@ class Ground:
     facts: ShellFacts
     folders: tuple[str, ...]
     exported: tuple[str, ...] = ()
+    path: str = ""
     ignored: tuple[str, ...] = ()
     roots: tuple[OtherRoot, ...] = ()
     variables: Variables = field(default_factory=Variables)

@@ -12,6 +12,7 @@ from halocline.policy.shell import ordinary_programs as tables
 from halocline.policy.shell.actors import ACTORS, INTERPRETERS, NETWORK_COMMANDS, PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
+from halocline.policy.shell.installed import SYSTEM_FOLDERS, holds_impostors
 from halocline.policy.shell.places import OWN
 from halocline.policy.shell.scripts import scripts_of
 from halocline.policy.shell.tree import Simple, Word
@@ -19,7 +20,6 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import Effect, Place
 
 LONGEST_WORD = 4_000
-SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
 _PYTHON = re.compile(r"(python|pypy)[\d.]*")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://(?!(localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$))|git@", re.IGNORECASE)
 _WITHIN = re.compile(rf"(^|[\s;&|`('\"=,])({'|'.join(sorted(tables.COMMANDS_WITHIN))})([\s,]|$)")
@@ -226,7 +226,11 @@ def _local_fault(base: str, texts: list[str], ground: Ground) -> str | None:
 
 
 def _is_activation(text: str, ground: Ground) -> bool:
-    return bool(re.fullmatch(r"(\./)?[\w./-]*bin/activate(\.fish|\.csh)?", text)) and _is_inside(text, ground)
+    """The script of an environment of Python's, in which no program goes by the name of one of the system's."""
+    if not re.fullmatch(r"(\./)?[\w./-]*bin/activate(\.fish|\.csh)?", text) or not _is_inside(text, ground):
+        return False
+    places = [os.path.dirname(one.path) for one in ground.find(text)]
+    return not any(holds_impostors(place, ground.facts.matches("*", place) or (), ground) for place in places)
 
 
 def _own_program_fault(name: str, ground: Ground) -> str | None:

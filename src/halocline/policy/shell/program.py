@@ -26,7 +26,7 @@ _STATUS = re.compile(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
 _HIDDEN = "it may come upon files that an ignore file hides"
 _PROCESSES = "it may show the arguments of other processes, which may hold secrets"
 _PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.IGNORED, Rule.OWN_STATE})
-_MILDER = frozenset({Rule.ORDINARY, Rule.WRITES, Rule.UNKNOWN, Rule.DYNAMIC})
+MILDER = frozenset({Rule.ORDINARY, Rule.WRITES, Rule.UNKNOWN, Rule.DYNAMIC})
 _RUSTUP = frozenset({"cargo", "rustc"})
 _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "typeset"})
 
@@ -68,7 +68,7 @@ def _judged(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     if finding.rule is Rule.READS and known == "cd":
         return finding, _moved(simple, ground)
     if finding.rule is not Rule.READS and (does := acting(known, simple, ground)) is not None:
-        return (finding if finding.rule in _PLACES and does.rule in _MILDER else does), ground
+        return (finding if finding.rule in _PLACES and does.rule in MILDER else does), ground
     return finding, ground
 
 

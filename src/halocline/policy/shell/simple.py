@@ -13,9 +13,10 @@ from halocline.policy.shell.findings import Analysis, Finding, Rule, part
 from halocline.policy.shell.floors import passes_floor
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.hazards import hazard, matches_hidden, splits_oddly
+from halocline.policy.shell.installed import runs_elsewhere
 from halocline.policy.shell.ordinary_work import rule_of_variables
 from halocline.policy.shell.parse import NotUnderstood, parse
-from halocline.policy.shell.program import judge_program
+from halocline.policy.shell.program import MILDER, judge_program
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.scripts import entries, files_named, reads_script, scripts_of
 from halocline.policy.shell.texts import Forms, assigned_form, with_texts
@@ -105,6 +106,8 @@ class SimpleCommands(ABC):
             return self._set(simple, ground, forms), ground
         name = simple.words[0].value
         finding, after = self._by_name(name, simple, ground, forms)
+        if name and finding.rule in MILDER and (why := runs_elsewhere(name, ground)):
+            finding = Finding(part(simple.source, finding.part.effect, why, finding.part.targets), Rule.OUTSIDE)
         if name in self.analysis.functions:
             after = after.merged(self.call(str(name), simple.words[1:], ground))
             rule = Rule.ORDINARY if finding.rule in (Rule.READS, Rule.UNKNOWN) else finding.rule

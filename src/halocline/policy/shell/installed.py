@@ -1,0 +1,119 @@
+"""Is a program that was judged by its name the installed one, or a file of the project that the PATH leads to?
+
+What must stay true: no name of the tables stands for a file that came with the project. Only the project's own tools,
+where it keeps them, go by the names of tools.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from halocline.policy.shell import ordinary_programs as tables
+from halocline.policy.shell.actors import SHELLS
+from halocline.policy.shell.findings import Analysis, Finding, unknown
+from halocline.policy.shell.ground import Found, Ground
+from halocline.protocol.rules import Place
+
+SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
+_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/snap/")
+_PYTHON = re.compile(r"(python|pypy)[\d.]*")
+_OF_THE_SYSTEM = frozenset({"ar", "brew", "docker", "rustup"})
+OWN_TOOLS = (
+    tables.CHECKERS
+    | tables.BUILDERS
+    | (tables.WHOLE_SCRIPTS - SHELLS)
+    | (frozenset(tables.SUBCOMMANDS) - _OF_THE_SYSTEM)
+    | {"activate", "c8", "cross-env", "dotenv", "npx", "nyc", "pipenv"}
+)
+"""Names of tools that projects install for themselves, in `node_modules/.bin` or an environment of Python's."""
+_RUNS_A_WORD = frozenset({"find", "fd", "fdfind", "xargs"})
+
+
+def note_impostors(analysis: Analysis, ground: Ground) -> None:
+    """Note programs that are files of the project: what is known of their names says nothing about them."""
+    several = len(analysis.words) > 1 and not analysis.reads
+    for words in list(analysis.words):
+        for name in words if words and os.path.basename(words[0]) in _RUNS_A_WORD else words[:1]:
+            where = "" if "/" in name else _found_in_project(name, ground, may_appear=several)
+            if not where:
+                continue
+            why = f"PATH leads into the project: {name} may be {where}"
+            if not is_own_tool(name):
+                analysis.problem = analysis.problem or why
+            finding = unknown(" ".join(words), why)
+            analysis.findings.append(Finding(finding.part, finding.rule, argv=words))
+
+
+def is_own_tool(name: str) -> bool:
+    """Whether projects install a tool of this name for themselves."""
+    return name in OWN_TOOLS or bool(_PYTHON.fullmatch(name))
+
+
+def runs_elsewhere(name: str, ground: Ground) -> str:
+    """Why a program that is named by its path may not be what its name says; empty when it is that.
+
+    A program of the project's is run as that, by whatever name.
+    """
+    base, folder = os.path.basename(name), os.path.dirname(name)
+    if "/" not in name or folder in SYSTEM_FOLDERS:
+        return ""
+    for one in ground.find(name):
+        if _is_in_project(one.path, ground):
+            if one.place is Place.RUNS_LATER and not is_own_tool(base):
+                return f"{one.shown} is a file of the project"
+        elif not _is_installed(os.path.expanduser(name), one, ground):
+            return "it runs a program outside the workspace"
+    return ""
+
+
+def _is_installed(name: str, found: Found, ground: Ground) -> bool:
+    """Whether a program is one of the system's, or lies where the PATH leads, or is a link of the project's to one."""
+    if found.path.startswith(_SYSTEM):
+        return True
+    places = [os.path.realpath(place) for place in ground.facts.search_places(ground.path) if os.path.isabs(place)]
+    return os.path.realpath(os.path.dirname(name)) in places or os.path.dirname(found.path) in places
+
+
+def _found_in_project(name: str, ground: Ground, *, may_appear: bool) -> str:
+    """The file of the project that a name stands for; or, when one may appear there, would stand for."""
+    if not name or "\0" in name or name.startswith("-"):
+        return ""
+    for folder in ground.folders or (str(ground.workspace),):
+        for path, relative in _candidates(name, folder, ground):
+            there = ground.facts.is_program(path)
+            place = os.path.realpath(os.path.dirname(path))
+            ours = relative or _is_in_project(place, ground)
+            if ours and _keeps_tools(place, ground):
+                ours = there and not is_own_tool(name)
+            elif not ours and there:
+                ours = _is_in_project(os.path.realpath(path), ground)
+            if ours and (there or may_appear):
+                return path
+            if there:
+                break
+    return ""
+
+
+def _candidates(name: str, folder: str, ground: Ground) -> Iterator[tuple[str, bool]]:
+    """Where a shell looks for a name, in order, and whether it depends on the folder that it is in."""
+    for place in ground.facts.search_places(ground.path):
+        spelt = os.path.expanduser(place)
+        yield os.path.join(folder, spelt, name), not os.path.isabs(spelt)
+
+
+def _keeps_tools(folder: str, ground: Ground) -> bool:
+    """Whether a project keeps the tools there that it installed for itself."""
+    if folder.endswith("/node_modules/.bin"):
+        return True
+    return ground.facts.is_file(os.path.join(os.path.dirname(folder), "pyvenv.cfg"))
+
+
+def holds_impostors(folder: str, names: Sequence[str], ground: Ground) -> str:
+    """The program in an environment of the project's that has the name of one that the tables know as installed."""
+    known = tables.TEXT_TOOLS | SHELLS | {"git", "env", "timeout", "nice", "find", "xargs", "cp", "mv", "rm", "mkdir"}
+    return next((name for name in names if name in known and ground.facts.is_program(f"{folder}/{name}")), "")
+
+
+def _is_in_project(path: str, ground: Ground) -> bool:
+    roots = (os.path.realpath(ground.workspace), *(root.path for root in ground.roots))
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
