@@ -9,6 +9,8 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.policy import mcp
 from halocline.policy.acts import Act
 from halocline.policy.destinations import Destination
@@ -48,6 +50,23 @@ def reaches(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     if act.mcp and not (rule.mcp or rule.tools):
         return False
     return covers(rule, act, workspace, mode)
+
+
+def withdrawn_tools(rules: Sequence[Rule], workspace: str) -> frozenset[str]:
+    """The tools that a rule denies whatever they are asked for, as it names them: a model need not be offered those."""
+    whole = (rule for rule in rules if _is_whole(rule) and _workspace(rule, None, Path(workspace), Mode.ACT))
+    return frozenset(name for rule in whole for name in rule.tools)
+
+
+def is_among(tool: str, names: frozenset[str]) -> bool:
+    """Whether a tool is meant by names as rules have them."""
+    return any(_names(pattern, tool) for pattern in names)
+
+
+def _is_whole(rule: Rule) -> bool:
+    """Whether it denies by the names of tools alone."""
+    plain = replace(rule, name="", reason="", tools=(), workspace="", source=Source.USER)
+    return plain == Rule(decision=Verdict.DENY)
 
 
 def is_granted(act: Act, grants: frozenset[Grant]) -> bool:
@@ -104,7 +123,7 @@ def _mode(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return not rule.modes or mode in rule.modes
 
 
-def _workspace(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _workspace(rule: Rule, act: Act | None, workspace: Path, mode: Mode) -> bool:
     return not rule.workspace or os.path.realpath(workspace) == os.path.realpath(os.path.expanduser(rule.workspace))
 
 

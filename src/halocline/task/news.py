@@ -1,5 +1,5 @@
 """What the model is told before a request: rules, jobs, what the person ran, MCP servers, files that changed, the to-do
-list, its surroundings, errors found late, what the person mentioned by `@`.
+list, its surroundings, errors found late, what the person mentioned by `@`; and the tools that rules take from it.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,6 +12,7 @@ from halocline.protocol.events import (
     Event,
     MentionsResolved,
     OwnCommandsReported,
+    RulesChanged,
 )
 from halocline.protocol.messages import Message
 from halocline.protocol.state import State
@@ -21,7 +22,7 @@ from halocline.task.machine import Machine
 
 async def news_of(state: State, machine: Machine, visible: Callable[[], Sequence[Message]]) -> list[Event]:
     """Nothing most of the time. A file whose text is in `visible`, what the model still reads, is not given again."""
-    news: list[Event] = [*await news_of_jobs(state, machine.shell.jobs)]
+    news: list[Event] = [*_news_of_rules(state, machine), *await news_of_jobs(state, machine.shell.jobs)]
     if state.own_untold:
         from halocline.context.own_command_notes import own_commands_note
 
@@ -42,3 +43,12 @@ async def news_of(state: State, machine: Machine, visible: Callable[[], Sequence
     if said and machine.mentions and (content := await machine.mentions.resolve(said, state, visible())):
         news.append(MentionsResolved(content=content))
     return news
+
+
+def _news_of_rules(state: State, machine: Machine) -> list[Event]:
+    """Rules that take a tool from the model, or give it back; others are told when a call is judged by them."""
+    from halocline.policy.rules import withdrawn_tools
+
+    book = machine.leave.book()
+    before, now = (withdrawn_tools(some.rules, state.workspace) for some in (state.rules, book))
+    return [RulesChanged(book=book)] if before != now else []

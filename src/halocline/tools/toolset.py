@@ -92,7 +92,8 @@ class Tools:
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         names = dict.fromkeys((*self._tools, *RARE))
         own = tuple(_spec(tool, state) for name in names if _is_offered(name, state) and (tool := self.find(name)))
-        return (*own, *_specs_of_servers(state)) if state.mcp else own
+        offered = (*own, *_specs_of_servers(state)) if state.mcp else own
+        return _without_withdrawn(offered, state) if state.rules.rules else offered
 
     def batches(self, calls: Sequence[ToolCall], state: State | None = None) -> list[list[ToolCall]]:
         batches: list[list[ToolCall]] = []
@@ -163,6 +164,14 @@ def _is_offered(name: str, state: State) -> bool:
     if state.compact and name in SPARED:
         return False
     return re.match(OFFERED.get(name, ""), state.model) is not None
+
+
+def _without_withdrawn(offered: tuple[ToolSpec, ...], state: State) -> tuple[ToolSpec, ...]:
+    """Without the tools that a rule of a person's denies whatever they are asked for."""
+    from halocline.policy.rules import is_among, withdrawn_tools
+
+    names = withdrawn_tools(state.rules.rules, state.workspace)
+    return tuple(spec for spec in offered if not is_among(spec.name, names)) if names else offered
 
 
 def _may_run(name: str, state: State) -> bool:
