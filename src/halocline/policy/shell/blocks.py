@@ -10,6 +10,7 @@ from halocline.policy.shell.expansion import expand, expand_redirect
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.hazards import hazard_of_words
+from halocline.policy.shell.places import listing
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.simple import SimpleCommands
 from halocline.policy.shell.texts import Forms
@@ -98,7 +99,10 @@ class Blocks(SimpleCommands):
         return form, here.merged(after)
 
     def _each(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
-        names = self._names(block, ground)
+        words = [one for given in block.words for one in expand(given, ground)]
+        if listed := listing(block.source, words, ground):
+            self.analysis.findings.append(listed)
+        names = self._names(words, ground)
         if names is None or len(names) > MOST_ROUNDS or block.kind == "select":
             return self._each_unknown(block, ground)
         said: list[str] = []
@@ -112,10 +116,10 @@ class Blocks(SimpleCommands):
         form = f"{{ {'; '.join(said)}; }}" if said and all(said) and not _jumps(block) else None
         return form or (":" if not names else None), ground.merged(here)
 
-    def _names(self, block: Block, ground: Ground) -> list[str] | None:
+    def _names(self, words: list[Word], ground: Ground) -> list[str] | None:
         """What the variable of a loop is, round by round."""
         found: list[str] = []
-        for word in (one for given in block.words for one in expand(given, ground)):
+        for word in words:
             names = ground.names(word)
             if names is None:
                 return None

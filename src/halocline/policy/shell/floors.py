@@ -1,5 +1,7 @@
 """Deletions that no mode may do, in forms that are no plain `rm`: by `find`, by `rsync`, by words not yet known."""
 
+import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from halocline.policy.shell.findings import Finding, Rule, part
@@ -12,6 +14,9 @@ _NARROWS = frozenset(
     | {"-size"}
 )
 """Tests of `find` by which it finds some names and not others."""
+_FILTERS = frozenset({"sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "tac", "nl"})
+_LISTS_INSIDE = frozenset({"fd", "fdfind", "git", "rg", "grep", "egrep", "fgrep"})
+"""Programs that name what they found below a folder, and never the folder itself."""
 _DELETES = frozenset({"rm", "rmdir", "unlink", "shred", "mv", "truncate"})
 _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
@@ -34,6 +39,33 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
     if name in _DELETES and not ground.folders and any(not word.text.startswith("/") for word in _operands(simple)):
         return _unsure(simple, finding, "the folder that it deletes in is known only when it runs")
     return None
+
+
+def fed_deletion(feeders: Sequence[Simple | None], fed: Simple, ground: Ground) -> Finding | None:
+    """The finding for `… | xargs rm -r`, unless what feeds it lists names below what may be deleted.
+
+    `feeders` are the commands of the pipeline in front of it, None for one that is not simple.
+    """
+    texts = [word.text for word in fed.words]
+    if "xargs" not in texts[:2] or "rm" not in texts:
+        return None
+    behind = texts[texts.index("rm") + 1 :]
+    deletes_folders = any(re.match(r"-\w*[rR]|--recursive$", text) for text in behind)
+    first = next((one for one in reversed(feeders) if one is None or one.words[0].text not in _FILTERS), feeders[0])
+    if not deletes_folders or (first is not None and _lists_what_may_go(first, ground)):
+        return None
+    reason = "what it deletes is known only when it runs; write the path out"
+    return Finding(part(fed.source, Effect.DESTRUCTIVE, reason, (fed.source,)), Rule.LEADS_ANYWHERE)
+
+
+def _lists_what_may_go(simple: Simple, ground: Ground) -> bool:
+    name, texts = simple.words[0].text, {word.text for word in simple.words}
+    if name in _LISTS_INSIDE or (name == "find" and _NARROWS & texts):
+        return True
+    operands = _operands(simple) or ([Word(".", (Piece("."),))] if name == "find" else [])
+    places = [one.path for word in operands for one in ground.targets(word)]
+    known = not any(word.dynamic for word in operands)
+    return name in ("find", "ls", "echo", "printf") and known and not any(map(ground.is_precious, places))
 
 
 def _unsure(simple: Simple, finding: Finding, why: str) -> Finding:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from halocline.policy.shell.blocks import Blocks
 from halocline.policy.shell.feeding import piped
 from halocline.policy.shell.findings import Analysis, Finding, Rule, part
+from halocline.policy.shell.floors import fed_deletion
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.hazards import runs_subscripts
 from halocline.policy.shell.parse import NotUnderstood, parse
@@ -114,6 +115,7 @@ class Judge(Blocks):
             sure = before == "&&" if not sure else before in ("", "&&", ";", "\n")
             sure = sure and before != "||"
             self._note_piped_script(chain, number, here)
+            self._note_fed_deletion(chain, number, here)
             form, after = self._fed(forms, chain, number, here) or self.node(item, here)
             if before in _PIPES or joint in _PIPES or joint == "&":
                 after = here.with_variables(here.variables)
@@ -129,15 +131,23 @@ class Judge(Blocks):
 
     def _note_piped_script(self, chain: Chain, number: int, ground: Ground) -> None:
         """What is piped to an interpreter is its script: files that the commands before it in the pipeline name."""
-        first = number
-        while first and chain.joints[first - 1] in _PIPES:
-            first -= 1
+        first = _begin_of_pipeline(chain, number)
         reader = chain.items[number]
         if first == number or not isinstance(reader, Simple) or not reads_script(self._words(reader, ground)):
             return
         for item in chain.items[first:number]:
             if isinstance(item, Simple):
                 self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
+
+    def _note_fed_deletion(self, chain: Chain, number: int, ground: Ground) -> None:
+        """Names that come through a pipe to a program that deletes folders."""
+        first, fed = _begin_of_pipeline(chain, number), chain.items[number]
+        if first == number or not isinstance(fed, Simple):
+            return
+        items = chain.items[first:number]
+        feeders = [self.expanded(one, ground) if isinstance(one, Simple) and one.words else None for one in items]
+        if finding := fed_deletion(feeders, self.expanded(fed, ground), ground):
+            self.analysis.findings.append(finding)
 
     def _words(self, simple: Simple, ground: Ground) -> tuple[str, ...]:
         return tuple(word.source if word.dynamic else word.text for word in self.expanded(simple, ground).words)
@@ -160,6 +170,12 @@ class Judge(Blocks):
         self.note_segment(user, self.expanded(user, ground), ground)
         self.analysis.findings.append(Finding(part(user.source, Effect.READ_ONLY), Rule.READS, both[1]))
         return both[1], ground
+
+
+def _begin_of_pipeline(chain: Chain, number: int) -> int:
+    while number and chain.joints[number - 1] in _PIPES:
+        number -= 1
+    return number
 
 
 def _with_settings(ground: Ground, after: Ground) -> Ground:

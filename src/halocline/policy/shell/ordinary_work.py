@@ -13,7 +13,7 @@ from halocline.policy.shell.actors import ACTORS, INTERPRETERS, NETWORK_COMMANDS
 from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.installed import SYSTEM_FOLDERS, holds_impostors
-from halocline.policy.shell.places import OWN
+from halocline.policy.shell.places import OWN, listing
 from halocline.policy.shell.scripts import scripts_of
 from halocline.policy.shell.tree import Simple, Word
 from halocline.protocol.errors import ToolFailure
@@ -39,7 +39,7 @@ def judge_work(name: str, simple: Simple, ground: Ground) -> Finding | None:
     """Ordinary work, or why it is none; None when nothing is known of the program."""
     base = name.rsplit("/", 1)[-1]
     if base in tables.PRINTERS:
-        return _printing(simple)
+        return _printing(simple, ground)
     if base in tables.DECLARATIONS:
         return _declaring(simple)
     if any(word.dynamic for word in simple.words[1:]):
@@ -59,9 +59,11 @@ def _work(simple: Simple, reason: str) -> Finding:
     return Finding(part(simple.source, Effect.UNKNOWN, reason), Rule.ORDINARY)
 
 
-def _printing(simple: Simple) -> Finding:
+def _printing(simple: Simple, ground: Ground) -> Finding:
     if any(_SECRET_NAME.search(word.source) for word in simple.words[1:] if word.dynamic):
         return Finding(part(simple.source, Effect.READ_ONLY, "it may show a secret variable"), Rule.SECRET)
+    if listed := listing(simple.source, simple.words[1:], ground):
+        return listed
     return _work(simple, "it prints what is known only when it runs")
 
 

@@ -1,9 +1,11 @@
 """From where paths lead to what may be done with them: reading, writing and deleting by kind of place."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from halocline.policy.shell.findings import Finding, Rule, part
-from halocline.policy.shell.ground import Found, is_device
+from halocline.policy.shell.ground import Found, Ground, is_device
+from halocline.policy.shell.tree import Piece, Word
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.rules import Effect, Place
 
@@ -34,6 +36,21 @@ def reading(source: str, found: Sequence[Found], form: str | None, *, names_only
         reason = f"{outside.path} is outside the workspace"
         return Finding(part(source, Effect.READ_ONLY, reason, (outside.shown,)), Rule.OUTSIDE)
     return Finding(part(source, Effect.READ_ONLY), Rule.READS, form)
+
+
+def listing(source: str, words: Sequence[Word], ground: Ground) -> Finding | None:
+    """The finding for patterns for which the shell lists a folder that needs care; None where there is none."""
+    patterns = [one for word in words for one in (word.could if word.dynamic else (word,)) if one.is_pattern]
+    found = [place for one in patterns for place in (*ground.targets(one), *ground.targets(_folder_of(one)))]
+    finding = reading(source, found, None, names_only=True)
+    return None if finding.rule is Rule.READS else finding
+
+
+def _folder_of(pattern: Word) -> Word:
+    """The folder in front of the first piece that is a pattern."""
+    plain = list(takewhile(lambda piece: not piece.active, pattern.pieces))
+    head = "".join(piece.text for piece in plain).rpartition("/")
+    return Word("", (Piece(f"{head[0]}{head[1]}" or "."),), quoted=pattern.quoted)
 
 
 def _ignored(source: str, effect: Effect, hidden: Found) -> Finding:

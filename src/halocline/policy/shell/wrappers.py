@@ -9,6 +9,7 @@ from halocline.policy.shell.actors import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.ordinary_programs import CHECKERS
 from halocline.policy.shell.ordinary_work import rule_of_variables
+from halocline.policy.shell.possible_texts import possible_text
 from halocline.policy.shell.tree import Piece, Redirect, Simple, Word
 
 _TIME = re.compile(r"\d+(\.\d+)?[smhd]?")
@@ -150,7 +151,7 @@ def _shell(simple: Simple) -> Wrapped | None:
     if runs and rest:
         if rest[0].value is None:
             reason = "the text that the shell is given is known only when it runs"
-            return Wrapped(simple.source, script="", rule=Rule.DYNAMIC, reason=reason)
+            return Wrapped(simple.source, script=possible_text(rest[:1]), rule=Rule.DYNAMIC, reason=reason)
         plain = flags in (["-c"], ["-lc"]) and len(rest) == 1 and simple.words[0].source in ("bash", "sh")
         return Wrapped(simple.source, script=rest[0].text, form=_bash if plain else None)
     if body := next((redirect for redirect in simple.redirects if _is_text(redirect)), None):
@@ -170,7 +171,7 @@ def _bash(inner: str) -> str:
 def _eval(simple: Simple) -> Wrapped:
     reason = "it runs text as a command"
     if any(word.value is None for word in simple.words):
-        return Wrapped(simple.source, script="", rule=Rule.DYNAMIC, reason=reason)
+        return Wrapped(simple.source, script=possible_text(simple.words[1:]), rule=Rule.DYNAMIC, reason=reason)
     text = " ".join(word.text for word in simple.words[1:] if word.text != "--")
     return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason=reason)
 

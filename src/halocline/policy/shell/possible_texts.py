@@ -1,0 +1,33 @@
+"""Texts for a shell that are known in part: what is not known becomes a variable of which nothing is known."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice, product
+
+from halocline.policy.shell.tree import Word
+from halocline.policy.shell.variables import MOST_VALUES, UNKNOWN
+
+NAME = "what_is_not_known"
+
+
+def possible_text(words: Sequence[Word]) -> str:
+    """The texts that words together may turn out to be, one a line, to be judged as if all of them ran."""
+    choices = [word.could or ((word,) if not word.dynamic else ()) for word in words]
+    texts = [[_named(one.text) for one in some] or [f"${{{NAME}}}"] for some in choices]
+    return "\n".join(" ".join(one) for one in islice(product(*texts), MOST_VALUES))
+
+
+def _named(text: str) -> str:
+    return "".join(_pieces(text)) if UNKNOWN in text else text
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text with a variable where it is not known, outside of what stands in single quotes."""
+    quote, escaped = "", False
+    for char in text:
+        if char == UNKNOWN:
+            yield f"'\"${{{NAME}}}\"'" if quote == "'" else f"${{{NAME}}}"
+            continue
+        if char in "'\"" and not escaped and quote in ("", char):
+            quote = "" if quote else char
+        escaped = char == "\\" and not escaped and quote != "'"
+        yield char
