@@ -156,7 +156,11 @@ def _python_fault(texts: list[str], ground: Ground) -> str:
         if flag in ("-W", "-X") and rest:
             rest.pop(0)
         elif not re.fullmatch(r"-[BbdEIOPqRsSuv]+|-[WX].+|--check-hash-based-pycs", flag):
-            return "it runs code that is written in the command" if "c" in flag else f"python {flag} waits for more"
+            return (
+                "it runs code that is written in the command"
+                if "c" in flag or flag == "-"
+                else f"python {flag} is not known"
+            )
     return _file_fault(rest, ground)
 
 
