@@ -21,6 +21,8 @@ READS = (
         "md5sum",
     ),
     *("sed -n 1p", "awk '{print $1}'", "test -f", "du -a", "diff a.txt", "comm", "xxd", "strings", "rg KEY"),
+    *("git status -s", "git diff --stat", "git ls-files", "git grep KEY", "git log", "rg -l", "tree", "readlink -f"),
+    *("grep -rl KEY", "jq .", "diff -r sub", "paste", "join a.txt", "sort -u", "tail -n +2", "basename", "dirname"),
 )
 DOES = (
     *(
@@ -38,6 +40,7 @@ DOES = (
         "unlink",
     ),
     *("truncate -s 0", "ln -s a.txt", "chmod 600", "shred", "sed -i s/a/b/", "python3 -c pass", "make", "dd if=a.txt"),
+    *("git checkout --", "git rm -rf", "git clean -fd", "install a.txt", "rsync -a --delete", "tar cf new", "gzip"),
 )
 PLACES = (
     *("a.txt", "b.txt", "sub", "sub/c.txt", "*.txt", "sub/*", "[ab].txt", ".", "new", "src/main.py", "a*", "?.txt"),
@@ -153,7 +156,7 @@ class Programs:
             return self._simple(depth)
         inner = self._line(depth - 1)
         name = self._pick(NAMES[:4])
-        match self._chance.randrange(17):
+        match self._chance.randrange(20):
             case 0:
                 return f"( {inner} )"
             case 1:
@@ -186,6 +189,14 @@ class Programs:
                 return f"{self._name()} <({inner})"
             case 15:
                 return f"{self._reader()} {self._place()} | xargs {self._name()}"
+            case 16:
+                return (
+                    f'{name}={self._place()}; bash -c "{self._name()} ${name}; {self._reader()} {self._plain_place()}"'
+                )
+            case 17:
+                return f"{inner} | xargs -n1 {self._name()}"
+            case 18:
+                return f"while {self._test(depth - 1)}; do {inner}\nbreak; done{self._redirect()}"
             case _:
                 return f"function cat {{ {inner}\n}}\n{self._simple(0)}"
 
@@ -229,6 +240,9 @@ class Programs:
         for mark, path in self._places.items():
             place = place.replace(mark, path) if mark in ("OUT", "STATE") or place.startswith("HOME") else place
         return place
+
+    def _plain_place(self) -> str:
+        return self._place().replace('"', "")
 
     def _spelt_place(self) -> str:
         place = self._place()

@@ -7,7 +7,7 @@ from tests.policy.shell.scratch_world import Scratch
 
 from halocline.hosts.clean_environment import clean
 
-PROGRAMS = int(os.environ.get("DIFFERENTIAL_PROGRAMS", "200"))
+PROGRAMS = int(os.environ.get("DIFFERENTIAL_PROGRAMS", "500"))
 """How many random programs are judged and run; `make differential` runs many more."""
 
 

@@ -37,6 +37,10 @@ def _otherwise(name: str, simple: Simple, ground: Ground) -> Finding | None:
     return _touching(simple, ground) or judge_work(name, simple, ground)
 
 
+_READS_THE_REST = frozenset({"tar", "zip", "split", "sort", "tree"})
+_EVERY_OPERAND = Actor(Effect.WRITES_INSIDE, "", "all")
+
+
 def _reaching(base: str, texts: list[str], simple: Simple) -> Finding | None:
     sub = next((text for text in texts if not text.startswith("-")), "")
     if sub and sub in actors.NETWORK_COMMANDS.get(base, "").split():
@@ -140,6 +144,8 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
     base = simple.words[0].text.rsplit("/", 1)[-1]
     if own := _touching(simple, ground):
         return own
+    if base in _READS_THE_REST and (taken := _reading_outside(simple, ground)):
+        return taken
     if actor.effect is Effect.NETWORK:
         return Finding(part(simple.source, Effect.NETWORK, f"{base} {actor.does}"), Rule.NETWORK)
     if actor.effect is Effect.UNKNOWN:
@@ -168,6 +174,14 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
         return Finding(judged.part, Rule.RIGHTS)
     over = found if base != "mv" else _all(words[-1:], ground)
     return judged if judged.rule is not Rule.WRITES else _overwriting(base, simple, over, ground) or judged
+
+
+def _reading_outside(simple: Simple, ground: Ground) -> Finding | None:
+    """What is packed, split or sorted into a file of the workspace is read, and can be read there."""
+    read = reading(simple.source, _all(_operands(simple, _EVERY_OPERAND), ground), None)
+    if read.rule not in (Rule.SECRET, Rule.OUTSIDE):
+        return None
+    return Finding(part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
 
 
 def _gravely(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding | None:

@@ -22,8 +22,10 @@ def outputs_of(script: Node, ground: Ground, expand: Callable[[Simple, Ground], 
     found = _output([str(value) for value in values], simple, ground)
     if found is None:
         return (UNKNOWN,)
-    # Where names may stand for other programs, it is still the likeliest: what it leads to must not be missed.
-    sure = not ground.rebinds and not ground.variables.lost
+    # Where names may stand for other programs, or `echo` may read backslashes, it is still the likeliest output: what
+    # it leads to must not be missed.
+    read = values[0] == "echo" and "\\" in found
+    sure = not (read or ground.rebinds or ground.variables.lost)
     return (found.rstrip("\n"),) if sure else (found.rstrip("\n"), UNKNOWN)
 
 
@@ -36,7 +38,7 @@ def _output(words: list[str], simple: Simple, ground: Ground) -> str | None:
     if simple.redirects and not all(one.fd == "2" for one in simple.redirects):
         return None
     match name:
-        case "echo" if not any("\\" in word for word in rest) and not "".join(rest[:1]).startswith("-"):
+        case "echo" if not "".join(rest[:1]).startswith("-"):
             return " ".join(rest)
         case "printf" if rest[:1] == ["%s"] and len(rest) == 2:
             return rest[1]
