@@ -34,7 +34,7 @@ def acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
 
 
 def _otherwise(name: str, simple: Simple, ground: Ground) -> Finding | None:
-    return _touching(simple, ground) or judge_work(name, simple, ground)
+    return touching(simple, ground) or judge_work(name, simple, ground)
 
 
 _READS_THE_REST = frozenset({"tar", "zip", "split", "sort", "tree"})
@@ -142,7 +142,7 @@ def _behind(word: Word) -> Word:
 
 def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground) -> Finding | None:
     base = simple.words[0].text.rsplit("/", 1)[-1]
-    if own := _touching(simple, ground):
+    if own := touching(simple, ground):
         return own
     if base in _READS_THE_REST and (taken := _reading_outside(simple, ground)):
         return taken
@@ -283,7 +283,7 @@ def _git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
         return Finding(part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
     if rest[0] in actors.NETWORK_COMMANDS["git"].split() or rest[:2] in actors.GIT_REACHES:
         return Finding(part(simple.source, Effect.NETWORK, f"git {rest[0]} reaches the network"), Rule.NETWORK)
-    if own := _touching(simple, ground):
+    if own := touching(simple, ground):
         return own
     if plain and actors.git_works(rest) and not _checks_out_files(rest, ground) and not _are_dynamic(simple):
         return Finding(part(simple.source, Effect.UNKNOWN, f"git {rest[0]} changes the repository"), Rule.ORDINARY)
@@ -304,8 +304,8 @@ def _checks_out_files(words: list[str], ground: Ground) -> bool:
     return len(names) != 1 or any(is_there(path, ground) for path in there)
 
 
-def _touching(simple: Simple, ground: Ground) -> Finding | None:
-    """A program of which nothing is known, but one of whose words leads to what no tool may touch."""
+def touching(simple: Simple, ground: Ground) -> Finding | None:
+    """The finding for a program one of whose words leads to what no tool may touch."""
     for word in simple.words[1:]:
         text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else home_of(word)
         if word.dynamic or not text or "\0" in text or len(text) > LONGEST_WORD:

@@ -89,6 +89,7 @@ class Ground:
         if "\0" in text:
             raise ToolFailure("A path cannot hold a NUL character.")
         literal = f"./{text}" if quoted and text.startswith("~") else text
+        absolute = os.path.isabs(os.path.expanduser(literal))
         found = [
             resolve(
                 os.path.join(folder, os.path.expanduser(literal)),
@@ -97,7 +98,7 @@ class Ground:
                 ignored=self.ignored,
                 roots=self.roots,
             )
-            for folder in self.folders
+            for folder in self.folders or (("/",) if absolute else ())
         ]
         return [Found(one.path, one.shown, one.place, one.linked and self.hides_files) for one in found]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from halocline.policy.shell import git, git_operands
-from halocline.policy.shell.acting import LONGEST_WORD, acting
+from halocline.policy.shell.acting import LONGEST_WORD, acting, touching
 from halocline.policy.shell.actors import ACTORS
 from halocline.policy.shell.dot_patterns import without_parents
 from halocline.policy.shell.exclusions import names_secret
@@ -60,6 +60,8 @@ def _judged(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     folder, slash, base = name.rpartition("/")
     known = base if f"{folder}{slash}" in _FOLDERS else name
     if not ground.folders and not _is_pathless(known):
+        if own := touching(simple, ground):
+            return own, ground
         return unknown(simple.source, "the folder that it runs in is not known", Rule.DYNAMIC), ground
     if word.source != name:
         finding = acting(known, simple, ground)
