@@ -7,7 +7,7 @@ from itertools import pairwise
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.tree import Piece, Simple, Word
-from halocline.protocol.rules import Effect
+from halocline.protocol.rules import Effect, Place
 
 _NARROWS = frozenset(
     {"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-empty", "-newer", "-mtime", "-mmin"}
@@ -19,6 +19,7 @@ _LISTS_INSIDE = frozenset({"fd", "fdfind", "git", "rg", "grep", "egrep", "fgrep"
 """Programs that name what they found below a folder, and never the folder itself."""
 _DELETES = frozenset({"rm", "rmdir", "unlink", "shred", "mv", "truncate"})
 _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
 
 
 def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | None:
@@ -52,7 +53,8 @@ def fed_deletion(feeders: Sequence[Simple | None], fed: Simple, ground: Ground) 
     behind = texts[texts.index("rm") + 1 :]
     deletes_folders = any(re.match(r"-\w*[rR]|--recursive$", text) for text in behind)
     first = next((one for one in reversed(feeders) if one is None or one.words[0].text not in _FILTERS), feeders[0])
-    if not deletes_folders or (first is not None and _lists_what_may_go(first, ground)):
+    shows_own_state = first is not None and any(map(ground.holds_own_state, _places_listed(first, ground)))
+    if not shows_own_state and (not deletes_folders or (first is not None and _lists_what_may_go(first, ground))):
         return None
     reason = "what it deletes is known only when it runs; write the path out"
     return Finding(part(fed.source, Effect.DESTRUCTIVE, reason, (fed.source,)), Rule.LEADS_ANYWHERE)
@@ -62,10 +64,15 @@ def _lists_what_may_go(simple: Simple, ground: Ground) -> bool:
     name, texts = simple.words[0].text, {word.text for word in simple.words}
     if name in _LISTS_INSIDE or (name == "find" and _NARROWS & texts):
         return True
-    operands = _operands(simple) or ([Word(".", (Piece("."),))] if name == "find" else [])
-    places = [one.path for word in operands for one in ground.targets(word)]
-    known = not any(word.dynamic for word in operands)
+    known = not any(word.dynamic for word in _operands(simple))
+    places = _places_listed(simple, ground)
     return name in ("find", "ls", "echo", "printf") and known and not any(map(ground.is_precious, places))
+
+
+def _places_listed(simple: Simple, ground: Ground) -> list[str]:
+    """The paths below which a command finds what it names."""
+    operands = _operands(simple) or ([Word(".", (Piece("."),))] if simple.words[0].text == "find" else [])
+    return [one.path for word in operands for one in ground.targets(word)]
 
 
 def _unsure(simple: Simple, finding: Finding, why: str) -> Finding:
@@ -87,7 +94,11 @@ def _deletes_folders(simple: Simple) -> bool:
 
 
 def _is_kept(word: Word, ground: Ground) -> bool:
-    return any(ground.is_precious(one.path) or ground.holds_own_state(one.path) for one in ground.targets(word))
+    """Whether a word leads to what nobody may delete, or to what no command may touch."""
+    return any(
+        one.place in _UNTOUCHED or ground.is_precious(one.path) or ground.holds_own_state(one.path)
+        for one in ground.targets(word)
+    )
 
 
 def _emptied_by_find(simple: Simple) -> list[Word]:
