@@ -6,7 +6,7 @@ from itertools import islice, product
 from halocline.policy.shell.tree import Word
 from halocline.policy.shell.variables import MOST_VALUES, UNKNOWN
 
-NAME = "what_is_not_known"
+NAME = "known_only_when_it_runs"
 
 
 def possible_text(words: Sequence[Word]) -> str:
