@@ -246,7 +246,7 @@ def _set(root: bytes, full: bytes, entry: Entry | None, contents: Mapping[str, b
         prune(root, folder)
         return
     _remove_empty_folders(full)
-    os.makedirs(folder, exist_ok=True)
+    _make_folders(folder)
     if not _is_straight(full):
         raise OSError(None, "a link is in the way", full)
     aside = os.path.join(folder, os.fsencode(temporary))
@@ -338,13 +338,30 @@ def _is_straight(full: bytes) -> bool:
     return os.path.realpath(folder) == folder
 
 
+def _make_folders(folder: bytes) -> None:
+    """As `os.makedirs`, which calls itself for each level and ends at a thousand."""
+    missing = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for place in reversed(missing):
+        os.mkdir(place)
+
+
 def _remove_empty_folders(place: bytes) -> None:
     """Make room for a file where only empty folders are."""
-    if os.path.islink(place):
-        return
-    for folder, _, _ in os.walk(place, topdown=False):
+    for folder in reversed(list(folders_below(place))):
         with suppress(OSError):
             os.rmdir(folder)
+
+
+def folders_below(place: bytes) -> Iterator[bytes]:
+    """The folder and those below it, each after the one that holds it; no link is followed, and any depth will do."""
+    left = [place] if os.path.isdir(place) and not os.path.islink(place) else []
+    while left:
+        yield (folder := left.pop())
+        with suppress(OSError), os.scandir(folder) as entries:
+            left += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
 def _read(full: bytes) -> bytes:

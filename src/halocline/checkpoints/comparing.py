@@ -84,7 +84,7 @@ def _changed(raw: bytes) -> Iterator[tuple[str, bytes, bytes]]:
 def _counts(raw: bytes) -> Iterator[tuple[int | None, int | None]]:
     fields = iter(raw.split(b"\0")[:-1])
     for head in fields:
-        match head.split(b"\t"):
+        match head.split(b"\t", 2):  # a name may hold more of them
             case [added, removed, path]:
                 if not path:
                     next(fields), next(fields)

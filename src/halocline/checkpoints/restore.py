@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 from halocline.checkpoints import merging
-from halocline.checkpoints.applying import Change, NotRestored, apply, secure
+from halocline.checkpoints.applying import Change, NotRestored, apply, folders_below, secure
 from halocline.checkpoints.contents import spoilt
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed
 from halocline.checkpoints.index import Path
@@ -296,10 +296,11 @@ def _is_free(root: bytes, path: Path, deleted: Collection[Path]) -> bool:
 
 
 def _files_below(root: bytes, folder: Path) -> Iterable[Path]:
-    for place, folders, files in os.walk(os.path.join(root, folder)):
-        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
-        for name in (*files, *links):
-            yield os.path.relpath(os.path.join(place, name), root)
+    for place in folders_below(os.path.join(root, folder)):
+        with os.scandir(place) as entries:
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    yield os.path.relpath(entry.path, root)
 
 
 def _texts(paths: Iterable[Path], root: str) -> tuple[str, ...]:

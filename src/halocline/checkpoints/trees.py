@@ -30,28 +30,48 @@ def find(git: Git, tree: str, path: bytes) -> Entry | None:
 
 
 def changed(git: Git, tree: str, changes: Mapping[bytes, Entry | None]) -> str:
-    """The tree with these paths set, or taken out (None)."""
-    return _changed(git, tree, changes) or objects.write(git.store, b"tree", b"")
-
-
-def _changed(git: Git, tree: str | None, changes: Mapping[bytes, Entry | None]) -> str | None:
-    """As `changed`; an empty folder is none."""
-    entries = dict(_entries(git, tree)) if tree else {}
-    deeper: dict[bytes, dict[bytes, Entry | None]] = {}
-    for path, entry in changes.items():
-        name, _, rest = path.partition(b"/")
-        if rest:
-            deeper.setdefault(name, {})[rest] = entry
-        else:
-            _set(entries, name, entry)
-    for name, below in deeper.items():
-        folder = entries.get(name)
-        is_folder = folder is not None and folder.mode == _FOLDER
+    """The tree with these paths set, or taken out (None). Folders that become empty go."""
+    folders = _by_folder(changes)
+    entries: dict[bytes, dict[bytes, Entry]] = {}
+    for folder in folders:  # those above come first
+        entries[folder] = _entries_below(git, tree, entries, folder)
+        for name, entry in folders[folder].items():
+            _set(entries[folder], name, entry)
+    for folder in reversed(folders):
+        if not folder:
+            break
+        above, _, name = folder.rpartition(b"/")
         # Nothing is below a file, so nothing can be taken out there.
-        if is_folder or any(below.values()):
-            sha = _changed(git, folder.sha if folder and is_folder else None, below)
-            _set(entries, name, Entry(_FOLDER, sha) if sha else None)
-    return objects.write(git.store, b"tree", _content(entries)) if entries else None
+        if entries[folder] or _is_folder(entries[above].get(name)):
+            sha = objects.write(git.store, b"tree", _content(entries[folder])) if entries[folder] else ""
+            _set(entries[above], name, Entry(_FOLDER, sha) if sha else None)
+    return objects.write(git.store, b"tree", _content(entries[b""]))
+
+
+def _by_folder(changes: Mapping[bytes, Entry | None]) -> dict[bytes, dict[bytes, Entry | None]]:
+    """The changes by their folder, with all folders above; the shallowest first."""
+    found: dict[bytes, dict[bytes, Entry | None]] = {b"": {}}
+    for path, entry in changes.items():
+        folder, _, name = path.rpartition(b"/")
+        found.setdefault(folder, {})[name] = entry
+        while (folder := folder.rpartition(b"/")[0]) not in found:
+            found[folder] = {}
+    return {folder: found[folder] for folder in sorted(found, key=lambda one: (one != b"", one.count(b"/")))}
+
+
+def _entries_below(
+    git: Git, tree: str, entries: Mapping[bytes, dict[bytes, Entry]], folder: bytes
+) -> dict[bytes, Entry]:
+    """What a folder of the tree holds, once those above it are known."""
+    if not folder:
+        return dict(_entries(git, tree))
+    above, _, name = folder.rpartition(b"/")
+    found = entries[above].get(name)
+    return dict(_entries(git, found.sha)) if found and _is_folder(found) else {}
+
+
+def _is_folder(entry: Entry | None) -> bool:
+    return entry is not None and entry.mode == _FOLDER
 
 
 def _set(entries: dict[bytes, Entry], name: bytes, entry: Entry | None) -> None:
