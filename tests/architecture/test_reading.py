@@ -26,11 +26,11 @@ REASONS = {
         "what the sandbox stands on; names and kernel facts, no content",
     ),
     **dict.fromkeys((f"mcp/{name}.py" for name in ("bundles", "cache", "pins", "registry", "server_log")), OWN),
-    **dict.fromkeys((f"task/{name}.py" for name in ("lock", "log", "todo_file")), OWN),
+    **dict.fromkeys((f"task/{name}.py" for name in ("lock", "log", "log_mending", "log_reading", "todo_file")), OWN),
     **dict.fromkeys(
         (
             f"controller/{name}.py"
-            for name in ("blotting", "doctor", "door", "forks", "import_desk", "storage", "sweeping")
+            for name in ("blotting", "door", "forks", "import_desk", "log_checks", "storage", "sweeping")
         ),
         OWN,
     ),

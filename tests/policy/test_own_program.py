@@ -40,6 +40,7 @@ STEERS = (
     "tasks show x",
     "storage prune -y",
     "doctor --connect",
+    "doctor --fix",
     "doctor --connect --base-url http://127.0.0.1:1",
     "models --refresh",
     *sorted(STEERING - {*LOOKING}),

@@ -1,30 +1,26 @@
-"""What Halocline needs on this machine, checked one by one. Nothing is changed, and no key is shown."""
+"""What Halocline needs on this machine, checked one by one. Nothing is changed unless asked, and no key is shown."""
 
 import asyncio
 import os
 import shutil
 import sys
 import tempfile
-from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 
 from halocline.checkpoints.guards import check_workspace
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.client import Client
+from halocline.controller.finding import Finding as Finding
+from halocline.controller.log_checks import check_logs
 from halocline.controller.model_choice import local_models
 from halocline.hosts.ripgrep import Ripgrep
-from halocline.protocol.codec import LOG_NAME
-from halocline.protocol.errors import HaloclineError, LogDamaged
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import SandboxStanding
-from halocline.protocol.values import Value
 from halocline.providers.vendors import VENDORS
 from halocline.store.paths import Home
 from halocline.store.settings import load_settings
-from halocline.task.log import read as events_in
 
-MOST_READ = 200_000_000
-"""Bytes of logs that are read."""
 _STANDINGS = {
     SandboxStanding.FULL: "holds commands in full",
     SandboxStanding.PARTIAL: "holds commands with gaps",
@@ -32,25 +28,18 @@ _STANDINGS = {
 }
 
 
-class Finding(Value, frozen=True):
-    """One check. `needed` findings that are not `ok` keep Halocline from working."""
-
-    name: str
-    ok: bool
-    text: str
-    hint: str = ""
-    needed: bool = True
-
-
-async def examine(workspace: Path, env: Mapping[str, str] = os.environ) -> list[Finding]:
-    """All findings, in the order to read them."""
-    here = [*_logs(env), _git(), _ripgrep(), _language_servers(workspace, env), _workspace(workspace), *_browser(env)]
+async def examine(workspace: Path, env: Mapping[str, str] = os.environ, *, fix: bool = False) -> list[Finding]:
+    """All findings, in the order to read them. With `fix`, what is damaged in the home is mended first."""
+    programs = [_git(), _ripgrep(), _language_servers(workspace, env)]
     return [
         _python(),
         _home(env),
         _settings(env),
         *_rules(workspace, env),
-        *here,
+        *_kept(env, fix=fix),
+        *programs,
+        _workspace(workspace),
+        *_browser(env),
         *await _sandbox(workspace, env),
         await _models(env),
     ]
@@ -69,28 +58,13 @@ def _home(env: Mapping[str, str]) -> Finding:
     return Finding("home", True, f"{home.root}, {shutil.disk_usage(home.root).free / 1e9:.1f} GB free")
 
 
-def _logs(env: Mapping[str, str]) -> list[Finding]:
-    """Whether the logs of tasks can be read, the newest first, as many as take a second or two."""
+def _kept(env: Mapping[str, str], *, fix: bool) -> list[Finding]:
+    """Check what is kept in the home; nothing when there is none."""
     try:
-        folder = Home.of(env).tasks
+        home = Home.of(env)
     except HaloclineError:
         return []
-    logs = sorted(folder.glob(f"*/{LOG_NAME}"), key=lambda log: log.stat().st_mtime, reverse=True)
-    read, unread, left = 0, [], MOST_READ
-    for log in logs:
-        left -= log.stat().st_size
-        if left < 0:
-            break
-        read += 1
-        try:
-            deque(events_in(log), maxlen=0)
-        except LogDamaged as damaged:
-            unread.append(damaged)
-    if unread:
-        names = f"{len(unread)} of {len(logs)} logs cannot be read"
-        return [Finding("tasks", False, names, " ".join(f"{one.text} {one.hint}" for one in unread[:3]), needed=False)]
-    newest = "" if read == len(logs) else f"; the newest {read} can be read, the others were not looked at"
-    return [Finding("tasks", True, f"{len(logs)} task{'s'[: len(logs) != 1]}{newest}", needed=False)]
+    return check_logs(home, fix=fix)
 
 
 def _settings(env: Mapping[str, str]) -> Finding:

@@ -110,9 +110,13 @@ class TaskStarted(Durable, frozen=True):
 
 
 class LogRepaired(Durable, frozen=True):
-    """A torn last line was cut when the log was opened after a crash."""
+    """A torn last line was cut when the log was opened after a crash; or the log was damaged, and mended on request.
+
+    Then `put_aside` names the file beside it that holds the log as it was.
+    """
 
     bytes_cut: int
+    put_aside: str = ""
 
 
 class TurnStarted(Durable, frozen=True):

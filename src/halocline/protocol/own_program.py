@@ -20,8 +20,8 @@ LOOKING: dict[str, frozenset[str]] = {
 
 Everything else steers: it starts a task, reads or changes other tasks, or changes what Halocline obeys.
 """
-REACHING = frozenset({"--connect", "--refresh"})
-"""Flags with which one of them sends something, perhaps a key."""
+REACHING = frozenset({"--connect", "--fix", "--refresh"})
+"""Flags with which one of them sends something, perhaps a key, or changes something."""
 ALONE = frozenset({"--help", "-h", "--version", "-V"})
 STEERING = frozenset(
     {

@@ -84,6 +84,14 @@ def origin_said(event: ev.TaskStarted) -> str:
     return f"imported from {event.origin.tool}" if event.origin else ""
 
 
+def repair_said(event: ev.LogRepaired) -> str:
+    """How much of a log went, and where it is kept."""
+    if not event.put_aside:
+        return f"The log was repaired after a crash: {event.bytes_cut} bytes cut."
+    cut = f"The log was damaged and ends here, {event.bytes_cut} bytes shorter."
+    return f"{cut} All of it is kept in {event.put_aside}"
+
+
 def import_said(event: ev.Imported) -> str:
     lost = f" Not taken over: {', '.join(event.lost)}." if event.lost else ""
     return f"Up to here imported from {event.origin.tool}.{lost}"

@@ -8,10 +8,8 @@ process get the past from disk and then the live tail, without a gap; readers in
 import asyncio
 import os
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,13 +17,12 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.protocol import codec
-from halocline.protocol.errors import HaloclineError, LogDamaged, LogTooNew
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import DurableEvent, LogRepaired
 from halocline.task import lock
+from halocline.task.log_reading import Tail as Tail, follow as follow, read as read
 from halocline.task.stream import Stream
 
-FOLLOW_EVERY = 0.05
-"""Seconds between looks at a log that another process writes."""
 _TAIL = 64 * 1024
 
 D = TypeVar("D", bound=DurableEvent)
@@ -109,7 +106,7 @@ class Log(Stream):
         os.fdatasync(self._file)
         if not self._synced:  # the name of a new log is in folders, which may be new as well
             for folder in list(self.path.parents)[:3]:
-                _sync_names(folder)
+                sync_names(folder)
 
     def close(self) -> None:
         """Let the readers end and give the lock back."""
@@ -143,7 +140,8 @@ def without(event: D, blot: Callable[[str], str]) -> D:
     return msgspec.convert(each_text(msgspec.to_builtins(event), blot), type(event))
 
 
-def _sync_names(folder: Path) -> None:
+def sync_names(folder: Path) -> None:
+    """Make the names in a folder survive a power cut."""
     file = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(file)
@@ -158,68 +156,8 @@ def _not_opened(folder: Path, error: OSError) -> LogUnwritable:
     )
 
 
-def read(path: Path, after: int = 0) -> Iterator[DurableEvent]:
-    """The events of a log after `after`; a last line that is not whole yet is left out.
-
-    Raises:
-        LogDamaged: a line that is not the last one cannot be read.
-    """
-    with suppress(FileNotFoundError), open(path, "rb") as file:
-        # Line by line, as a log may be large; and never beyond one that is being written just now.
-        for event in _decoded(takewhile(_is_whole, file), path):
-            if event.seq > after:
-                yield event
-
-
-def _is_whole(line: bytes) -> bool:
-    return line.endswith(b"\n")
-
-
-async def follow(path: Path, after: int = 0) -> AsyncIterator[DurableEvent]:
-    """Past and future events of a log that another process writes; goes on until it is cancelled."""
-    tail = Tail(path)
-    while True:
-        for event in await asyncio.to_thread(tail.read):
-            if event.seq > after:
-                after = event.seq
-                yield event
-        await asyncio.sleep(FOLLOW_EVERY)
-
-
-class Tail:
-    """Reads a log that somebody else writes, each line once."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._offset = 0
-        self._ahead: deque[DurableEvent] = deque()
-
-    def read(self, up_to: int | None = None) -> list[DurableEvent]:
-        """What is new in the log, no further than to `up_to`. Raises LogDamaged."""
-        if up_to is None or not self._ahead or self._ahead[-1].seq < up_to:
-            self._ahead.extend(self._new())
-        found = []
-        while self._ahead and (up_to is None or self._ahead[0].seq <= up_to):
-            found.append(self._ahead.popleft())
-        return found
-
-    def _new(self) -> list[DurableEvent]:
-        with open(self._path, "rb") as file:
-            file.seek(self._offset)
-            data = file.read()
-        whole, _ = _whole_lines(data)
-        self._offset += whole
-        return list(_decoded(data[:whole].split(b"\n"), self._path))
-
-
-def _whole_lines(data: bytes) -> tuple[int, int]:
-    """How many bytes are whole lines, and how many follow them."""
-    whole = data.rfind(b"\n") + 1
-    return whole, len(data) - whole
-
-
 def _whole_and_torn(file: int) -> tuple[int, int]:
-    """The same of a log on disk, of which only the end is looked at."""
+    """How many bytes of a log on disk are whole lines, and how many follow them; only its end is looked at."""
     size = at = os.fstat(file).st_size
     tail = b""
     while at and b"\n" not in tail:
@@ -227,25 +165,3 @@ def _whole_and_torn(file: int) -> tuple[int, int]:
         tail = os.pread(file, _TAIL, at)
     whole = at + tail.rfind(b"\n") + 1
     return whole, size - whole
-
-
-def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[DurableEvent]:
-    for number, line in enumerate(lines, start=1):
-        if number == 1 and codec.format_of(line) > codec.FORMAT:
-            raise LogTooNew(
-                f"The log {path} was written by a newer version of Halocline, in format {codec.format_of(line)}; this "
-                f"version reads up to format {codec.FORMAT}.",
-                "Update Halocline to go on with this task. Nothing was changed.",
-            )
-        if line and not line.isspace():
-            yield _event(line, number, path)
-
-
-def _event(line: bytes, number: int, path: Path) -> DurableEvent:
-    try:
-        return codec.decode(line)
-    except msgspec.DecodeError as error:
-        raise LogDamaged(
-            f"Line {number} of {path} cannot be read: {error}.",
-            "The lines before it are intact. Put the damaged line aside to go on from there.",
-        ) from error

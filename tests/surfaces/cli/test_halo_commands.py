@@ -194,14 +194,27 @@ async def test_the_doctor_tells_what_works(halo: Halo) -> None:
     assert all(f"✓ {name}" in done.out for name in ("Python", "home", "settings", "git", "ripgrep", "checkpoints"))
 
 
-async def test_the_doctor_names_a_log_that_cannot_be_read(halo: Halo) -> None:
+async def test_the_doctor_names_a_damaged_log_and_mends_it_so_that_the_task_goes_on(halo: Halo) -> None:
     task = await made_task(halo)
     log = halo.home / "tasks" / task / "events.jsonl"
     assert "✓ tasks        1 task\n" in (await halo.run("doctor")).out
-    log.write_bytes(log.read_bytes().replace(b'{"type":"turn_started"', b'{"type":', 1))
-    out = (await halo.run("doctor")).out
-    assert "– tasks        1 of 1 logs cannot be read" in out
-    assert "Line 2 of" in out
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(damaged := b"".join(lines[:4] + lines[5:]))
+    refused = await halo.run("-r", task, "-p", "-m", halo.script({"text": "Hello again."}), "go on")
+    assert refused.code != 0
+    assert f"The log of task {task} is damaged: event 6 stands where event 5 belongs. Events 1 to 4 are" in refused.err
+    assert "halo doctor --fix" in refused.err
+    named = " ".join((await halo.run("doctor")).out.split())
+    assert f"– tasks The log of task {task} is damaged: event 5 is missing; events 1 to 4 are whole, " in named
+    assert log.read_bytes() == damaged
+    mended = " ".join((await halo.run("doctor", "--fix")).out.split())
+    assert f"Mended; the damaged log is kept in {log.with_name('damaged-1.jsonl')}" in mended
+    assert log.with_name("damaged-1.jsonl").read_bytes() == damaged
+    assert "✓ tasks        1 task\n" in (await halo.run("doctor")).out
+    assert "The log was damaged and ends here" in (await halo.run("tasks", "show", task)).out
+    again = await halo.run("-r", task, "-p", "-m", halo.script({"text": "Hello again."}), "go on")
+    assert (again.code, again.out) == (0, "Hello again.\n")
+    assert (await halo.run("replay", task)).code == 0
 
 
 async def test_the_doctor_finds_wrong_settings(halo: Halo) -> None:

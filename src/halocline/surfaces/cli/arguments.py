@@ -240,6 +240,7 @@ def _mcp() -> Parser:
 def _doctor() -> Parser:
     parser = Parser(prog="halo doctor", description="Check what Halocline needs on this machine.")
     parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace to check")
+    parser.add_argument("--fix", action="store_true", help="mend what can be mended; what was damaged is put aside")
     parser.add_argument("--connect", action="store_true", help="try the way to the model: server, key, model")
     parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="with --connect: this one")
     _server_options(parser)

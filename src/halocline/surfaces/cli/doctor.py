@@ -23,7 +23,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 async def _findings(arguments: argparse.Namespace) -> list[Finding]:
-    findings = await examine(workspace_of(arguments.cwd))
+    findings = await examine(workspace_of(arguments.cwd), fix=arguments.fix)
     if arguments.connect or arguments.model:
         findings.append(await way_to_model(open_client(choices_of(arguments)), arguments.model or ""))
     return findings
