@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "halocline"
-ROOMS = ("tools", "controller", "task", "hosts", "mcp", "context")
+ROOMS = ("tools", "controller", "task", "hosts", "mcp", "context", "checkpoints")
 READERS = {"read_bytes", "read_text", "scandir", "listdir", "iterdir", "glob", "rglob", "walk"}
 
 OWN = "files of Halocline's own home or package, or of the system"
@@ -13,6 +13,7 @@ PERSON = "a file that the person names at a prompt of their own, or lists in a p
 STEERS = "files that steer Halocline, read for instructions; trust and the gate of instructions decide on them"
 REASONS = {
     "hosts/opening.py": "the opener",
+    "checkpoints/reading.py": "the opener of the store of checkpoints: names of git, in bytes, below one folder",
     "hosts/files.py": "lists what the opener opened; tidies up what it wrote itself",
     "hosts/target.py": "writes below folders that the opener opened",
     "hosts/shell_facts.py": "fingerprints and settings for the judge; nothing of them is given to the model",
@@ -42,12 +43,36 @@ REASONS = {
     **dict.fromkeys((f"context/{name}.py" for name in ("agents", "instruction_files", "memory", "skills")), STEERS),
     "context/word_files.py": STEERS,
     "tools/load_mcp_documentation.py": OWN,
+    **dict.fromkeys(
+        (f"checkpoints/{name}.py" for name in ("lock", "merging", "objects", "stores", "upkeep")),
+        "files of the store",
+    ),
+    "checkpoints/applying.py": "writes files, and the journal of it; reads by the store's opener",
+    "checkpoints/borrowing.py": "the index of the project's git, which is taken over as it is",
+    "checkpoints/contents.py": "has the disk write what lies in memory; reads nothing",
+    "checkpoints/layout.py": "files of the store, and the rules of what is hidden",
+    "checkpoints/restore.py": "names of files in a folder that would be replaced",
 }
+OPENS = {"add", "commit", "hash-object", "stash", "apply", "checkout", "status"}
+"""Commands of git that read the workspace to keep what it holds, or what it is called."""
 
 
 def test_whoever_reads_files_past_the_opener_says_why():
     found = {path.relative_to(SOURCE).as_posix() for room in ROOMS for path in (SOURCE / room).rglob("*.py")}
     assert {name for name in found if reads(SOURCE / name)} == set(REASONS)
+
+
+def test_the_store_of_checkpoints_has_git_open_no_file_of_the_workspace():
+    asked = {
+        words[0]
+        for path in (SOURCE / "checkpoints").rglob("*.py")
+        for call in calls(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr in ("run", "word")
+        and (words := [word.value for word in call.args if isinstance(word, ast.Constant)])
+    }
+    assert {"ls-files", "update-index", "fast-import"} <= asked
+    assert not asked & OPENS
 
 
 def reads(path: Path) -> bool:

@@ -13,6 +13,8 @@ import pytest
 from tests.journeys.conftest import Journey
 from tests.journeys.test_reading import PIXEL
 
+from halocline.checkpoints.repository import Limits
+from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
 from halocline.providers.scripted import Call, Turn
@@ -99,11 +101,25 @@ def swapping(folder: Path) -> Iterator[None]:
 
 def assert_nothing_came_from_outside(journey) -> None:
     """Neither the log nor anything that is kept beside it has a word or a picture of what lies outside."""
+    assert_clean(journey.home.root)
     for path in journey.home.root.rglob("*"):
         kept = path.read_bytes() if path.is_file() else b""
-        assert CANARY.encode() not in kept
         assert kept != OUTSIDE_PICTURE
         assert sha256(OUTSIDE_PICTURE).hexdigest().encode() not in kept
+
+
+def assert_clean(kept: Path) -> None:
+    """No file has a word of what lies outside, and no object of a store has, packed as they are."""
+    for path in kept.rglob("*"):
+        assert CANARY.encode() not in path.name.encode() + (path.read_bytes() if path.is_file() else b"")
+    for head in kept.rglob("HEAD"):
+        objects = subprocess.run(
+            ["git", f"--git-dir={head.parent}", "cat-file", "--batch-all-objects", "--batch"],
+            capture_output=True,
+            check=True,
+        )
+        assert CANARY.encode() not in objects.stdout
+        assert b"outside" not in objects.stdout.replace(os.fsencode(kept.parent / "outside"), b"")
 
 
 def turns(call: Call) -> list[Turn]:
@@ -134,3 +150,30 @@ async def test_no_mention_gives_what_lies_outside(journey, ground, way):
     finally:
         await client.close()
     assert_nothing_came_from_outside(journey)
+
+
+async def test_no_checkpoint_keeps_what_lies_outside(tmp_path):
+    workspace, outside = tmp_path / "project", tmp_path / "outside"
+    for folder, said in ((workspace / "d", INSIDE), (outside, CANARY)):
+        for below in ("", "deeper", f"{said}_folder"):
+            (folder / below).mkdir(parents=True, exist_ok=True)
+            for number in range(30):
+                (folder / below / f"{number}.txt").write_text(f"{said} {number}")
+                (folder / below / f"{said}{number}.txt").write_text(said)
+        (folder / f"{said}_repository" / ".git").mkdir(parents=True)
+        (folder / f"{said}.bin").write_bytes(said.encode() * 1_000)
+    (workspace / "d.link").symlink_to(outside)
+    told = []
+    shadow = ShadowGit(tmp_path / "home", workspace, "t1", limits=Limits(largest=10_000), delay=0, home=tmp_path)
+    with swapping(workspace / "d"):
+        shadow.begin(told.append)
+        for number in range(READS):
+            for name in range(60):
+                (workspace / f"{name}.txt").write_text(f"{number} {name}")
+            shadow.take(f"command {number}", [f"d/{number}.txt"] if number % 4 == 1 else None)
+            if number % 4 == 3:
+                await shadow.plan("1")
+            await shadow.settle()
+    await shadow.close()
+    assert CANARY not in repr(told)
+    assert_clean(tmp_path / "home")

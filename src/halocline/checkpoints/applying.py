@@ -19,12 +19,13 @@ from halocline.checkpoints import objects
 from halocline.checkpoints.contents import AT_ONCE, name_of, read, rescued, settle, spoilt
 from halocline.checkpoints.git import Git
 from halocline.checkpoints.index import Path
+from halocline.checkpoints.reading import LINK, PROGRAM, Reader
 from halocline.checkpoints.repository import JOURNAL
 from halocline.checkpoints.trees import Entry
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
-LINK, PROGRAM = b"120000", b"100755"
+_ANY_SIZE = 1 << 40
 
 
 class Change(Value, frozen=True):
@@ -167,8 +168,10 @@ def secure(git: Git, changes: Iterable[Change]) -> None:
     root, now = os.fsencode(git.workspace), {change.before.sha: change for change in changes if change.before}
     for sha in spoilt(git, now):
         full = os.path.join(root, now[sha].path)
-        with suppress(OSError):
-            if rescued(git, [os.readlink(full) if os.path.islink(full) else _read(full)]) == {sha}:
+        with suppress(OSError), Reader(root) as reader:
+            kept = reader.read(now[sha].path, _ANY_SIZE)
+            if kept and name_of(kept.content) == sha:
+                rescued(git, [kept.content])
                 continue
         raise NotRestored(
             f"Nothing was restored: {os.fsdecode(full)} cannot be saved first, so this could not be undone.",
@@ -205,18 +208,12 @@ def _new(record: bytes) -> Change:
 
 def entry_at(root: bytes, path: Path) -> Entry | None:
     """What is there: a file or a link. None for anything else, and where a folder on the way is a link."""
-    full = os.path.join(root, path)
-    if not _is_straight(full):
-        return None
-    try:
-        mode = os.lstat(full).st_mode
-        if stat.S_ISLNK(mode):
-            return Entry(LINK, name_of(os.readlink(full)))
-        if not stat.S_ISREG(mode):
+    with Reader(root) as reader:
+        info = reader.look(path)
+        if info is None or not (stat.S_ISLNK(info.st_mode) or stat.S_ISREG(info.st_mode)):
             return None
-        return Entry(PROGRAM if mode & stat.S_IXUSR else b"100644", name_of(_read(full)))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
+        kept = reader.read(path, _ANY_SIZE)
+    return Entry(kept.mode, name_of(kept.content)) if kept else None
 
 
 def prune(root: bytes, folder: bytes) -> None:
@@ -362,9 +359,3 @@ def folders_below(place: bytes) -> Iterator[bytes]:
         yield (folder := left.pop())
         with suppress(OSError), os.scandir(folder) as entries:
             left += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-
-
-def _read(full: bytes) -> bytes:
-    file = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(file, "rb") as stream:
-        return stream.read()

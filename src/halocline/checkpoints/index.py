@@ -1,25 +1,32 @@
 """Brings a store's index up to date with the workspace: which files go in, and reading them.
 
+Git finds what differs. What it names is looked at and read below the workspace by `reading`, and git gets contents and
+names from us: wherever its own walk was led, nothing that lies outside gets in.
+
 What is left out: ignored files (the project's rules and ours), files over the limit, unreadable and special files. Of
 nested repositories the files go in, and their git is not touched.
 """
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
-from halocline.checkpoints import objects
-from halocline.checkpoints.git import Git, GitFailed
+from halocline.checkpoints import contents, objects
+from halocline.checkpoints.git import Git
+from halocline.checkpoints.reading import Kept, Reader
 
-# Up to this many files are named to git one by one; each name is compared with every file of the workspace.
+# More than this are kept in one pack, which is five times smaller than a file for each.
 _FEW = 50
-_ADD = ("add", "--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
-# 1 says that single files were ignored or could not be read.
-_GOOD_ENOUGH = (0, 1)
+_AT_ONCE = 16 << 20
+"""Bytes of contents in memory at one time, one file aside."""
 
 # A folder of very many repositories is no project.
 _MOST_NESTED = 30
 _MARK = b".halocline-nested"
+# Git refuses an index that has a link of this name.
+_NO_LINKS = (b".gitmodules",)
+_NO_BLOB = "0" * 40
 
 # As git names it: bytes, relative to the workspace.
 Path = bytes
@@ -30,14 +37,18 @@ Stamp = tuple[int, int, int]
 def update(git: Git, largest: int) -> frozenset[Path]:
     """Read what changed into the index; `largest` is in bytes. Gives what is left out although no rule ignores it."""
     wanted, left_out = scan(git, largest)
-    add(git, wanted, left_out)
+    add(git, wanted, largest)
     return left_out
 
 
-def add(git: Git, wanted: Sequence[Path], left_out: frozenset[Path]) -> None:
-    """Read these into the index."""
-    if len(wanted) > _FEW or not _add(git, wanted, left_out):
-        _add_all(git, left_out)
+def add(git: Git, wanted: Sequence[Path], largest: int) -> None:
+    """Read these into the index; those that are gone are taken out, and what cannot be read stays as it was."""
+    if not wanted:
+        return
+    with Reader(os.fsencode(git.workspace)) as reader:
+        entries = [entry for few in _read(reader, wanted, largest) for entry in _keep(git, few)]
+    git.run("update-index", "-z", "--index-info", data=b"".join(entries))
+    freshen(git)
 
 
 def stamp(git: Git) -> Stamp | None:
@@ -75,16 +86,16 @@ def scan(git: Git, largest: int, listing: Sequence[bytes] | None = None) -> tupl
 
     `listing` is what `differing` gave just now.
     """
-    listing = _with_nested(git, listing)
-    root = os.fsencode(git.workspace)
     wanted: list[Path] = []
     left_out: set[Path] = set()
-    for record in listing:
-        tag, path = record[:1], record[2:]
-        if _goes_in(root, path, largest, is_known=tag != b"?"):
-            wanted.append(path)
-        else:
-            left_out.add(path.rstrip(b"/"))
+    with Reader(os.fsencode(git.workspace)) as reader:
+        for record in _with_nested(git, reader, listing):
+            path, is_nested = record[2:].rstrip(b"/"), record.endswith(b"/")
+            goes_in = _goes_in(reader, path, largest, is_known=record[:1] != b"?")
+            if goes_in is False or (goes_in and is_nested):
+                left_out.add(path)
+            elif goes_in:
+                wanted.append(path)
     return wanted, frozenset(left_out)
 
 
@@ -93,7 +104,7 @@ def differing(git: Git) -> list[bytes]:
     return git.run("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard").split(b"\0")[:-1]
 
 
-def _with_nested(git: Git, listing: Sequence[bytes] | None) -> Sequence[bytes]:
+def _with_nested(git: Git, reader: Reader, listing: Sequence[bytes] | None) -> Sequence[bytes]:
     """What differs, also within nested repositories."""
     entered: set[Path] = set()
     while True:
@@ -102,31 +113,43 @@ def _with_nested(git: Git, listing: Sequence[bytes] | None) -> Sequence[bytes]:
         if not nested or len(entered) + len(nested) > _MOST_NESTED:
             return found
         entered |= nested
-        _enter(git, nested)
+        _enter(git, [folder for folder in nested if _is_folder(reader, folder.rstrip(b"/"))])
 
 
-def _enter(git: Git, nested: Iterable[Path]) -> None:
+def _enter(git: Git, nested: Sequence[Path]) -> None:
     """Let git go into nested repositories as into any folder: it does when the index has a file there.
 
     One that is not on the disk will do. The next update takes it out again.
     """
-    blob = objects.write(git.store, b"blob", b"").encode()
-    entries = b"".join(b"100644 %b\t%b\0" % (blob, folder + _MARK) for folder in nested)
-    git.run("update-index", "-z", "--index-info", data=entries)
+    if nested:
+        blob = objects.write(git.store, b"blob", b"").encode()
+        entries = b"".join(b"100644 %b\t%b\0" % (blob, folder + _MARK) for folder in nested)
+        git.run("update-index", "-z", "--index-info", data=entries)
 
 
-def _goes_in(root: bytes, path: Path, largest: int, is_known: bool) -> bool:
-    # git writes a nested repository as a folder.
-    if path.endswith(b"/"):
-        return False
-    full = os.path.join(root, path)
+def _is_folder(reader: Reader, path: Path) -> bool:
     try:
-        info = os.lstat(full)
+        info = reader.look(path)
     except OSError:
-        return is_known
+        return False
+    return info is not None and stat.S_ISDIR(info.st_mode)
+
+
+def _goes_in(reader: Reader, path: Path, largest: int, is_known: bool) -> bool | None:
+    """Whether the index is to hold it as it is now; None for what is neither in the index nor below the workspace."""
+    try:
+        info = reader.look(path)
+    except OSError:
+        return False
+    if info is None:
+        return is_known or None
     if stat.S_ISDIR(info.st_mode):
         return is_known
-    return _is_storable(info, largest) and (stat.S_ISLNK(info.st_mode) or os.access(full, os.R_OK))
+    if not _is_storable(info, largest) or _is_of_git(path):
+        return False
+    if stat.S_ISLNK(info.st_mode):
+        return os.path.basename(path).lower() not in _NO_LINKS
+    return reader.may_read(path)
 
 
 def _is_storable(info: os.stat_result, largest: int) -> bool:
@@ -170,21 +193,32 @@ def _is_of_git(full: bytes) -> bool:
     return b".git" in full.lower().split(b"/")
 
 
-def _add(git: Git, wanted: Sequence[Path], left_out: Iterable[Path]) -> bool:
-    """Read exactly these; false when git does not accept one of the names, for one because it is gone meanwhile."""
-    if not wanted:
-        return True
-    try:
-        git.run(*_ADD, data=_pathspecs([b":(top,literal)" + path for path in wanted], left_out), accept=_GOOD_ENOUGH)
-    except GitFailed:
-        return False
-    return True
+def _read(reader: Reader, wanted: Sequence[Path], largest: int) -> Iterator[Mapping[Path, Kept | None]]:
+    """What these hold, as much of it at once as memory shall have; without those that cannot be read."""
+    held, size = dict[Path, Kept | None](), 0
+    for path in wanted:
+        with suppress(OSError):
+            kept = held[path] = reader.read(path, largest)
+            size += len(kept.content) if kept else 0
+        if size > _AT_ONCE:
+            yield held
+            held, size = {}, 0
+    yield held
 
 
-def _add_all(git: Git, left_out: Iterable[Path]) -> None:
-    """Read everything. Objects are streamed into one pack, which is five times smaller than a file for each."""
-    git.run("-c", "core.bigFileThreshold=1", *_ADD, data=_pathspecs([b":(top)"], left_out), accept=_GOOD_ENOUGH)
+def _keep(git: Git, held: Mapping[Path, Kept | None]) -> Iterator[bytes]:
+    """Write contents into the store, and give what an index holds of them."""
+    names = {path: contents.name_of(kept.content) for path, kept in held.items() if kept}
+    blobs = {names[path]: kept.content for path, kept in held.items() if kept}
+    if len(blobs) > _FEW:
+        git.run("fast-import", "--quiet", "--depth=0", data=b"".join(map(_imported, blobs.values())))
+    else:
+        for blob in blobs.values():
+            objects.write(git.store, b"blob", blob)
+    for path, kept in held.items():
+        mode = kept.mode if kept else b"0"
+        yield b"%b %b\t%b\0" % (mode, names.get(path, _NO_BLOB).encode(), path)
 
 
-def _pathspecs(wanted: Sequence[bytes], left_out: Iterable[Path]) -> bytes:
-    return b"\0".join([*wanted, *(b":(top,exclude,literal)" + path for path in left_out)])
+def _imported(blob: bytes) -> bytes:
+    return b"blob\ndata %d\n%b\n" % (len(blob), blob)

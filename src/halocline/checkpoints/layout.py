@@ -20,7 +20,9 @@ _CONFIG = """[core]
 	logAllRefUpdates = false
 	autocrlf = false
 	quotePath = false
-	untrackedCache = true
+	untrackedCache = false
+	protectNTFS = false
+	protectHFS = false
 	fsmonitor = false
 	hooksPath = /dev/null
 	excludesFile = /dev/null
@@ -30,6 +32,8 @@ _CONFIG = """[core]
 	email = checkpoints@halocline.invalid
 [commit]
 	gpgSign = false
+[fastimport]
+	unpackLimit = 1
 [gc]
 	auto = 0
 [maintenance]

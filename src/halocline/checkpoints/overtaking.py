@@ -5,21 +5,12 @@ whatever it finds, and is corrected by what was kept. What an edit wrote is save
 """
 
 import os
-import stat
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from halocline.checkpoints import index, objects, trees
 from halocline.checkpoints.git import Git
-from halocline.protocol.values import Value
-
-
-class Kept(Value, frozen=True):
-    """What a file held; `mode` is as a tree writes it."""
-
-    content: bytes
-    mode: bytes
-
+from halocline.checkpoints.reading import Kept, Reader
 
 MOST_FILES, MOST_BYTES = 48, 1 << 20
 """What is read without git; the index is not told of it, so that the next scan finds it again."""
@@ -35,18 +26,19 @@ def keep(workspace: Path, paths: Sequence[str], largest: int) -> Contents | None
     if places is None or len(places) != len(set(paths)):
         return None
     try:
-        return {place: _read(os.path.join(root, place)) for place in places}
+        with Reader(root) as reader:
+            return {place: reader.read(place, largest) for place in places}
     except OSError:
         return None
 
 
 def read_few(workspace: Path, places: Sequence[index.Path]) -> Contents | None:
     """What these files and links hold; None when they are so many or so large that git had better read them."""
-    root = os.fsencode(workspace)
     if len(places) > MOST_FILES:
         return None
     try:
-        found = {place: _linked(os.path.join(root, place)) for place in places}
+        with Reader(os.fsencode(workspace)) as reader:
+            found = {place: reader.read(place, MOST_BYTES) for place in places}
     except OSError:
         return None
     return found if sum(len(kept.content) for kept in found.values() if kept) <= MOST_BYTES else None
@@ -66,22 +58,3 @@ def changed(git: Git, tree: str, contents: Contents, *known: str, sure: Collecti
 
 def _store(git: Git, kept: Kept | None) -> trees.Entry | None:
     return None if kept is None else trees.Entry(kept.mode, objects.write(git.store, b"blob", kept.content))
-
-
-def _linked(path: bytes) -> Kept | None:
-    """As `_read`; a link holds where it leads."""
-    if os.path.islink(path):
-        return Kept(os.readlink(path), b"120000")
-    return None if not os.path.lexists(path) else _read(path, MOST_BYTES + 1)
-
-
-def _read(path: bytes, most: int = -1) -> Kept | None:
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    with os.fdopen(file, "rb") as stream:
-        info = os.fstat(file)
-        if not stat.S_ISREG(info.st_mode):
-            raise OSError(f"{os.fsdecode(path)} is no plain file")
-        return Kept(stream.read(most), b"100755" if info.st_mode & stat.S_IXUSR else b"100644")

@@ -308,7 +308,7 @@ class Repository:
             wanted, left_out = index.scan(git, self._limits.largest, listing)
             found = read_few(self.workspace, wanted)
             if found is None:
-                index.add(git, wanted, left_out)
+                index.add(git, wanted, self._limits.largest)
             tree = changed(git, self._tree(git), {**(found or {}), **on_read()}, *known, sure=wanted)
         if last is not None and last.tree == tree and not always:
             return Saved(last.sha, is_new=False, left_out=left_out)

@@ -14,7 +14,8 @@ import msgspec
 
 from halocline.checkpoints.git import CheckpointsOff, Runner, Stopped
 from halocline.checkpoints.guards import check_workspace
-from halocline.checkpoints.overtaking import Contents, Kept
+from halocline.checkpoints.overtaking import Contents
+from halocline.checkpoints.reading import Kept
 from halocline.checkpoints.repository import CheckpointInfo, Limits, Repository, Saved
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.errors import HaloclineError
