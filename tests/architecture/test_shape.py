@@ -79,7 +79,7 @@ RUN_GIT = {"git/process.py", "git/repository.py", "checkpoints/git.py"}
 """The last one runs git on stores of our own, whose settings are ours."""
 NAME_GIT = {
     *("git/environment.py", "checkpoints/shadow_git.py", "checkpoints/stores.py", "checkpoints/borrowing.py"),
-    *("surfaces/web/subjects/folders.py", "controller/doctor.py"),
+    *("surfaces/web/subjects/folders.py", "controller/doctor.py", "context/withheld_notes.py"),
 }
 """Where the name of the program stands, beside the tables of the judge: it is found, shown, or given to the above."""
 

@@ -8,10 +8,11 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 
 from halocline.git.environment import plain_environment
+from halocline.protocol.child_environment import ChildEnvironment, declare
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
@@ -97,7 +98,7 @@ class Git(Value, frozen=True):
         """
         self.runner.check()
         seconds = self.deadline - time.monotonic()
-        code, output, errors = self.runner.run(self._start(arguments, data), data, max(seconds, 0))
+        code, output, errors = self.runner.run(self._start(arguments, data, self._environment()), data, max(seconds, 0))
         if code == -signal.SIGKILL and time.monotonic() >= self.deadline:
             raise CheckpointsOff(
                 "the files of this folder take too long to read",
@@ -112,12 +113,12 @@ class Git(Value, frozen=True):
         """The output of a command that answers with one word."""
         return self.run(*arguments, data=data).decode().strip()
 
-    def _start(self, arguments: tuple[str, ...], data: bytes) -> subprocess.Popen[bytes]:
+    def _start(self, arguments: tuple[str, ...], data: bytes, environment: ChildEnvironment) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
                 [self.program, *arguments],
                 cwd=self.workspace,
-                env=self._environment(),
+                env=environment,
                 stdin=subprocess.PIPE if data else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -131,21 +132,18 @@ class Git(Value, frozen=True):
                 raise CheckpointsOff("git was not found", "Install git.") from None
             raise GitFailed(f"the folder {self.workspace} is gone") from None
 
-    def _environment(self) -> Mapping[str, str]:
+    def _environment(self) -> ChildEnvironment:
         place = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self.workspace)}
         if self.index is not None:
             place["GIT_INDEX_FILE"] = str(self.index)
-        return (
-            plain_environment(os.environ, str(self.workspace))
-            | place
-            | {
-                "GIT_CONFIG_NOSYSTEM": "1",
-                "GIT_CONFIG_GLOBAL": os.devnull,
-                "GIT_ATTR_NOSYSTEM": "1",
-                "GIT_NO_REPLACE_OBJECTS": "1",
-                "GIT_TERMINAL_PROMPT": "0",
-                # Versions before 2.32 know no GIT_CONFIG_GLOBAL and look here; the store holds no such files.
-                "HOME": str(self.store),
-                "XDG_CONFIG_HOME": str(self.store),
-            }
-        )
+        own = {
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            # Versions before 2.32 know no GIT_CONFIG_GLOBAL and look here; the store holds no such files.
+            "HOME": str(self.store),
+            "XDG_CONFIG_HOME": str(self.store),
+        }
+        return declare(plain_environment(os.environ, str(self.workspace)), place | own)

@@ -256,8 +256,8 @@ class Assembly:
         others = [self.hooks_of(root) for root in map(Path, roots) if has_hooks(self.settings, root)]
         if not (others or any_hooks(self.home, self.settings, workspace, self._env)):
             return None
-        live, hidden = self.hooks_of(workspace).live, self.key_variables()
-        return live(log.path, hidden, self.secrets.blot, others, trusted=trusted)
+        live, hidden, passed = self.hooks_of(workspace).live, self.key_variables(), self.settings.pass_environment
+        return live(log.path, hidden, self.secrets.blot, others, passed=passed, trusted=trusted)
 
     def replayed(
         self, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: "Course"
@@ -344,6 +344,7 @@ class Assembly:
                 sandbox_in_auto=in_auto(self.settings, partial(self.any_sandbox, workspace, folder, state.roots)),
                 blot=self.secrets.blot,
                 home=str(self.home.root),
+                passed=self.settings.pass_environment,
             ),
             search=Ripgrep(),
             web=LocalWeb(self._way),

@@ -280,7 +280,8 @@ class Client:
         """Commits of what tasks changed, by the project's own git."""
         from halocline.controller.committing import Committing
 
-        return Committing(self.time, self._controller.desk, self._controller.key_variables)
+        chosen = self._controller
+        return Committing(self.time, chosen.desk, chosen.key_variables, chosen.settings.pass_environment)
 
     def at(self, task: str, seq: int) -> "Moment":
         """A task as it was after event `seq`. Raises TaskNotFound and UsageError."""

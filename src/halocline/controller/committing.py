@@ -36,10 +36,10 @@ class CommitPlan(Value, frozen=True):
 class Committing:
     """`hidden` are variables that git's hooks do not get: they hold keys."""
 
-    def __init__(self, time: TimeTravel, desk: TaskDesk, hidden: frozenset[str]) -> None:
+    def __init__(self, time: TimeTravel, desk: TaskDesk, hidden: frozenset[str], passed: tuple[str, ...]) -> None:
         self._time = time
         self._desk = desk
-        self._hidden = hidden
+        self._hidden, self._passed = hidden, passed
 
     async def plan(self, task: str) -> CommitPlan:
         """What could be committed of a task's workspace. Raises UsageError where there is no repository."""
@@ -63,13 +63,14 @@ class Committing:
         Raises UsageError with what git said.
         """
         from halocline.git.commit import commit
-        from halocline.hosts.child_environment import for_commands
+        from halocline.protocol.child_environment import child_environment
 
         if not paths:
             raise UsageError("No file is chosen.", "Choose what is to be committed.")
         if not message.strip() or len(message) > LONGEST or "\0" in message:
             raise UsageError("A commit needs a message of some words.", f"At most {LONGEST} characters.")
-        return await commit(self._workspace(task), paths, message.strip(), for_commands(os.environ, self._hidden), runs)
+        environment = child_environment(os.environ, self._hidden, self._passed)
+        return await commit(self._workspace(task), paths, message.strip(), environment, runs)
 
     def _workspace(self, task: str) -> Path:
         info = self._desk.info(task)

@@ -36,6 +36,7 @@ async def examine(workspace: Path, env: Mapping[str, str] = os.environ, *, fix: 
         _home(env),
         _settings(env),
         *_rules(workspace, env),
+        *_variables(env),
         *_kept(env, fix=fix),
         *programs,
         _workspace(workspace),
@@ -85,6 +86,24 @@ def _rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
     hint = "While a file of rules cannot be read, every call asks. Correct it; halo policy test tries it."
     text = "; ".join(book.problems) or f"{len(book.rules)} in force"
     return [Finding("rules", not book.problems, text, hint)]
+
+
+def _variables(env: Mapping[str, str]) -> list[Finding]:
+    """Which variables commands do not get, and which a person passes on; nothing when the settings cannot be read."""
+    from halocline.protocol.child_environment import is_passed, withheld
+
+    try:
+        assembly = Assembly.of(Choices(), env)
+    except HaloclineError:
+        return []
+    hidden, passed = assembly.key_variables(), assembly.settings.pass_environment
+    kept_back = withheld(env, hidden, passed)
+    given = [name for name in withheld(env, hidden) if is_passed(name, hidden, passed)]
+    text = (
+        f"withheld from commands as secrets: {', '.join(kept_back)} (pass_environment passes on)" if kept_back else ""
+    )
+    text += f"{'; ' if text else ''}passed on: {', '.join(given)}" if given else ""
+    return [Finding("variables", True, text or "none looks like a secret", needed=False)]
 
 
 def _git() -> Finding:

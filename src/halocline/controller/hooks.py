@@ -140,6 +140,7 @@ class FolderHooks:
         blot: Callable[[str], str],
         others: "Sequence[FolderHooks]" = (),
         *,
+        passed: tuple[str, ...] = (),
         trusted: bool,
     ) -> LiveHooks | None:
         """Those that run in a task, with those of the `others`, its further folders; None when there are none.
@@ -159,4 +160,4 @@ class FolderHooks:
             changed=lambda folder: as_now[folder][0].changed_since(as_now[folder][1]),
             blot=blot,
         )
-        return LiveHooks(active, LocalHooks(str(self.places.workspace), hidden), rules)
+        return LiveHooks(active, LocalHooks(str(self.places.workspace), hidden, passed), rules)

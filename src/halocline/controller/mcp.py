@@ -110,6 +110,7 @@ class FolderServers:
             workspace=self.workspace,
             programs=programs(self.env),
             env=self.env,
+            passed=self.settings.pass_environment,
             keys=self.keys | {name for vendor in VENDORS.values() for name in vendor.key_variables},
             blobs=self.blobs,
             offers=Offers(self.home.mcp_cache),

@@ -8,6 +8,7 @@ import asyncio
 from functools import partial
 
 from halocline.context.job_notes import exit_words
+from halocline.context.withheld_notes import withheld_note
 from halocline.ports.host import Cut, ShellCommand, ShellResult
 from halocline.protocol.commands import LeaveRunning, RunCommand, StopCommand
 from halocline.protocol.errors import ToolFailure, UsageError
@@ -66,7 +67,7 @@ class OwnCommands:
         end = partial(OwnCommandEnded, run=run, command=command)
         try:
             result = await self._ran(run, text, cut)
-            self._task.emit(_ended(end, result))
+            self._task.emit(_ended(end, result, command))
         except ToolFailure as failure:
             self._task.emit(end(said=f"not run: {failure}"))
         finally:
@@ -79,11 +80,11 @@ class OwnCommands:
         return await task.machine.shell.run(order, lambda new: task.emit(ToolCallProgressed(run, new)), cut)
 
 
-def _ended(end: "partial[OwnCommandEnded]", result: ShellResult) -> OwnCommandEnded:
+def _ended(end: "partial[OwnCommandEnded]", result: ShellResult, command: str) -> OwnCommandEnded:
     moved = result.moved
     return end(
         output=result.output,
-        said="; ".join(_said(result)),
+        said="; ".join(_said(result, command)),
         exit_code=result.exit_code,
         stopped=result.exit_code is None and not result.job,
         job=result.job,
@@ -94,7 +95,7 @@ def _ended(end: "partial[OwnCommandEnded]", result: ShellResult) -> OwnCommandEn
     )
 
 
-def _said(result: ShellResult) -> list[str]:
+def _said(result: ShellResult, command: str) -> list[str]:
     """How it ended, for the person and for the model."""
     time = f"{result.seconds:.1f} s"
     if result.exit_code is not None:
@@ -107,4 +108,6 @@ def _said(result: ShellResult) -> list[str]:
         said.append(f"the folder {result.gone} is gone, so it ran in the workspace")
     if result.full_screen:
         said.append("it draws on the whole screen, which cannot be shown")
+    if note := withheld_note(command, result.output, result.exit_code, result.withheld):
+        said.append(note)
     return [*said, *result.set_aside]

@@ -44,7 +44,7 @@ SECTIONS: dict[str, list[str]] = {
         "proxy",
         "ca_file",
     ],
-    "Approvals": ["approval_mode", "auto_approve", "add_dirs", "hide_keys"],
+    "Approvals": ["approval_mode", "auto_approve", "add_dirs", "hide_keys", "pass_environment"],
     "Limits": ["max_steps", "max_cost", "time_limit", "max_failures", "subagent_steps", "subagent_seconds"],
     "Prompt": [
         "prompt",

@@ -4,7 +4,7 @@ Only the chosen files are committed, whole and as they are on the disk. What els
 or one of its hooks refuses.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.git.diffs import branch_of
@@ -13,6 +13,7 @@ from halocline.git.programs import run_by_commit
 from halocline.git.repository import GitUnusable
 from halocline.git.view import open_view
 from halocline.ports.revisions import Committed, Uncommitted, UncommittedFile
+from halocline.protocol.child_environment import ChildEnvironment, declare
 from halocline.protocol.errors import UsageError
 
 TIME_LIMIT = 900.0
@@ -49,7 +50,7 @@ async def uncommitted(workspace: Path) -> Uncommitted:
 
 
 async def commit(
-    workspace: Path, paths: Sequence[str], message: str, environment: Mapping[str, str], runs: Sequence[str]
+    workspace: Path, paths: Sequence[str], message: str, environment: ChildEnvironment, runs: Sequence[str]
 ) -> Committed:
     """Commit these files, named from the workspace. Hooks get the environment.
 
@@ -98,9 +99,9 @@ def _under_way(place: Path) -> str:
 class _Git:
     """git in a folder, as the person set it up. Nothing waits for a terminal."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, environment: ChildEnvironment) -> None:
         self._folder = folder
-        self._environment = {**environment, "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
+        self._environment = declare(environment, {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"})
 
     async def run(self, *words: str, given: Sequence[str] = ()) -> str:
         """What it printed. `given` are paths for its input. Raises UsageError with what it said."""

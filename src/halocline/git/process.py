@@ -3,13 +3,14 @@
 import asyncio
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from halocline.git.environment import find_git, git_path
 from halocline.git.repository import GitUnusable
+from halocline.protocol.child_environment import ChildEnvironment
 
 
 class Answer(NamedTuple):
@@ -31,7 +32,7 @@ class Answer(NamedTuple):
 
 async def run_git(
     folder: Path,
-    environment: Mapping[str, str],
+    environment: ChildEnvironment,
     words: Sequence[str],
     *,
     data: bytes = b"",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from halocline.git.environment import bare_environment, find_git
+from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.errors import ToolFailure
 
 TIME_LIMIT = 5.0
@@ -112,15 +113,18 @@ def ask_git(folder: Path, environment: Mapping[str, str], *words: str) -> str:
     Raises:
         GitUnusable, NoRepository
     """
-    env = bare_environment(environment, os.fspath(folder))
-    program = find_git(env["PATH"])
+    return _run(folder, bare_environment(environment, os.fspath(folder)), words)
+
+
+def _run(folder: Path, environment: ChildEnvironment, words: tuple[str, ...]) -> str:
+    program = find_git(environment["PATH"])
     if program is None:
         raise GitUnusable("git was not found on this machine.", "Install git.")
     try:
         asked = subprocess.run(
             [program, *words],
             cwd=folder,
-            env=env,
+            env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=TIME_LIMIT,

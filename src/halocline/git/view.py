@@ -17,6 +17,7 @@ from shutil import rmtree
 from halocline.git.environment import bare_environment
 from halocline.git.process import Answer, run_git
 from halocline.git.repository import GitUnusable, Repository, Setting, check_ownership, find_repository
+from halocline.protocol.child_environment import ChildEnvironment, declare
 
 TIME_LIMIT = 30.0
 LARGEST = 2_000_000
@@ -51,7 +52,7 @@ _FIXED = """[core]
 class View:
     """Runs git on a repository's history and files, and on nothing of its configuration."""
 
-    def __init__(self, repository: Repository, workspace: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, repository: Repository, workspace: Path, environment: ChildEnvironment) -> None:
         self.repository = repository
         self._workspace = workspace
         self._environment = environment
@@ -155,8 +156,8 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _environment(repository: Repository, place: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    return bare_environment(environment, os.fspath(repository.top)) | {
+def _environment(repository: Repository, place: Path, environment: Mapping[str, str]) -> ChildEnvironment:
+    own = {
         "GIT_DIR": os.fspath(place),
         "GIT_WORK_TREE": os.fspath(repository.top),
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -167,3 +168,4 @@ def _environment(repository: Repository, place: Path, environment: Mapping[str, 
         "HOME": os.fspath(place),
         "XDG_CONFIG_HOME": os.fspath(place),
     }
+    return declare(bare_environment(environment, os.fspath(repository.top)), own)

@@ -16,6 +16,8 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
+from halocline.protocol.child_environment import child_environment
+
 MARK = "HALOCLINE_COMMAND"
 """The variable of every command of a task: what marks its processes, and the home of the task's Halocline."""
 _LOCK = re.compile(r"(/.*)/tasks/[^/]+/lock\Z", re.DOTALL)
@@ -148,11 +150,16 @@ def _fields(pid: int) -> list[str]:
 def _parents_by_ps() -> dict[int, int]:
     """Every process with its parent, where there is no /proc."""
     try:
-        said = subprocess.run(["/bin/ps", "-axo", "pid=,ppid="], capture_output=True, timeout=5).stdout
+        said = _ask_ps("-axo", "pid=,ppid=")
     except (OSError, subprocess.SubprocessError) as error:
         raise Unknown from error
     rows = (line.split() for line in said.splitlines())
     return {int(row[0]): int(row[1]) for row in rows if len(row) == 2}
+
+
+def _ask_ps(*words: str) -> bytes:
+    asked = subprocess.run(["/bin/ps", *words], capture_output=True, timeout=5, env=child_environment({}))
+    return asked.stdout
 
 
 def _command(pid: int) -> bytes:
@@ -162,7 +169,7 @@ def _command(pid: int) -> bytes:
             return Path(f"/proc/{pid}/cmdline").read_bytes()
         return b""
     with suppress(OSError, subprocess.SubprocessError):
-        return subprocess.run(["/bin/ps", "-o", "command=", "-p", str(pid)], capture_output=True, timeout=5).stdout
+        return _ask_ps("-o", "command=", "-p", str(pid))
     return b""
 
 

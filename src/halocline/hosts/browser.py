@@ -26,6 +26,7 @@ from halocline.net.address import address_of
 from halocline.net.network import Network
 from halocline.ports.browser import BrowserAct, Deed, PageView
 from halocline.ports.tool import Reach
+from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.values import Value
 
@@ -275,8 +276,8 @@ class _Session:
             self._writer.write(json.dumps(message).encode() + b"\n")
 
 
-def _environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+def _environment() -> ChildEnvironment:
+    return child_environment({name: os.environ[name] for name in PASSED_ON if name in os.environ})
 
 
 def _origin(url: str) -> str:

@@ -6,6 +6,7 @@ import sys
 from contextlib import suppress
 
 from halocline.ports.documents import DocumentKind, Picture
+from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import ToolFailure
 
 _TIME_LIMIT = 30.0
@@ -48,7 +49,9 @@ async def _started(*arguments: str) -> asyncio.subprocess.Process:
     # -P: a module in the folder we stand in must not take a library's place.
     command = [sys.executable, "-P", "-m", "halocline.hosts.document_reader", *arguments]
     env = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    return await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, env=env, cwd="/")
+    return await asyncio.create_subprocess_exec(
+        *command, stdin=pipe, stdout=pipe, stderr=pipe, env=child_environment(env), cwd="/"
+    )
 
 
 def _require_success(code: int | None, said: str) -> None:

@@ -16,9 +16,11 @@ from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from halocline.hosts import readiness
 from halocline.ports.hooks import Hook, HookEnd
+from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare
 
 MARK = "HALOCLINE_HOOK"
 """The variable by which a hook's processes are known when they left its session."""
@@ -51,12 +53,18 @@ class Heard:
 
 
 class LocalHooks:
-    """Fulfils `ports.hooks.HookRunner`. Hooks run in `folder` or their own, and do not see what is `hidden`."""
+    """Fulfils `ports.hooks.HookRunner`. Hooks run in `folder` or their own.
 
-    def __init__(self, folder: str, hidden: frozenset[str] = frozenset()) -> None:
+    Of what looks like a secret they get what is `passed`; see `child_environment`, of `hidden` as well.
+    """
+
+    def __init__(self, folder: str, hidden: frozenset[str] = frozenset(), passed: tuple[str, ...] = ()) -> None:
         self._folder = folder
-        shown = {name: value for name, value in os.environ.items() if name not in hidden}
-        self._environment = shown
+        self._hidden, self._passed = hidden, passed
+
+    @cached_property
+    def _environment(self) -> ChildEnvironment:
+        return child_environment(os.environ, self._hidden, self._passed)
 
     async def run(self, hook: Hook, given: bytes, timeout: float) -> HookEnd:
         stop = threading.Event()
@@ -83,7 +91,7 @@ class LocalHooks:
         began = time.monotonic()
         mark = os.urandom(8).hex()
         try:
-            process = self._start(hook, self._environment | {MARK: mark})
+            process = self._start(hook, declare(self._environment, {MARK: mark}))
         except (OSError, ValueError) as error:
             return HookEnd(trouble=f"it cannot be run: {_why(error)}")
         conversation = Conversation(process, given)
@@ -100,8 +108,9 @@ class LocalHooks:
         said, errors = conversation.output.text, conversation.errors.text
         return HookEnd(process.returncode, said, errors, seconds, timed_out=not in_time, trouble=trouble)
 
-    def _start(self, hook: Hook, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    def _start(self, hook: Hook, environment: ChildEnvironment) -> subprocess.Popen[bytes]:
         folder = hook.folder or self._folder
+        own = {**_WITHOUT_CACHES, "CLAUDE_PROJECT_DIR": folder, "HALOCLINE_WORKSPACE": folder}
         words = list(hook.words)
         if hook.words[:2] != ("/bin/sh", "-c"):  # a shell reads the variable itself, whatever is in the folder's name
             words = [word.replace("${CLAUDE_PROJECT_DIR}", folder) for word in words]
@@ -112,7 +121,7 @@ class LocalHooks:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
-            env={**environment, **_WITHOUT_CACHES, "CLAUDE_PROJECT_DIR": folder, "HALOCLINE_WORKSPACE": folder},
+            env=declare(environment, own),
             start_new_session=True,
         )
 

@@ -3,11 +3,12 @@
 import asyncio
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from halocline.hosts.processes import Process, Processes
+from halocline.protocol.child_environment import ChildEnvironment
 
 LINE_LIMIT = 1 << 20
 """Bytes that are read ahead of whoever reads a program's output."""
@@ -54,10 +55,10 @@ class LocalProgram:
 class LocalPrograms:
     """Fulfils `ports.programs.Programs`; the keeper is started with the first program."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: ChildEnvironment) -> None:
         self._processes = Processes(environment)
 
-    async def start(self, words: Sequence[str], environment: Mapping[str, str], folder: str) -> LocalProgram:
+    async def start(self, words: Sequence[str], environment: ChildEnvironment, folder: str) -> LocalProgram:
         """Start one. Raises OSError, and ValueError for a NUL."""
         await self._processes.ready()
         (stdin, writing), (reading, stdout), (failing, stderr) = os.pipe(), os.pipe(), os.pipe()

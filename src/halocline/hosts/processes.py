@@ -10,11 +10,12 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from halocline.hosts.keeper import EXITED, HELLO, REFUSED, REPLY, REQUEST
+from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.values import Value
 
 KILLED = -int(signal.SIGKILL)
@@ -34,7 +35,7 @@ class Process(Value, frozen=True):
 class Processes:
     """The processes of one task. `environment` is the keeper's; each command is given its own."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: ChildEnvironment) -> None:
         self._environment = environment
         self._line: Line | None = None
         self._running: dict[int, asyncio.Future[int]] = {}
@@ -48,7 +49,7 @@ class Processes:
     def start(
         self,
         arguments: Sequence[str],
-        environment: Mapping[str, str],
+        environment: ChildEnvironment,
         folder: str,
         fds: tuple[int, ...],
         terminal: bool,
@@ -98,7 +99,7 @@ class Line:
     """The keeper and the socket to it. `stands` is done once it listens."""
 
     def __init__(
-        self, environment: Mapping[str, str], on_exit: Callable[[int, int], None], on_loss: Callable[[], None]
+        self, environment: ChildEnvironment, on_exit: Callable[[int, int], None], on_loss: Callable[[], None]
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self.stands: asyncio.Future[None] = self._loop.create_future()

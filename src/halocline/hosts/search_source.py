@@ -5,19 +5,22 @@ stands in a file that is reached below the folder without links, and that may be
 """
 
 import os
+import re
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
 from halocline.hosts.opening import NOT_REGULAR, open_below, opened, read_from
 from halocline.ports.host import Scope
+from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import ToolFailure
 
 _LARGEST_ENCODED = 20_000_000
 """Bytes of a file that is decoded to look for a line in it; others are looked at where the line stands."""
 _BY_DESCRIPTOR = "/proc/self/fd"
+_KEPT = re.compile(r"PATH|HOME|LANG|LC_\w+|TMPDIR|SYSTEMROOT")
 
 
 class Source:
@@ -40,14 +43,15 @@ class Source:
 
     def start(self, command: list[str]) -> "subprocess.Popen[bytes]":
         """Start a program in the folder, or with the file as its input."""
-        pipe = subprocess.PIPE
+        given = {name: value for name, value in os.environ.items() if _KEPT.fullmatch(name)}
+        env = child_environment(given)
         if not self.is_folder:
-            return subprocess.Popen(command, stdin=self._fd, stdout=pipe, stderr=pipe)
+            return _start(command, env, stdin=self._fd)
         if os.path.isdir(_BY_DESCRIPTOR):
             folder = f"{_BY_DESCRIPTOR}/{self._fd}"
-            return subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+            return _start(command, env, cwd=folder)
         enter = partial(os.fchdir, self._fd)
-        return subprocess.Popen(command, preexec_fn=enter, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+        return _start(command, env, enter=enter)
 
     def path_of(self, name: str) -> str:
         """The path of a file as the source was named; the program named it by the operand."""
@@ -100,6 +104,17 @@ class Source:
             self._lines = _decoded_lines(file)
         lines = self._lines[number - 1 : number]
         return bool(lines) and lines[0] == line.decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _start(
+    command: list[str],
+    environment: ChildEnvironment,
+    stdin: int = subprocess.DEVNULL,
+    cwd: str | None = None,
+    enter: Callable[[], None] | None = None,
+) -> "subprocess.Popen[bytes]":
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=stdin, stdout=pipe, stderr=pipe, cwd=cwd, preexec_fn=enter, env=environment)
 
 
 @contextmanager

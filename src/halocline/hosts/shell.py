@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ import msgspec
 
 from halocline.context.budget import COMMAND
 from halocline.hosts.ancestry import MARK
-from halocline.hosts.child_environment import for_commands, in_sandbox
 from halocline.hosts.job import Job
 from halocline.hosts.jobs import START, START_ON_TERMINAL, LocalJobs, settles
 from halocline.hosts.output import Capture, Progress, Spool
@@ -25,6 +25,7 @@ from halocline.hosts.processes import Process, Processes
 from halocline.hosts.programs import find_program
 from halocline.hosts.shell_state import ShellState, ShellStates, left_in, with_trailer
 from halocline.ports.host import Cut, Left, ShellCommand, ShellResult
+from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare, in_sandbox, withheld
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ApprovalMode, SandboxChecked, SandboxStanding, ShellMoved
 
@@ -61,10 +62,10 @@ class Running(msgspec.Struct):
 class LocalShell:
     """Fulfils `ports.host.Shell` with bash, or sh where there is none; with sh nothing passes on to the next command.
 
-    Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Commands do not see the environment
-    variables named in `hidden`. Jobs are counted from `first_job` on. Programs of the `workspace` are not found by name
-    by commands that were judged to only read. `blot` takes out of outputs what nobody is shown. `home` is named to
-    commands: our own command line refuses to steer it for them.
+    Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Of what looks like a secret, and of
+    the variables in `hidden`, commands get what is `passed`: see `child_environment`. Jobs are counted from `first_job`
+    on. Programs of the `workspace` are not found by name by commands that were judged to only read. `blot` takes out of
+    outputs what nobody is shown. `home` is named to commands: our own command line refuses to steer it for them.
     """
 
     def __init__(
@@ -78,15 +79,15 @@ class LocalShell:
         sandbox_in_auto: "Callable[[], Sandbox] | None" = None,
         blot: Callable[[str], str] = lambda text: text,
         home: str = "",
+        passed: tuple[str, ...] = (),
     ) -> None:
         self._blot = blot
         self._home = home
         self._spool_folder = spool_folder
         self._spool_cap = spool_cap
         self._workspace = workspace
-        self._environment = for_commands(os.environ, hidden) | _FIXED
+        self._hidden, self._passed = hidden, passed
         self._bash = find_program("bash")
-        self._processes = Processes(self._environment)
         self._states = ShellStates()
         self._sandbox = sandbox
         self._sandbox_in_auto = sandbox_in_auto
@@ -135,7 +136,7 @@ class LocalShell:
         return True
 
     async def close(self) -> None:
-        await self.jobs.close(self._processes.close)
+        await self.jobs.close(self._close_processes)
         if self._sandbox:
             await asyncio.to_thread(self._sandbox.close)
 
@@ -195,6 +196,7 @@ class LocalShell:
             gone=running.gone,
             sandboxed=running.held is not None,
             set_aside=told,
+            withheld=self._withheld,
         )
 
     def _go_on(self, running: Running, seconds: float) -> tuple[str, str]:
@@ -227,8 +229,9 @@ class LocalShell:
         words = self._words(command.text, sandbox.limits if sandbox else "")
         held = await asyncio.to_thread(sandbox.hold, words, folder) if sandbox else None
         start = self._starting_environment(command)
-        base = {**in_sandbox(start), **held.environment} if held else start
-        base = base | {MARK: f"{mark} {self._home}".rstrip()} | (_ON_TERMINAL if command.terminal else {})
+        base = declare(in_sandbox(start, self._passed), held.environment) if held else start
+        own = {MARK: f"{mark} {self._home}".rstrip()} | (_ON_TERMINAL if command.terminal else {})
+        base = declare(base, own)
         environment = base if command.judged else state.over(base)
         reading, writing = _terminal() if command.terminal else _pipe()
         left = scratch_file()
@@ -249,7 +252,23 @@ class LocalShell:
         job = Job(process, reading, capture, progress.feed, terminal=command.terminal, mark=f"{MARK}={mark}".encode())
         return Running(command, job, spool, progress, left, base, held, began, gone)
 
-    def _starting_environment(self, command: ShellCommand) -> dict[str, str]:
+    async def _close_processes(self) -> None:
+        if processes := self.__dict__.get("_processes"):  # most tasks start none
+            await processes.close()
+
+    @cached_property
+    def _processes(self) -> Processes:
+        return Processes(self._environment)
+
+    @cached_property
+    def _environment(self) -> ChildEnvironment:
+        return declare(child_environment(os.environ, self._hidden, self._passed), _FIXED)
+
+    @cached_property
+    def _withheld(self) -> tuple[str, ...]:
+        return withheld(os.environ, self._hidden, self._passed)
+
+    def _starting_environment(self, command: ShellCommand) -> ChildEnvironment:
         if not command.judged:
             return self._environment
         from halocline.hosts.clean_environment import clean
@@ -260,7 +279,7 @@ class LocalShell:
         self,
         held: "Held | None",
         words: list[str],
-        environment: dict[str, str],
+        environment: ChildEnvironment,
         folder: str,
         fds: tuple[int, int],
         terminal: bool,

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Mapping
 
 from halocline.hosts.keeper import STATE_FD
+from halocline.protocol.child_environment import ChildEnvironment, declare
 from halocline.protocol.values import Value
 
 _LEAVE = (
@@ -48,10 +49,9 @@ class ShellState(Value, frozen=True):
         changed = self.variables or {}
         return (changed["PATH"] or os.defpath) if "PATH" in changed else ""
 
-    def over(self, environment: Mapping[str, str]) -> dict[str, str]:
+    def over(self, environment: ChildEnvironment) -> ChildEnvironment:
         """The environment with the changes."""
-        merged = {**environment, **(self.variables or {})}
-        return {name: value for name, value in merged.items() if value is not None}
+        return declare(environment, self.variables or {})
 
 
 class ShellStates:

@@ -59,7 +59,8 @@ class Visitor(Protocol):
 class Setup:
     """The parts of one task that its servers need. `keys` are variables that a project's file does not get.
 
-    `sampling`: servers may ask the task's model. `folders` are roots beside the workspace.
+    `sampling`: servers may ask the task's model. `folders` are roots beside the workspace; `passed` are
+    variables that every program gets although they look like secrets.
     """
 
     workspace: Path
@@ -77,3 +78,4 @@ class Setup:
     visitor: Visitor | None = None
     sampling: bool = False
     folders: tuple[Path, ...] = ()
+    passed: tuple[str, ...] = ()

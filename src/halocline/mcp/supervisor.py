@@ -188,7 +188,7 @@ class Supervisor:
             self.error = str(missing)
             self._settle(Standing.FAILED)
             return
-        given = environment({}, self._setup.env)
+        given = environment({}, self._setup.env, self._setup.passed)
         self._key = key_of(self.server.name, self.server.transport, self._filled, given, self._setup.workspace)
         self.offer = self._setup.offers.get(self._key)
         if self.offer is not None:

@@ -57,7 +57,7 @@ def _sign_in(server: Server, filled: Filled, setup: Setup) -> SignIn | None:
 async def _piped(
     stack: AsyncExitStack, filled: Filled, setup: Setup, log: ServerLog, session: "Session"
 ) -> AbstractAsyncContextManager[TransportStreams]:
-    env, folder = environment(filled.env, setup.env), _folder(filled, setup)
+    env, folder = environment(filled.env, setup.env, setup.passed), _folder(filled, setup)
     words = (_program(filled.command, folder, env), *filled.args)
     program = await setup.programs.start(words, env, folder)
     stack.push_async_callback(_ended, program, session)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from halocline.ports.mcp_servers import OAuth, Owner, Server
+from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare
 from halocline.protocol.secret import Secret
 from halocline.protocol.values import Value
 
@@ -52,11 +53,16 @@ def filled(server: Server, env: Mapping[str, str], keys: frozenset[str]) -> Fill
     )
 
 
-def environment(declared: Mapping[str, Secret], env: Mapping[str, str]) -> dict[str, str]:
-    """All that a server's process gets."""
+def environment(
+    declared: Mapping[str, Secret], env: Mapping[str, str], passed: tuple[str, ...] = ()
+) -> ChildEnvironment:
+    """All that a server's process gets: what is declared for it, and of the rest what every program needs.
+
+    A proxy comes without its password, unless it is declared, or `passed` on to every program.
+    """
     names = (*ALWAYS, *WAYS_OUT, *map(str.lower, WAYS_OUT))
-    given = {name: env[name] for name in names if name in env}
-    return given | {name: value.reveal() for name, value in declared.items()}
+    given = child_environment({name: env[name] for name in names if name in env}, passed=passed)
+    return declare(given, {name: value.reveal() for name, value in declared.items()})
 
 
 def _each(values: Mapping[str, Secret], where: str, fill: Callable[[str, str], str]) -> dict[str, Secret]:

@@ -160,7 +160,7 @@ class ShellResult(Value, frozen=True):
     command that was stopped had been `quiet` for that many seconds and used no processor; `ports` are those it listens
     on. `moved` tells what this command changed for the next one, `gone` is the folder it should have started in.
     `set_aside` tells of files that a sandboxed one made, which other programs would obey, and which are no longer
-    there.
+    there; `withheld` names the variables that commands do not get because they look like secrets.
     """
 
     exit_code: int | None
@@ -179,6 +179,7 @@ class ShellResult(Value, frozen=True):
     gone: str = ""
     sandboxed: bool = False
     set_aside: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
 
 
 class Shell(Protocol):

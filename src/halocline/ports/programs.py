@@ -1,8 +1,10 @@
 """The door to programs that run beside a task for long and are spoken to over their standard input and output."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
+
+from halocline.protocol.child_environment import ChildEnvironment
 
 
 class Program(Protocol):
@@ -27,7 +29,7 @@ class Program(Protocol):
 class Programs(Protocol):
     """Starts programs, each in a session of its own; nothing of them outlives halo."""
 
-    async def start(self, words: Sequence[str], environment: Mapping[str, str], folder: str) -> Program:
+    async def start(self, words: Sequence[str], environment: ChildEnvironment, folder: str) -> Program:
         """Start one. Raises OSError, and ValueError for a NUL."""
 
     async def close(self) -> None:

@@ -6,11 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 SHORTEST = 12
 """Characters that a value needs to be looked for in texts: `test`, `none` or `x` are words, and everywhere."""
 _SECRET_NAME = re.compile(
-    r"(?i)(?:^|_|-|api|access|secret|private|master|app)keys?(?:$|[_-]|\d)|token|secret|passw|passphrase|credential"
-    r"|(?:^|_)(?:auth|pat|pw|pwd|pass|dsn|jwt|cookie)(?:_|$)|.pwd$|authorization"
+    r"(?i)(?:^|_|-|api|access|secret|private|master|app)keys?(?:$|[_-]|\d)|token(?!iz)|secret|passw|passphrase|credential"
+    r"|(?:^|_)(?:auth|pat|pw|pwd|pass|dsn|jwt)(?:_|$)|cookies?(?:_|$)|jwts?(?:_|$)|.pwd$|authorization"
     r"|(?:database|redis|mongo(?:db)?|postgres(?:ql)?|mysql|amqp|broker|cache)_?ur[li]|connection_?string"
 )
 _USERINFO = re.compile(r"[a-zA-Z][\w+.-]*://[^/\s:@]*:([^/\s@]+)@")
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether what has this name is a secret, as far as a name can say."""
+    return bool(_SECRET_NAME.search(name))
 
 
 def secrets_in_environment(environment: Mapping[str, str], names: Iterable[str] = ()) -> Iterator[str]:
@@ -22,7 +27,7 @@ def secrets_in_environment(environment: Mapping[str, str], names: Iterable[str] 
 def secrets_in_mapping(given: object, name: str = "") -> Iterator[str]:
     """The same of what JSON or settings hold, at any depth."""
     match given:
-        case str() if _SECRET_NAME.search(name):
+        case str() if is_secret_name(name):
             yield from _secret_parts(given)
         case dict() | Mapping():
             for key, value in given.items():

@@ -165,8 +165,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Tokens | None, Says(description="Tokens that a model may think for one reply; 0 for none. Wins over `effort`.")
     ] = None
     context_window: Annotated[
-        Count | None,
-        Says(description="The model's window in tokens, where nobody knows it, or a smaller one that it shall have."),
+        Count | None, Says(description="The model's window in tokens, if nobody knows it, or a smaller one to use.")
     ] = None
     prompt: Annotated[
         Literal["auto", "full", "compact"],
@@ -211,10 +210,15 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     ] = None
     hide_keys: Annotated[
         bool,
-        Says(
-            description="Leave secrets out of what tools, servers and hooks say, before the model and the log have it."
-        ),
+        Says(description="Leave secrets out of what tools, servers and hooks say, before model and log have it."),
     ] = True
+    pass_environment: Annotated[
+        tuple[str, ...],
+        Says(
+            description="Variables that commands and hooks get although they look like secrets: `GH_TOKEN`, `AWS_*`. "
+            "A key that Halocline itself uses needs its whole name."
+        ),
+    ] = ()
     syntax_errors: Annotated[
         SyntaxRule,
         Says(description="An edit that introduces a syntax error: warn (the model is told), refuse or off."),
@@ -245,10 +249,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     ] = ()
     words_off: Annotated[
         tuple[str, ...],
-        Says(
-            description="Workflows, commands and skills that are not to be had as `/name`, as patterns: `skill/*`, "
-            "`command/deploy`."
-        ),
+        Says(description="Workflows, commands and skills to leave out, as patterns: `skill/*`, `command/deploy`."),
     ] = ()
     web_search: Annotated[
         WebSearchSettings,

@@ -4,6 +4,7 @@ It is asked in a process of its own: its backends take a tenth of a second to im
 person to unlock something. Only backends that encrypt are accepted: `keyring` itself would take a plain text file.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import SecretsError
 from halocline.protocol.secret import Secret
 
@@ -61,6 +63,7 @@ class SystemKeyring:
                 timeout=self._patience,
                 encoding="utf-8",
                 check=False,
+                env=child_environment(os.environ, passed=("KEYRING_*",)),
             )
         except subprocess.TimeoutExpired:
             text = f"The system's keyring did not answer within {self._patience:g} s."

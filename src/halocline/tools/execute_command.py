@@ -10,6 +10,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from halocline.context.job_notes import exit_words
+from halocline.context.withheld_notes import withheld_note
 from halocline.ports.host import Left, ShellCommand, ShellResult
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import DurableEvent, JobStarted, ToolKind
@@ -94,7 +95,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     )
     result = await ctx.shell.run(command, ctx.progress)
     output = result.output.rstrip("\n") or "[no output]"
-    told = (Text(f"{output}\n[{'; '.join(_status(result, limit))}]"),)
+    told = (Text(f"{output}\n[{'; '.join(_status(result, limit, input.command))}]"),)
     return ToolOutput(told, events=_events(result, input.command, ctx.call))
 
 
@@ -105,7 +106,7 @@ def _events(result: ShellResult, command: str, call: str) -> tuple[DurableEvent,
     return tuple(events)
 
 
-def _status(result: ShellResult, limit: float | None) -> list[str]:
+def _status(result: ShellResult, limit: float | None, command: str = "") -> list[str]:
     said = [] if result.exit_code is None and result.left else [_end(result, limit)]
     if result.left:
         said.append(_LEFT[result.left].format(job=result.job))
@@ -118,6 +119,8 @@ def _status(result: ShellResult, limit: float | None) -> list[str]:
         said.append(f"the folder {result.gone} is gone, so it ran in the workspace")
     if result.sandboxed and result.exit_code and _STOPPED.search(result.output):
         said.append(STOPPED)
+    if note := withheld_note(command, result.output, result.exit_code, result.withheld):
+        said.append(note)
     return [*said, *result.set_aside]
 
 

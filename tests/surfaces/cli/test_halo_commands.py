@@ -194,6 +194,15 @@ async def test_the_doctor_tells_what_works(halo: Halo) -> None:
     assert all(f"✓ {name}" in done.out for name in ("Python", "home", "settings", "git", "ripgrep", "checkpoints"))
 
 
+async def test_the_doctor_lists_the_variables_that_are_withheld_and_passed_on(halo: Halo) -> None:
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text('pass_environment = ["GH_*"]\n')
+    done = await halo.run("doctor", env={"GH_TOKEN": "a", "NPM_TOKEN": "b", "HTTPS_PROXY": "http://me:word@localhost:9"})
+    line = next(line for line in done.out.splitlines() if "✓ variables" in line)
+    assert "HTTPS_PROXY, NPM_TOKEN" in line
+    assert line.endswith("passed on: GH_TOKEN")
+
+
 async def test_the_doctor_names_a_damaged_log_and_mends_it_so_that_the_task_goes_on(halo: Halo) -> None:
     task = await made_task(halo)
     log = halo.home / "tasks" / task / "events.jsonl"

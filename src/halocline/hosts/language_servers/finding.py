@@ -5,11 +5,12 @@ named in what we tell a server, and no folder of the workspace is on a server's 
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from halocline.hosts.language_servers.rows import ROWS, Row
 from halocline.hosts.programs import find_program
+from halocline.protocol.child_environment import ChildEnvironment, declare
 from halocline.protocol.values import JsonObject, Value
 
 _BINARIES = (".venv/bin", "venv/bin", "node_modules/.bin")
@@ -53,9 +54,9 @@ class Finder(Value, frozen=True):
         """What there is for any language, whether or not it may be started."""
         return [found for row in ROWS if (found := self.find(row))]
 
-    def environment(self, environment: Mapping[str, str]) -> dict[str, str]:
+    def environment(self, environment: ChildEnvironment) -> ChildEnvironment:
         """For a server: without the workspace's folders on PATH, unless they may be."""
-        return {**environment, "PATH": os.pathsep.join(self._folders())}
+        return declare(environment, {"PATH": os.pathsep.join(self._folders())})
 
     def is_inside(self, program: str) -> bool:
         """Whether a program belongs to the workspace, or is a link into it."""

@@ -7,7 +7,7 @@ gone, everybody who waits for it hears so at once.
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from halocline.hosts.language_servers.document import Document
 from halocline.hosts.language_servers.finding import Found
 from halocline.hosts.processes import Process, Processes
 from halocline.protocol import json_input
+from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.values import JsonObject
 
 START_LIMIT = 60.0
@@ -84,7 +85,7 @@ class _Initialized(msgspec.Struct):
 class Server:
     """A server's process. `ready` is done when it has read the project, `gone` when it has ended."""
 
-    def __init__(self, found: Found, processes: Processes, environment: Mapping[str, str]) -> None:
+    def __init__(self, found: Found, processes: Processes, environment: ChildEnvironment) -> None:
         self.found = found
         self.documents: dict[Path, Document] = {}
         self.has_answered = False

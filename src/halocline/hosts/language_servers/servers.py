@@ -8,13 +8,13 @@ import asyncio
 import os
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from halocline.hosts.child_environment import without_secrets
 from halocline.hosts.opening import opened, read_from, require_regular
 from halocline.ports.diagnostics import EditedText, Problem
+from halocline.protocol.child_environment import ChildEnvironment, child_environment
 
 if TYPE_CHECKING:
     from halocline.hosts.language_servers.finding import Finder, Found
@@ -56,7 +56,7 @@ class LanguageServers:
         self._wait = wait
         self._project_programs = project_programs
         self._patience = patience
-        self._environment = without_secrets({name: value for name, value in environment.items() if name not in hidden})
+        self._given = environment, hidden
         self._finder: Finder | None = None
         self._processes: Processes | None = None
         self._found: dict[tuple[str, Path], Found | None] = {}
@@ -65,6 +65,10 @@ class LanguageServers:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._late: list[tuple[Server, Problem]] = []
         self._closed = False
+
+    @cached_property
+    def _environment(self) -> ChildEnvironment:
+        return child_environment(*self._given)
 
     def knows(self, path: Path) -> bool:
         return self._server(path) is not None
@@ -150,7 +154,7 @@ class LanguageServers:
             if self._finder is None:
                 from halocline.hosts.language_servers.finding import Finder
 
-                self._finder = Finder(self._workspace, self._project_programs, self._environment.get("PATH", ""))
+                self._finder = Finder(self._workspace, self._project_programs, self._given[0].get("PATH", ""))
             self._found[key] = self._finder.find(row, path)
         return self._found[key]
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from halocline.hosts.keeper import FILTER_FD
 from halocline.hosts.sandbox.ground import Wishes
 from halocline.hosts.sandbox.ways import Way, ways
+from halocline.protocol.child_environment import child_environment, declare
 from halocline.protocol.events import SandboxChecked, SandboxStanding
 
 MUST_WORK = frozenset({"write inside", "start a program"})
@@ -137,7 +138,7 @@ def _try(way: Way, wishes: Wishes, world: _World) -> frozenset[str]:
             timeout=_LONGEST,
             pass_fds=fds,
             cwd=held.folder,
-            env={"PATH": os.defpath, **held.environment},
+            env=declare(child_environment({"PATH": os.defpath}), held.environment),
         )
     if done.returncode != 0:
         raise ValueError(done.stderr.strip().rpartition("\n")[2] or f"it ended with {done.returncode}")

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
 
 TIME_LIMIT = 10.0
@@ -60,6 +61,7 @@ async def _asked(program: Program) -> bytes:
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
+        env=child_environment(os.environ),
     )
     try:
         async with asyncio.timeout(TIME_LIMIT):

@@ -12,6 +12,7 @@ from halocline.protocol.secret import Secret
 from halocline.surfaces.cli.key_input import next_line, pick, piped_key, typed_key
 from halocline.surfaces.cli.run import choices_of
 from halocline.surfaces.cli.telling import folded
+from halocline.surfaces.page_opener import open_page
 
 UNTRIED = "Nothing was stored; to store the key without trying it: --no-test"
 REFUSED = "Nothing was stored. Copy the key again, or make a new one."
@@ -53,18 +54,12 @@ def _prefers_browser(account: Account) -> bool:
 
 async def _from_browser(accounts: Accounts, account: Account, *, opens: bool) -> Secret:
     async with accounts.signing_in(account.provider) as sign_in:
-        opened = opens and await asyncio.to_thread(_open, sign_in.url)
+        opened = opens and await asyncio.to_thread(open_page, sign_in.url)
         _say("Sign in on the page that opened. If none did, open:" if opened else "Open this page and sign in:")
         print(f"\n{sign_in.url}\n")  # in one piece, so that it can be copied
         _say("If the browser is on another machine, its last page will not open: paste that page's address here.")
         sys.stdout.flush()
         return await sign_in.key(next_line)
-
-
-def _open(url: str) -> bool:
-    import webbrowser
-
-    return webbrowser.open(url)
 
 
 def _report(tried: Connection) -> None:

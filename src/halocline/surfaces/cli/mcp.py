@@ -22,6 +22,7 @@ from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean, reveal
 from halocline.surfaces.cli.telling import folded, tell
 from halocline.surfaces.figures import plural
+from halocline.surfaces.page_opener import open_page
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -190,9 +191,7 @@ def _login(desk: McpDesk, arguments: argparse.Namespace) -> int:
 def _open(url: str) -> None:
     print(f"Open this page to sign in:\n  {clean(url)}", flush=True)
     if sys.stdout.isatty():
-        import webbrowser
-
-        webbrowser.open(url)
+        open_page(url)
 
 
 def _logout(desk: McpDesk, arguments: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from halocline.controller.assembly import Choices
 from halocline.controller.client import open_client
 from halocline.controller.memory import Memory, Remembered, Source
+from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean
@@ -65,7 +66,8 @@ def _edit(file: Path) -> None:
         raise UsageError("No editor is set.", f"Set EDITOR to one, or open this file yourself: {file}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        code = subprocess.run([*shlex.split(editor), str(file)], check=False).returncode  # the person's own words
+        words = [*shlex.split(editor), str(file)]  # the person's own
+        code = subprocess.run(words, check=False, env=child_environment(os.environ)).returncode
     except (OSError, ValueError) as error:
         raise UsageError(f"Cannot edit {file} with {editor!r}: {error}.", "Set EDITOR to another editor.") from error
     if code:

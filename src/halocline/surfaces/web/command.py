@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from halocline.controller.choices import Choices
 from halocline.controller.client import open_client
 from halocline.protocol.errors import UsageError
+from halocline.surfaces.page_opener import open_page
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -74,9 +75,7 @@ async def _serve(listening: socket.socket, workspaces: tuple[Path, ...], argumen
     server = _server(site(desk, keys, _hosts(host, port, arguments.allow_host), port, own_address=is_open))
     _greet(host, port, keys, is_open=is_open)
     if arguments.open and _has_display():
-        import webbrowser
-
-        await asyncio.to_thread(webbrowser.open, f"http://{_here(host)}:{port}/#{keys.short_lived()}")
+        await asyncio.to_thread(open_page, f"http://{_here(host)}:{port}/#{keys.short_lived()}")
     with _stopped_by_signals(server):
         try:
             await server.serve([listening])

@@ -1,0 +1,15 @@
+"""Opens a page in the person's browser, by a process of its own: the standard library would hand on every variable."""
+
+import os
+import subprocess
+import sys
+
+from halocline.protocol.child_environment import child_environment
+
+_OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
+
+
+def open_page(url: str) -> bool:
+    """Open a page. False when no browser was found."""
+    words = [sys.executable, "-I", "-c", _OPEN, url]
+    return subprocess.run(words, check=False, env=child_environment(os.environ)).returncode == 0
