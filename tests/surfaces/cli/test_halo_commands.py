@@ -197,7 +197,9 @@ async def test_the_doctor_tells_what_works(halo: Halo) -> None:
 async def test_the_doctor_lists_the_variables_that_are_withheld_and_passed_on(halo: Halo) -> None:
     halo.home.mkdir()
     (halo.home / "settings.toml").write_text('pass_environment = ["GH_*"]\n')
-    done = await halo.run("doctor", env={"GH_TOKEN": "a", "NPM_TOKEN": "b", "HTTPS_PROXY": "http://me:word@localhost:9"})
+    done = await halo.run(
+        "doctor", env={"GH_TOKEN": "a", "NPM_TOKEN": "b", "HTTPS_PROXY": "http://me:word@localhost:9"}
+    )
     line = next(line for line in done.out.splitlines() if "✓ variables" in line)
     assert "HTTPS_PROXY, NPM_TOKEN" in line
     assert line.endswith("passed on: GH_TOKEN")
@@ -299,10 +301,13 @@ async def test_a_misspelt_model_is_tried_with_a_remark(halo: Halo, unused_tcp_po
     assert "Did you mean anthropic/claude-opus-5-5?" in done.err
 
 
-async def test_commands_see_no_keys_of_the_catalogues_or_of_ones_own_providers(halo: Halo) -> None:
+@pytest.mark.parametrize(
+    ("passed", "seen"), [("[]", set()), ('["*_KEY", "X_*", "GITHUB_TOKEN"]', {"GITHUB_TOKEN", "X_API_KEY"})]
+)
+async def test_commands_see_no_keys_but_what_a_person_passes_on(halo: Halo, passed: str, seen: set[str]) -> None:
     halo.home.mkdir()
     (halo.home / "settings.toml").write_text(
-        '[providers.work]\nbase_url = "http://h/v1"\nkey_variable = "WORK_SECRET"\n'
+        f'pass_environment = {passed}\n[providers.work]\nbase_url = "http://h/v1"\nkey_variable = "WORK_SECRET"\n'
     )
     keys = {
         "WORK_SECRET": "a1",
@@ -315,7 +320,7 @@ async def test_commands_see_no_keys_of_the_catalogues_or_of_ones_own_providers(h
     await halo.run("-y", "-p", "-m", script, "hi", env=keys)
     log = b"".join(halo.raw_log())
     shown = {name for name in keys if f"{name}={keys[name]}".encode() in log}
-    assert shown == {"GITHUB_TOKEN", "X_API_KEY"}
+    assert shown == seen
 
 
 async def test_the_demo_runs_unattended_in_a_pipe(halo: Halo) -> None:
