@@ -4,6 +4,7 @@ import re
 import signal
 
 import pexpect
+import pytest
 from tests.providers.documents import documents
 from tests.surfaces.cli.halo_process import HALO, Halo, call, ended, line_with, shell, until_written
 
