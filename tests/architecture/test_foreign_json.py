@@ -37,6 +37,12 @@ def test_every_other_module_reads_json_by_the_one_that_refuses_deep_nesting() ->
     assert found == OWN | CATCHING
 
 
+def test_surfaces_write_json_by_the_module_that_takes_any_text() -> None:
+    raw = re.compile(r"msgspec\.json\.(?:encode\(|Encoder\()")
+    surfaces = (SOURCE / "surfaces").rglob("*.py")
+    assert [path for path in surfaces if raw.search(path.read_text(encoding="utf-8"))] == []
+
+
 @pytest.mark.parametrize(
     "read",
     [

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.ports.diagnostics import Problem
+from halocline.protocol.file_names import printable
 from halocline.protocol.messages import Note
 
 SOURCE = "diagnostics"
@@ -46,4 +47,4 @@ def _told(problem: Problem, workspace: Path) -> str:
     message = " ".join(problem.message.split())
     message = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
     who = " ".join(filter(None, (problem.source, problem.code)))
-    return f"{name}:{problem.line} | {problem.text}\n  {message} ({who})"
+    return f"{printable(str(name))}:{problem.line} | {problem.text}\n  {message} ({who})"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from halocline.protocol.commands import EditorState
 from halocline.protocol.events import Mode
+from halocline.protocol.file_names import printable
 from halocline.protocol.messages import Note, StopReason, UserMessage
 from halocline.protocol.state import State
 
@@ -128,8 +129,8 @@ def _branched(workspace: Path, told: dict[str, str]) -> list[str]:
 
 
 def _moved(state: State, told: dict[str, str]) -> list[str]:
-    folder = state.shell.cwd or state.workspace
-    return [f"{_SHELL}: {_one_line(folder)}"] if folder != told.get(_SHELL, state.workspace) else []
+    folder = _one_line(state.shell.cwd or state.workspace)
+    return [f"{_SHELL}: {folder}"] if folder != told.get(_SHELL, _one_line(state.workspace)) else []
 
 
 def _fullness(state: State, told: dict[str, str]) -> list[str]:
@@ -180,7 +181,7 @@ def _branch(workspace: Path) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))
 
 
 def listing(workspace: Path, limit: int = LISTING_LIMIT) -> tuple[list[str], bool]:
@@ -192,7 +193,7 @@ def listing(workspace: Path, limit: int = LISTING_LIMIT) -> tuple[list[str], boo
             path = f"{folder}{name}"
             if len(found) == limit:
                 return found, True
-            found.append(f"{path}/" if is_folder else path)
+            found.append(printable(f"{path}/" if is_folder else path))
             if is_folder and not name.startswith(".") and name not in SKIPPED:
                 folders.append(f"{path}/")
     return found, False

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from halocline.protocol.file_names import printable
 from halocline.protocol.obeyed import NESTED, RULE_ROWS, Root, Row
 from halocline.protocol.values import Value
 
@@ -56,7 +57,10 @@ class Roots(Value, frozen=True):
         return folder / row.path if folder else None
 
     def shown(self, path: str) -> str:
-        """A path as people and the model read it: from the workspace, or from the home folder."""
+        """A path as people and the model read it, on one line: from the workspace, or from the home folder."""
+        return printable(self._relative(path))
+
+    def _relative(self, path: str) -> str:
         if self.top and path.startswith(f"{self.top}/"):
             return os.path.relpath(path, self.workspace)
         for folder, sign in ((self.workspace, self.prefix), (self.home, "~/")):

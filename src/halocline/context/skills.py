@@ -12,6 +12,7 @@ import msgspec
 
 from halocline.context.budget import Budget, fitting
 from halocline.context.file_head import parts
+from halocline.protocol.file_names import printable
 from halocline.protocol.obeyed import OWN_SKILLS, PROJECT_SKILLS
 from halocline.protocol.values import Value
 
@@ -96,7 +97,7 @@ def bundled(skill: Skill, most: int) -> tuple[str, ...]:
         for name in sorted(names):
             relative = os.path.relpath(os.path.join(folder, name), skill.folder)
             if relative != FILE:
-                found.append(relative)
+                found.append(printable(relative))
             if len(found) > most:
                 return tuple(found)
     return tuple(found)
@@ -153,6 +154,6 @@ def _head(text: str) -> _Head:
 
     try:
         return yaml.decode(text, type=_Head)
-    except (msgspec.DecodeError, ValueError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         why = str(error).split("\n", 1)[0]
         raise _Invalid(f"its front matter needs a name and a description ({why}).") from error

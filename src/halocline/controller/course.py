@@ -7,6 +7,7 @@ A replay runs the real loop. What the loop does is compared with the recording, 
 import asyncio
 from collections.abc import Callable, Sequence
 from math import inf
+from typing import TypeGuard
 
 import msgspec
 
@@ -70,12 +71,16 @@ class Difference(Value, frozen=True):
 
 
 class Cut(Value, frozen=True):
-    """From `begin` on, the loop did not go on by itself: somebody (or a limit) interrupted, or the process died."""
+    """From `begin` on, the loop did not go on by itself: somebody (or a limit) interrupted, or the process died.
+
+    Or something broke in the loop, of which `raised` was said.
+    """
 
     begin: int
     end: int
     limit: str = ""
     died: bool = False
+    raised: ev.ErrorRaised | None = None
 
 
 class Course:
@@ -114,13 +119,13 @@ class Course:
         return self._cuts.get(self.at)
 
     @property
-    def ends_at_once(self) -> bool:
-        """The turn that begins now was interrupted before the loop did anything."""
+    def cut_at_once(self) -> Cut | None:
+        """What cut short the turn that begins now before the loop did anything."""
         at = self.at + 1
         while at not in self._cuts and at < len(self.events) and isinstance(self.events[at], FROM_ELSEWHERE):
             at += 1
         cut = self._cuts.get(at)
-        return cut is not None and not cut.died
+        return None if cut is None or cut.died else cut
 
     def clock(self) -> float:
         """The recorded time of what happens next."""
@@ -232,12 +237,30 @@ def cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
         if isinstance(event, ev.TurnEnded) and (event.reason == "cancelled" or _by_clock(events, index)):
             died = event.text == PROCESS_ENDED
             found.append(Cut(_begin(events, index, died=died), index + 1, event.limit, died))
+        elif isinstance(event, ev.TurnEnded) and (broken := _broken(events, index)):
+            found.append(broken)
         elif isinstance(event, ev.TurnResumed):
             found.append(Cut(_begin(events, index, died=True), _end(events, index), died=True))
     turns = [event for event in events if isinstance(event, ev.TurnStarted | ev.TurnEnded)]
     if turns and isinstance(turns[-1], ev.TurnStarted):
         found.append(Cut(len(events), len(events), died=True))
     return found
+
+
+def _broken(events: Sequence[ev.DurableEvent], end: int) -> Cut | None:
+    """Where something that is no failure of the model ended a turn."""
+    at = end - 1
+    while at and isinstance(events[at], ev.HookRan):  # the hooks of the end
+        at -= 1
+    raised = events[at]
+    if not isinstance(raised, ev.ErrorRaised) or is_of_model(raised) or getattr(events[end], "reason", "") != "error":
+        return None
+    return Cut(_begin(events, at, died=False), end + 1, raised=raised)
+
+
+def is_of_model(event: ev.DurableEvent) -> TypeGuard[ev.ErrorRaised]:
+    """Whether it says that a request failed."""
+    return isinstance(event, ev.ErrorRaised) and event.code.startswith("model_")
 
 
 def _end(events: Sequence[ev.DurableEvent], resumed: int) -> int:

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.hosts.ancestry import Unknown, find_peer, find_task_above
-from halocline.protocol import commands as cmd, joining, json_input
+from halocline.protocol import commands as cmd, joining, json_input, json_output
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import Durable, Event, Noticed, Transient
 from halocline.protocol.kinds import is_looser
@@ -205,7 +205,7 @@ class Guest:
         """Tell it everything, until the task is closed."""
         while True:
             while self._queue:
-                writer.write(msgspec.json.encode(self._queue.popleft()) + b"\n")
+                writer.write(json_output.encode(self._queue.popleft()) + b"\n")
                 await writer.drain()
             if self.ended:
                 return

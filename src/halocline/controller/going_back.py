@@ -15,6 +15,7 @@ from halocline.checkpoints.shadow_git import Others, ShadowGit
 from halocline.controller.moments import checkpoint_at, checkpoints_elsewhere, elsewhere, place
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
+from halocline.protocol.file_names import printable
 from halocline.protocol.fold import fold
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import PROCESS_ENDED, State, loose_ends
@@ -160,6 +161,7 @@ def event_of(events: Sequence[ev.DurableEvent], checkpoint: str) -> int:
 
 
 def _told(changed: Sequence[str]) -> Note:
-    names = ", ".join(changed[:NAMED]) + (f" and {len(changed) - NAMED} more" if len(changed) > NAMED else "")
+    more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
+    names = ", ".join(map(printable, changed[:NAMED])) + more
     text = f"The person put files back to how they were at an earlier point: {names}. Read them again before you edit."
     return Note(text, "environment")

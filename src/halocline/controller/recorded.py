@@ -13,7 +13,7 @@ from typing import Any, Never
 
 from msgspec.structs import replace
 
-from halocline.controller.course import FACTS, FROM_ELSEWHERE, Course
+from halocline.controller.course import FACTS, FROM_ELSEWHERE, Course, is_of_model
 from halocline.controller.policy_review import scripts_in
 from halocline.hosts.shell_facts import LocalShellFacts
 from halocline.ports.hooks import Outcome, Shortening
@@ -61,7 +61,7 @@ class RecordedModel:
         for event in events:
             if isinstance(event, ev.UsageReported):
                 yield event
-        if error := next((event for event in events if isinstance(event, ev.ErrorRaised)), None):
+        if error := next(filter(is_of_model, events), None):
             raise _error(error)
         made = next((event for event in events if isinstance(event, ev.Compacted)), None)
         if made and message is None:

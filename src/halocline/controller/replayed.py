@@ -56,7 +56,7 @@ class Replayed(Task):
     def cut_short(self, cut: Cut) -> None:
         """Interrupt the turn, or die. Raises CancelledError where the process died."""
         if not cut.died:
-            self.inbox.interrupt(cut.limit)
+            self.inbox.interrupt(cut.limit, cut.raised)
         else:
             self.stop()
             raise asyncio.CancelledError
@@ -75,8 +75,8 @@ class Replayed(Task):
         match event:
             case ev.TurnStarted():
                 self.inbox.prompt(Prompt(event.content, event.output_schema))
-                if self.course.ends_at_once:
-                    self.inbox.interrupt()
+                if cut := self.course.cut_at_once:
+                    self.inbox.interrupt(cut.limit, cut.raised)
             case ev.SteeringReceived() if not isinstance(self.course.previous, ev.LimitExtended):
                 self.inbox.steer(event.content)
             case ev.ApprovalResolved(by="user"):

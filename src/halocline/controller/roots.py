@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from halocline.controller.foreign_code import has_hooks, may_run_code
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import RootsChanged
+from halocline.protocol.file_names import encodable
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.store.settings import Settings
@@ -26,11 +27,13 @@ def further_roots(workspace: Path, wanted: Iterable[str | Path], known: Sequence
     """The task's folders beside `workspace` once those that are `wanted` join the ones that are `known`.
 
     Raises:
-        UsageError: one is no folder, or lies in another one of the task.
+        UsageError: one is no folder, lies in another one of the task, or has a name that is not UTF-8.
     """
+    _require_utf8(workspace)
     roots = list(known)
     for text in wanted:
         root = _folder(workspace, text)
+        _require_utf8(root)
         if str(root) in known:
             continue
         for other in (str(workspace), *roots):
@@ -89,6 +92,15 @@ def _folder(workspace: Path, text: str | Path) -> Path:
     if not place.is_dir():
         raise UsageError(f"The folder {place} cannot be added: there is no such folder.", HOW)
     return place
+
+
+def _require_utf8(folder: Path) -> None:
+    """The name of a task's folder is in its log, and has to lead there again. Raises UsageError."""
+    if (name := encodable(str(folder))) != str(folder):
+        raise UsageError(
+            f"The name of the folder {name} is not UTF-8 text, so no task can be kept in it.",
+            "Rename it (convmv does that for whole folders), or start in the folder above.",
+        )
 
 
 def _overlap(one: Path, other: Path) -> bool:

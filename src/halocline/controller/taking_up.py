@@ -28,6 +28,7 @@ from halocline.protocol.events import (
     TurnEnded,
     TurnResumed,
 )
+from halocline.protocol.file_names import printable
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state import PROCESS_ENDED, State, loose_ends, lost_calls
 from halocline.protocol.subtasks import SubagentEnded
@@ -115,7 +116,7 @@ def _known(started: ToolCallStarted, past: Sequence[DurableEvent], state: State)
         return ""
     written = {event.path for event in past if isinstance(event, FileChanged) and event.cause == started.call}
     paths = dict.fromkeys(place.path for place in started.locations)
-    return "Now: " + "; ".join(f"{path} {_standing(path, written, state)}" for path in paths) + "."
+    return "Now: " + "; ".join(f"{printable(path)} {_standing(path, written, state)}" for path in paths) + "."
 
 
 def _reported(lane: SubagentEnded) -> str:

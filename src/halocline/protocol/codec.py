@@ -2,7 +2,7 @@
 
 import msgspec
 
-from halocline.protocol import json_input
+from halocline.protocol import json_input, json_output
 from halocline.protocol.events import Durable, DurableEvent, Transient, Unrecognised
 from halocline.protocol.values import Value
 
@@ -12,8 +12,7 @@ LOG_NAME = "events.jsonl"
 FORMAT = 1
 """The newest format of a log that this version reads; `TaskStarted` names the one a log has."""
 
-_encoder = msgspec.json.Encoder()
-_decoder: json_input.Decoder[DurableEvent] = json_input.Decoder(DurableEvent)
+_decoder: json_input.Decoder[DurableEvent] = json_input.Decoder(DurableEvent, deepest=None)
 
 
 class _Envelope(Value, frozen=True):
@@ -24,13 +23,13 @@ class _Envelope(Value, frozen=True):
     format: int = 1
 
 
-_envelope = json_input.Decoder(_Envelope)
+_envelope = json_input.Decoder(_Envelope, deepest=None)
 _known = frozenset(member.__struct_config__.tag for member in DurableEvent.__args__)
 
 
 def encode(event: Durable | Transient) -> bytes:
-    """One line, without its newline."""
-    return _encoder.encode(event)
+    """One line, without its newline. What UTF-8 cannot hold of its texts (lone surrogates) becomes U+FFFD."""
+    return json_output.encode(event)
 
 
 def format_of(line: bytes) -> int:

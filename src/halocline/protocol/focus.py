@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from halocline.protocol.file_names import printable
 from halocline.protocol.growing import changed
 from halocline.protocol.values import Value
 
@@ -78,7 +79,7 @@ def told(known: Known, files: Iterable[ChangedFile]) -> Known:
 
 def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """The names, and how many more there are."""
-    shown, more = names[:most], len(names) - most
+    shown, more = [*map(printable, names[:most])], len(names) - most
     if more <= 0:
         return ", ".join(shown)
     return f"{', '.join(shown)} and {more} more" if shown else f"{len(names)} more"

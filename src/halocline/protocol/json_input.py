@@ -1,30 +1,39 @@
 """Reads JSON that others wrote: what is nested too deeply is refused as what is no JSON is.
 
-msgspec raises RecursionError for it, which no caller expects; a test holds that what reads foreign text comes here.
+msgspec raises RecursionError for it, which no caller expects, and only far deeper than what walks through values later
+can go; a test holds that what reads foreign text comes here. Our own logs are read at any depth that they have.
 """
 
+import re
 from typing import Any, Generic, TypeVar, overload
 
 import msgspec
 
 T = TypeVar("T")
 TOO_DEEP = "it is nested too deeply"
+DEEPEST = 128
+"""Lists and objects within each other."""
+_TEXTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_BRACKETS = re.compile(rb"[\[{]+|[\]}]+")
 
 
 class Decoder(Generic[T]):
-    """The same as `msgspec.json.Decoder`, made once and used often."""
+    """The same as `msgspec.json.Decoder`, made once and used often. `deepest` is None for what we wrote ourselves."""
 
     @overload
     def __init__(self: "Decoder[Any]") -> None: ...
     @overload
-    def __init__(self: "Decoder[T]", type: type[T]) -> None: ...
+    def __init__(self: "Decoder[T]", type: type[T], deepest: int | None = DEEPEST) -> None: ...
     @overload
-    def __init__(self: "Decoder[Any]", type: Any) -> None: ...
-    def __init__(self, type: Any = Any) -> None:
+    def __init__(self: "Decoder[Any]", type: Any, deepest: int | None = DEEPEST) -> None: ...
+    def __init__(self, type: Any = Any, deepest: int | None = DEEPEST) -> None:
         self._decode = msgspec.json.Decoder(type).decode
+        self._deepest = deepest
 
     def decode(self, data: bytes | str) -> T:
         """Raises msgspec.DecodeError."""
+        if self._deepest is not None and is_deeper(data, self._deepest):
+            raise msgspec.DecodeError(TOO_DEEP)
         try:
             found: T = self._decode(data)
         except RecursionError as error:
@@ -40,7 +49,21 @@ def decode(data: bytes | bytearray | memoryview | str, type: type[T]) -> T: ...
 def decode(data: bytes | bytearray | memoryview | str, type: Any) -> Any: ...
 def decode(data: bytes | bytearray | memoryview | str, type: Any = Any) -> Any:
     """The same as `msgspec.json.decode`. Raises msgspec.DecodeError."""
-    try:
-        return msgspec.json.decode(data, type=type)
-    except RecursionError as error:
-        raise msgspec.DecodeError(TOO_DEEP) from error
+    given = data if isinstance(data, str) else bytes(data)
+    if is_deeper(given, DEEPEST):
+        raise msgspec.DecodeError(TOO_DEEP)
+    return msgspec.json.decode(given, type=type)
+
+
+def is_deeper(data: bytes | str, deepest: int) -> bool:
+    """Whether JSON text, whole or cut, has more lists and objects within each other than that."""
+    opening = (data.count("[") + data.count("{")) if isinstance(data, str) else (data.count(b"[") + data.count(b"{"))
+    if opening <= deepest:  # as good as always
+        return False
+    depth = 0
+    text = data.encode(errors="replace") if isinstance(data, str) else data
+    for run in _BRACKETS.findall(_TEXTS.sub(b"", text)):
+        depth += len(run) if run[0] in b"[{" else -len(run)
+        if depth > deepest:
+            return True
+    return False

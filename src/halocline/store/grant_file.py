@@ -80,7 +80,7 @@ def _tables(text: str) -> list[object] | None:
 
     try:
         return list(tomllib.loads(text).get("rule", []))
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return None
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from halocline._version import __version__
 from halocline.ports.model import Request
-from halocline.protocol import codec
+from halocline.protocol import codec, json_output
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import Durable, DurableEvent, Event, StepStarted
 from halocline.protocol.redaction import Redactor, each_text
@@ -117,7 +117,7 @@ class Recorder:
     def _write(self, value: Tagged) -> None:
         if self._file is None:
             return
-        line = msgspec.json.encode(each_text(msgspec.to_builtins(value), self._redacted))
+        line = json_output.encode(each_text(msgspec.to_builtins(value), self._redacted))
         try:
             if os.write(self._file, line + b"\n") <= len(line):
                 raise OSError("the disk took only part of a line")

@@ -244,7 +244,7 @@ def _decoded(path: Path, text: str) -> RuleFile:
                 f"{path} has {sorted(unknown)[0]!r}, but it may hold only tables [[rule]] and [command_permissions]."
             )
         return msgspec.convert(given, RuleFile)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, RecursionError) as error:
         raise Unreadable(f"{path} cannot be read: {error}.") from error
 
 

@@ -23,7 +23,7 @@ def change(file: Path, name: str, value: Any) -> None:
 
     try:
         document = tomlkit.parse(file.read_text("utf-8") if file.exists() else "")
-    except (OSError, UnicodeDecodeError, TOMLKitError) as error:
+    except (OSError, UnicodeDecodeError, TOMLKitError, RecursionError) as error:
         raise SettingsError(f"Cannot read {file}: {error}.", "Correct the file, or move it away.") from error
     checked(document.unwrap(), str(file))
     try:

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
 from halocline.protocol.commands import AnswerQuestion, ResolveApproval
+from halocline.protocol.events import ErrorRaised
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject, Value
 
@@ -35,11 +36,15 @@ T = TypeVar("T")
 
 
 class Interrupted(Exception):
-    """The turn was asked to end. `limit` names the budget that asked, when it was not a person."""
+    """The turn was asked to end. `limit` names the budget that asked, when it was not a person.
 
-    def __init__(self, limit: str = "") -> None:
+    In a replay of a turn that broke, `raised` is what was said of that.
+    """
+
+    def __init__(self, limit: str = "", raised: ErrorRaised | None = None) -> None:
         super().__init__(limit)
         self.limit = limit
+        self.raised = raised
 
 
 class Inbox:
@@ -126,11 +131,11 @@ class Inbox:
             parts += said
         return parts
 
-    def interrupt(self, limit: str = "") -> None:
+    def interrupt(self, limit: str = "", raised: ErrorRaised | None = None) -> None:
         """End the running turn, or the one whose prompt waits; without either, nothing happens."""
         if self._why is not None or (self._turn is None and self._prompts.empty()):
             return
-        self._why = Interrupted(limit)
+        self._why = Interrupted(limit, raised)
         if self._turn is not None:
             self._turn.cancel()
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -24,6 +24,8 @@ from halocline.task.log_reading import Tail as Tail, follow as follow, read as r
 from halocline.task.stream import Stream
 
 _TAIL = 64 * 1024
+REPLACED = "\ufffd".encode()
+"""In the place of what cannot be written as UTF-8."""
 
 D = TypeVar("D", bound=DurableEvent)
 
@@ -84,6 +86,8 @@ class Log(Stream):
         """Number, date and write one event, then show it. Raises LogUnwritable; the file then ends as before."""
         stamped = replace(event, seq=self.seq + 1, at=round(self._clock(), 3), task=self.task)
         line = codec.encode(stamped)
+        if REPLACED in line:  # the state is made of what is written
+            stamped = cast(D, codec.decode(line))
         if self._blot(text := line.decode()) != text:
             stamped = without(stamped, self._blot)
             line = codec.encode(stamped)

@@ -13,10 +13,8 @@ from halocline.context.manager import Context
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
-from halocline.protocol.errors import ModelError
 from halocline.protocol.events import (
     Durable,
-    ErrorRaised,
     Event,
     LimitExtended,
     SteeringReceived,
@@ -25,16 +23,17 @@ from halocline.protocol.events import (
 )
 from halocline.protocol.fold import reduce
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall
-from halocline.protocol.state import TIME_IS_UP, State, loose_ends
+from halocline.protocol.state import State, loose_ends
 from halocline.task.answer import judged
 from halocline.task.compactor import Compactor
 from halocline.task.governor import GO_ON, STOP, Governor, Verdict
-from halocline.task.inbox import Inbox, Interrupted, Prompt, Wish
+from halocline.task.inbox import Inbox, Prompt, Wish
 from halocline.task.jobs import tell_of_ends
 from halocline.task.log import Log
 from halocline.task.machine import Machine
 from halocline.task.news import news_of
 from halocline.task.tool_calls import ToolCalls
+from halocline.task.turn_ends import end_of, hooks_after
 
 CLOSING_GRACE = 1.0
 """Seconds that the checkpoint of an interrupted turn may still take when the task is closed."""
@@ -87,7 +86,7 @@ class Task:
             await (self.turn(asked) if isinstance(asked, Prompt) else self.grant(asked))
             while wish := self.inbox.wished():
                 await self.grant(wish)
-        self.emit(*(await hooks.ends(None) if (hooks := self.machine.hooks) else ()))
+        self.emit(*await hooks_after(self.machine.hooks, None))
 
     async def turn(self, prompt: Prompt) -> None:
         """Answer one prompt, or go on where another process died; always say why the answer ended."""
@@ -98,12 +97,10 @@ class Task:
             async with self.inbox.interruptible(self.deadline()):
                 end = (is_new and hooks and await hooks.begins()) or await self.steps()
                 await self.checkpoints.settle()
-        except Interrupted as why:
-            end = _interrupted(why)
-        except ModelError as error:
-            end = TurnEnded(reason=StopReason.ERROR, text=error.text)
-            self.emit(_raised(error))
-        self.emit(*loose_ends(self.state), *(await hooks.ends(end) if hooks else ()), end)
+        except Exception as error:
+            raised, end = end_of(error, self.state)
+            self.emit(*raised)
+        self.emit(*loose_ends(self.state), *(await hooks_after(hooks, end)), end)
         await self.log.sync()
 
     async def steps(self) -> TurnEnded:
@@ -150,10 +147,12 @@ class Task:
 
     async def grant(self, wish: Wish) -> None:
         """Shorten the conversation between two turns."""
-        with suppress(Interrupted):
+        try:
             async with self.inbox.interruptible():
                 async for event in self.compactor.grant(wish):
                     self.emit(event)
+        except Exception as error:
+            self.emit(*end_of(error, self.state)[0])
         self.emit(*loose_ends(self.state))
 
     async def close(self) -> None:
@@ -174,13 +173,3 @@ class Task:
         for event in events:
             event = self.log.append(event) if isinstance(event, Durable) else self.log.show(event)
             self.state = reduce(self.state, event)
-
-
-def _interrupted(why: Interrupted) -> TurnEnded:
-    if why.limit:
-        return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=why.limit, text=TIME_IS_UP)
-    return TurnEnded(reason=StopReason.CANCELLED)
-
-
-def _raised(error: ModelError) -> ErrorRaised:
-    return ErrorRaised(code=error.code, text=error.text, hint=error.hint, retryable=error.retryable)

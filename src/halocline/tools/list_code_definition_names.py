@@ -13,7 +13,8 @@ from halocline.ports.host import SearchQuery
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
-from halocline.tools.places import existing, explained, printable, shown
+from halocline.protocol.file_names import printable
+from halocline.tools.places import existing, explained, shown
 from halocline.tools.schema import schema_of
 
 MOST_FILES = 50

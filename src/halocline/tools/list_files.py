@@ -11,7 +11,8 @@ from halocline.policy.sensitive_names import is_secret
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
-from halocline.tools.places import existing, explained, printable, shown
+from halocline.protocol.file_names import printable
+from halocline.tools.places import existing, explained, shown
 from halocline.tools.schema import schema_of
 
 MAY_HOLD_SECRETS = "  [may hold secrets: reading it asks the person]"

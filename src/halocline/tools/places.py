@@ -9,6 +9,7 @@ from halocline.policy.paths import plain
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.file_names import printable
 
 
 def shown(path: Path, ctx: ToolContext) -> str:
@@ -16,12 +17,6 @@ def shown(path: Path, ctx: ToolContext) -> str:
     if path == ctx.workspace:
         return "."
     return path.relative_to(ctx.workspace).as_posix() if path.is_relative_to(ctx.workspace) else path.as_posix()
-
-
-def printable(name: str) -> str:
-    """A file name that cannot break a line or an encoder."""
-    text = os.fsencode(name).decode("utf-8", "replace")
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def placed(text: str, ctx: ToolContext) -> Path:

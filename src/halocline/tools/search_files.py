@@ -14,7 +14,8 @@ from halocline.policy.sensitive_names import is_secret
 from halocline.ports.host import SearchQuery, SearchResult
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import ToolKind
-from halocline.tools.places import existing, printable, shown
+from halocline.protocol.file_names import printable
+from halocline.tools.places import existing, shown
 from halocline.tools.relevance import Found, ranked, shared
 from halocline.tools.schema import schema_of
 

@@ -11,6 +11,7 @@ from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.controller.time_travel import Comparison, FileDifference, Restored, RestorePlan
 from halocline.controller.undoing import Checkpoint
+from halocline.protocol import json_output
 from halocline.protocol.commands import GoBack
 from halocline.protocol.errors import UsageError
 from halocline.protocol.going_back import brief
@@ -83,10 +84,8 @@ async def _diff(client: Client, workspace: Path, arguments: argparse.Namespace) 
         raise UsageError("There is nothing to compare.", "Name a checkpoint, TASK@EVENT, or --since-completion.")
     found = await client.time.compare(workspace, old, arguments.other or "")
     if arguments.json:
-        import msgspec
-
         for file in found.files:
-            print(msgspec.json.encode(file).decode())
+            print(json_output.encode(file).decode())
     elif not found.files:
         print("No difference.")
     elif arguments.stat:

@@ -6,10 +6,9 @@ import shutil
 import sys
 from collections.abc import Iterator
 
-import msgspec
-
 from halocline.controller.client import Client, open_client
 from halocline.controller.controller import TaskOptions
+from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.fold import fold
 from halocline.protocol.state import State
@@ -38,14 +37,14 @@ def command(arguments: argparse.Namespace) -> int:
         return 0
     state = _state(client, arguments)
     if arguments.prompt and arguments.json:
-        print(msgspec.json.encode({"prompt": state.system_prompt}).decode())
+        print(json_output.encode({"prompt": state.system_prompt}).decode())
         return 0
     if arguments.prompt:
         sys.stdout.write(reveal(state.system_prompt) if sys.stdout.isatty() else state.system_prompt)
         return 0
     report = client.context(state)
     if arguments.json:
-        print(msgspec.json.encode(report).decode())
+        print(json_output.encode(report).decode())
         return 0
     width = min(shutil.get_terminal_size().columns, WIDEST)
     print("\n".join(clean(line) for line in lines(report, width)))
@@ -201,7 +200,7 @@ def _show_cache(client: Client, arguments: argparse.Namespace) -> None:
         raise UsageError("A new task has used no cache yet.", "Name a task: halo context TASK --cache")
     report = client.cache(client.find(arguments.task))
     if arguments.json:
-        print(msgspec.json.encode(report).decode())
+        print(json_output.encode(report).decode())
         return
     print("\n".join(clean(line) for line in cache_lines(report)))
 

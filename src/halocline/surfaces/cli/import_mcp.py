@@ -3,9 +3,8 @@
 import argparse
 import sys
 
-import msgspec
-
 from halocline.controller.mcp_desk import Elsewhere, McpDesk, runs_as
+from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean, reveal
@@ -24,7 +23,7 @@ def command(arguments: argparse.Namespace) -> int:
     looks = arguments.list or arguments.dry_run or not (arguments.yes or asks)
     for one in found:
         if arguments.json:
-            print(msgspec.json.encode(one).decode())
+            print(json_output.encode(one).decode())
         else:
             print(f"{reveal(one.name)}  (from {clean(one.file)})\n    {reveal(runs_as(one.given))}")
             _tell_of_values(one.variables, one.headers)

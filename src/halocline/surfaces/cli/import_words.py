@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from halocline.controller.import_desk import GONE_ON, GROWN, HERE, MOVED, NEW, PROGRAMS, Done, Found, ImportDesk
+from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.surfaces import figures
 from halocline.surfaces.cli.exit_codes import ExitCode
@@ -76,7 +77,7 @@ def _since(text: str) -> float:
 def _list(desk: ImportDesk, found: list[Found], arguments: argparse.Namespace) -> int:
     if arguments.json:
         for one in found:
-            print(msgspec.json.encode({"standing": desk.standing(one), **msgspec.structs.asdict(one)}).decode())
+            print(json_output.encode({"standing": desk.standing(one), **msgspec.structs.asdict(one)}).decode())
         return 0
     for one in found:
         print(entry(moment(one.changed), text=one.title or one.id))
@@ -112,7 +113,7 @@ def _take(desk: ImportDesk, found: list[Found], arguments: argparse.Namespace) -
         except HaloclineError as error:
             done = Done("", "failed", one.title, one.workspace, error=error.text)
             counts["failed"] += 1
-        print(msgspec.json.encode(done).decode()) if arguments.json else _say(done, one)
+        print(json_output.encode(done).decode()) if arguments.json else _say(done, one)
     if not arguments.json:
         print(_sum(counts, dry=arguments.dry_run))
     return ExitCode.ERROR if counts["failed"] else ExitCode.FINISHED

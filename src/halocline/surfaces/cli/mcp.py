@@ -13,6 +13,7 @@ from halocline.controller.client import open_client
 from halocline.controller.controller import TaskOptions
 from halocline.controller.mcp_desk import Listed, McpDesk, Tried
 from halocline.controller.policy_desk import PolicyDesk
+from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalMode, Mode
 from halocline.protocol.rules import Verdict
@@ -228,4 +229,4 @@ def _tell_problems(desk: McpDesk) -> None:
 
 def _as_json(values: Sequence[msgspec.Struct]) -> None:
     for value in values:
-        sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+        sys.stdout.write(json_output.encode(value).decode() + "\n")

@@ -11,9 +11,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from halocline.controller.mcp_desk import McpDesk
+from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.mcp import pairs, warn
@@ -31,7 +30,7 @@ def search(desk: McpDesk, arguments: argparse.Namespace) -> int:
     found = asyncio.run(desk.found(" ".join(arguments.words), arguments.tag, arguments.sort))
     if arguments.json:
         for one in found:
-            sys.stdout.write(msgspec.json.encode(one).decode() + "\n")
+            sys.stdout.write(json_output.encode(one).decode() + "\n")
         return 0
     if not found:
         print("The registry has no server with these words.")

@@ -6,11 +6,10 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-import msgspec
-
 from halocline.controller.assembly import Choices
 from halocline.controller.client import open_client
 from halocline.controller.model_list import OfferedModel
+from halocline.protocol import json_output
 from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.cli.telling import tell
 from halocline.surfaces.figures import count
@@ -33,7 +32,7 @@ def command(arguments: argparse.Namespace) -> int:
     shown = [model for model in fitting if arguments.all or (model.usable and not model.leaving)]
     if arguments.json:
         for model in shown:
-            print(msgspec.json.encode(model).decode())
+            print(json_output.encode(model).decode())
     elif len(shown) > MOST_ROWS and sys.stdout.isatty():
         _print_providers(shown, ["halo models", *(["--all"] if arguments.all else []), *words])
     elif shown:

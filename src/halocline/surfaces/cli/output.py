@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-import msgspec
 from msgspec.structs import asdict
 
-from halocline.protocol import codec, events as ev
+from halocline.protocol import codec, events as ev, json_output
 from halocline.protocol.answer import final_text
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import StopReason, Usage
@@ -94,7 +93,7 @@ def printed(state: State) -> str:
     """What a program reads: the answer's words, or its JSON alone when a form was asked for, and nothing else then."""
     if state.output_schema is None:
         return final_text(state)
-    return "" if state.answer is None else msgspec.json.encode(state.answer).decode()
+    return "" if state.answer is None else json_output.encode(state.answer).decode()
 
 
 class Foreign(Value, frozen=True):
@@ -251,10 +250,10 @@ class Json(Silent):
             self._raised = event
 
     def result(self, state: State, seconds: float) -> None:
-        _write(msgspec.json.encode(Result.of(state, seconds, self._raised, self._refusals.all)))
+        _write(json_output.encode(Result.of(state, seconds, self._raised, self._refusals.all)))
 
     def fail(self, error: HaloclineError) -> None:
-        _write(msgspec.json.encode(Result.broken(self._task, error, time.monotonic() - self._began)))
+        _write(json_output.encode(Result.broken(self._task, error, time.monotonic() - self._began)))
 
 
 class StreamJson(Json):

@@ -11,6 +11,7 @@ import msgspec
 
 from halocline.controller.policy_desk import Explanation, PolicyDesk, explained, rules_in
 from halocline.controller.policy_review import Reviewed
+from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalMode, CommandPart, Mode
 from halocline.protocol.rules import Rule, Source, Verdict
@@ -200,5 +201,5 @@ def _audit(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
 
 def _as_lines(rows: Sequence[Reviewed]) -> int:
     for row in rows:
-        print(msgspec.json.encode(row).decode())
+        print(json_output.encode(row).decode())
     return 0

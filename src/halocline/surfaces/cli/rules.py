@@ -4,9 +4,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
 from halocline.controller.rules_desk import Listed, RulesDesk, Verdict
+from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean
@@ -36,7 +35,7 @@ def _list(desk: RulesDesk, *, as_json: bool, with_places: bool) -> None:
     files = desk.found()
     if as_json:
         for file in files:
-            print(msgspec.json.encode(file).decode())
+            print(json_output.encode(file).decode())
         return
     if files or not with_places:
         print(told(files))

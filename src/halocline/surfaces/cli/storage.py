@@ -4,9 +4,8 @@ import argparse
 import os
 from pathlib import Path
 
-import msgspec
-
 from halocline.controller.storage import PrunePlan, Storage, prune, prune_plan, storage
+from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.listing import entry
 from halocline.surfaces.cli.safe_text import clean
@@ -22,7 +21,7 @@ def command(arguments: argparse.Namespace) -> int:
         return _prune(arguments)
     kept = storage(os.environ)
     if arguments.json:
-        print(msgspec.json.encode(kept, enc_hook=_text).decode())
+        print(json_output.encode(kept, enc_hook=_text).decode())
     else:
         _show(kept)
     return 0

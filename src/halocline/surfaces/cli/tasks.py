@@ -6,11 +6,10 @@ import re
 import sys
 from pathlib import Path
 
-import msgspec
-
 from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.controller.moments import Moment
+from halocline.protocol import json_output
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
 from halocline.protocol.fold import fold
@@ -52,7 +51,7 @@ def _list(client: Client, arguments: argparse.Namespace) -> None:
     tasks = client.history(query)
     if arguments.json:
         for info in tasks:
-            print(msgspec.json.encode(info).decode())
+            print(json_output.encode(info).decode())
         return
     if not tasks:
         print(_none(query))

@@ -5,11 +5,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
 from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.controller.hooks import FolderHooks, SetUp
+from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.hook_kinds import HookSource
 from halocline.surfaces.cli.key_input import pick
@@ -139,7 +138,7 @@ def _list_folders(hooks: FolderHooks) -> None:
 def _list_hooks(hooks: Sequence[SetUp], *, as_json: bool) -> None:
     if as_json:
         for hook in hooks:
-            print(msgspec.json.encode(hook).decode())
+            print(json_output.encode(hook).decode())
         return
     if not hooks:
         print("No hooks are set up. Where they go: docs/guide.md, Hooks", file=sys.stdout)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.protocol import codec, json_input
+from halocline.protocol import codec, json_input, json_output
 from halocline.protocol.events import (
     ApprovalRequested,
     EnvironmentReported,
@@ -32,7 +32,7 @@ def slim(event: Event) -> bytes:
         case TaskStarted():
             event = msgspec.structs.replace(event, system_prompt="")
         case RulesChanged() | McpOffered() | EnvironmentReported():
-            return msgspec.json.encode({"type": event.__struct_config__.tag, "seq": event.seq, "at": event.at})
+            return json_output.encode({"type": event.__struct_config__.tag, "seq": event.seq, "at": event.at})
         case ApprovalRequested():
             return codec.encode(event)
         case ToolCallEnded():
@@ -58,4 +58,4 @@ def _cut(told: bytes) -> bytes:
         return value
 
     event = shorter(json_input.decode(told))
-    return msgspec.json.encode(event | {"cut": missing}) if missing else told
+    return json_output.encode(event | {"cut": missing}) if missing else told

@@ -5,12 +5,11 @@ not know the fate of. Every `Command` and `Query` gets one `Answered` or `Refuse
 """
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from halocline.protocol import commands as cmd, json_input
+from halocline.protocol import commands as cmd, json_input, json_output
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalMode, Event, Mode
 from halocline.protocol.messages import Effort, UserPart
@@ -121,7 +120,7 @@ def _plain(value: Any) -> Any:
     raise NotImplementedError(type(value))
 
 
-encode = msgspec.json.Encoder(enc_hook=_plain).encode
+encode = partial(json_output.encode, enc_hook=_plain)
 
 
 def decode(text: str | bytes) -> Incoming:

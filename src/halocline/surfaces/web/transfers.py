@@ -2,12 +2,12 @@
 
 import asyncio
 
-import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.exporting import Form, exported
 from halocline.surfaces.web import frames
@@ -66,7 +66,7 @@ def routes(desk: Desk) -> list[Route]:
 
 
 def _json(value: object, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(value), status, media_type="application/json")
+    return Response(json_output.encode(value), status, media_type="application/json")
 
 
 def _printable(name: str) -> str:

@@ -1,0 +1,72 @@
+"""How a turn ends that does not come to its own end: interrupted, refused by the model's server, or broken by a bug.
+
+What must stay true: whatever is raised in a turn gives it an end with a reason, and the trace of a bug goes to the
+program's log. Only a log that cannot be written raises on: then there is no place for an end.
+"""
+
+import logging
+
+from halocline.ports.hooks import Hooks
+from halocline.protocol.errors import HaloclineError, ModelError
+from halocline.protocol.events import DurableEvent, ErrorRaised, HookRan, TurnEnded
+from halocline.protocol.messages import StopReason
+from halocline.protocol.state import TIME_IS_UP, State, loose_ends
+from halocline.task.inbox import Interrupted
+from halocline.task.log import LogUnwritable
+
+BROKE = "turn_broke"
+"""The code of what is a bug of ours."""
+HOW_TO_GO_ON = "Nothing that was done is lost: say how to go on, or later: halo -r {task}. Trace: logs/halocline.log."
+
+_log = logging.getLogger("halocline")
+
+
+def end_of(error: Exception, state: State) -> tuple[tuple[DurableEvent, ...], TurnEnded]:
+    """What is said of an error that ended a turn, and the turn's end. Raises LogUnwritable.
+
+    What a bug left open is closed first, as after an interrupt: a replay meets both in the same way.
+    """
+    match error:
+        case Interrupted(raised=ErrorRaised() as raised):
+            pass
+        case Interrupted(limit=limit) if limit:
+            return (), TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=limit, text=TIME_IS_UP)
+        case Interrupted():
+            return (), TurnEnded(reason=StopReason.CANCELLED)
+        case ModelError():
+            raised = ErrorRaised(code=error.code, text=error.text, hint=error.hint, retryable=error.retryable)
+            return (raised,), TurnEnded(reason=StopReason.ERROR, text=raised.text)
+        case _:
+            raised = _explained(error, state.task)
+    return (*loose_ends(state), raised), TurnEnded(reason=StopReason.ERROR, text=raised.text)
+
+
+def _explained(error: Exception, task: str) -> ErrorRaised:
+    if unwritable := _first(error, LogUnwritable):
+        raise unwritable
+    _log.error("a turn of task %s broke", task, exc_info=error)
+    if isinstance(error, HaloclineError):
+        return ErrorRaised(code=error.code, text=error.text, hint=error.hint)
+    bug = _first(error, Exception) or error
+    text = f"Halocline failed in the middle of this turn ({type(bug).__name__}: {str(bug)[:500]})."
+    return ErrorRaised(code=BROKE, text=text, hint=HOW_TO_GO_ON.format(task=task))
+
+
+def _first(error: Exception, kind: type[Exception]) -> Exception | None:
+    """The error, or the first of a group, that is of a kind. What runs together reports together."""
+    if isinstance(error, ExceptionGroup):
+        return next((found for inner in error.exceptions if (found := _first(inner, kind))), None)
+    return error if isinstance(error, kind) else None
+
+
+async def hooks_after(hooks: Hooks | None, end: TurnEnded | None) -> tuple[HookRan, ...]:
+    """What hooks do about the end of a turn, or of the task's time here. They cannot keep it from ending."""
+    if hooks is None:
+        return ()
+    try:
+        return await hooks.ends(end)
+    except LogUnwritable:
+        raise
+    except Exception:
+        _log.exception("the hooks of an end broke")
+        return ()
