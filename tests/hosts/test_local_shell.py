@@ -222,3 +222,29 @@ async def test_a_silent_command_is_told_from_a_busy_one_at_its_limit(run: Runner
 async def test_the_processes_of_a_stopped_command_die_in_whatever_group(run: Runner):
     result = await run("set -m; sleep 60 & echo $!; set +m; sleep 60", timeout=0.3)
     assert not runs(int(result.output.split()[0]))
+
+
+LARGE = 'export BIG="$(head -c 200000 /dev/zero | tr "\\0" x)" SMALL=1'
+MANY = 'for i in $(seq 60); do export "V$i=$(head -c 90000 /dev/zero | tr "\\0" x)"; done'
+
+
+async def test_a_large_export_does_not_keep_later_commands_from_starting(run: Runner):
+    first = await run(LARGE)
+    assert (first.exit_code, len(first.set_aside)) == (0, 1)
+    assert "BIG is not kept" in first.set_aside[0]
+    second = await run("echo $SMALL${BIG-unset}; /bin/echo program")
+    assert (second.output, second.set_aside) == ("1unset\nprogram\n", ())
+
+
+async def test_many_exports_together_are_left_out_when_no_program_could_be_started_with_them(run: Runner):
+    await run(f"cd /usr; {MANY}")
+    second = await run("pwd; /bin/echo ${V1-unset}")
+    assert second.output == "/usr\nunset\n"
+    assert "without the variables" in second.set_aside[0]
+    assert (await run("export A=1; true")).set_aside == ()
+    assert (await run("echo $A")).output == "1\n"
+
+
+async def test_a_command_that_is_too_long_itself_is_refused_in_words(run: Runner):
+    with pytest.raises(ToolFailure, match="put it into a file"):
+        await run(f"true {'x' * 200_000}")

@@ -113,3 +113,17 @@ def test_a_file_without_a_whole_state_gives_none(tmp_path: Path):
     (tmp_path / "state").write_bytes(b'/usr\0declare -x A="1"\n')
     with open(tmp_path / "state", "rb") as file:
         assert left_in(file.fileno(), "/", {}) is None
+
+
+@pytest.mark.parametrize("size", [100_000, 100_001, 200_000])
+def test_a_value_that_is_too_large_for_a_program_is_named_and_not_kept(size):
+    ran, left = after(f'export X="$(head -c {size} /dev/zero | tr "\\0" x)" Y=small; cd /usr')
+    assert (ran.returncode, left.folder) == (0, "/usr")
+    kept = size <= 100_000
+    assert left.names == (("X", "Y") if kept else ("Y",))
+    assert left.too_large == (() if kept else ("X",))
+
+
+def test_a_given_variable_that_becomes_too_large_is_as_if_it_were_unset():
+    _, left = after('export GIVEN="$(head -c 300000 /dev/zero | tr "\\0" x)"')
+    assert left.variables["GIVEN"] is None

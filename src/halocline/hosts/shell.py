@@ -10,7 +10,8 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
+from errno import E2BIG
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,8 @@ _GRACE = 2.0
 _SHORT_GRACE = 0.3
 _PIPE_SIZE = 1 << 20
 _FIXED = {"GIT_PAGER": "cat", "PAGER": "cat", "TERM": "dumb", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
+TOO_LARGE = "the variable {name} is not kept for the next command: it is over 100 kB; put its value into a file"
+TOO_MUCH = "it ran without the variables that earlier commands exported: together they are more than a program can get"
 _ON_TERMINAL = {"TERM": "xterm", "GIT_TERMINAL_PROMPT": "1"}
 
 
@@ -215,6 +218,7 @@ class LocalShell:
         before = self._states.of(sandboxed=sandboxed)
         if self._bash and (state := left_in(running.state, running.command.cwd, running.environment)):
             self._states.learn(_folder_only(state, before) if running.command.judged else state, sandboxed=sandboxed)
+            self._set_aside += [TOO_LARGE.format(name=name) for name in state.too_large]
         after = self._states.of(sandboxed=sandboxed)
         if not running.gone and (before.folder, before.names, before.path) == (after.folder, after.names, after.path):
             return None
@@ -232,13 +236,14 @@ class LocalShell:
         base = declare(in_sandbox(start, self._passed), held.environment) if held else start
         own = {MARK: f"{mark} {self._home}".rstrip()} | (_ON_TERMINAL if command.terminal else {})
         base = declare(base, own)
-        environment = base if command.judged else state.over(base)
+        state = ShellState(state.folder) if command.judged else state
         reading, writing = _terminal() if command.terminal else _pipe()
         left = scratch_file()
         began = time.monotonic()
         try:
             await self._processes.ready()
-            process = self._launch(held, words, environment, folder, (writing, left), command.terminal)
+            launch = partial(self._launch, held, words, folder=folder, fds=(writing, left), terminal=command.terminal)
+            process = self._launch_with(state, base, launch)
         except BaseException as error:
             os.close(reading)
             os.close(left)
@@ -274,6 +279,19 @@ class LocalShell:
         from halocline.hosts.clean_environment import clean
 
         return clean(self._environment, self._workspace)
+
+    def _launch_with(
+        self, state: ShellState, base: dict[str, str], launch: Callable[[dict[str, str]], Process]
+    ) -> Process:
+        """Start with what commands before exported; without it when it is more than a program can be given."""
+        try:
+            return launch(state.over(base))
+        except OSError as error:
+            if error.errno != E2BIG or not state.variables:
+                raise
+        process = launch(base)
+        self._set_aside.append(TOO_MUCH)
+        return process
 
     def _launch(
         self,

@@ -32,11 +32,19 @@ _THE_SHELLS_OWN = frozenset({"_", "SHLVL", "PWD"})
 _UNTOLD = frozenset({"OLDPWD"})
 
 
+LARGEST_VALUE = 100_000
+"""Bytes of a variable that is kept: no program can be started with one of 131,072 (Linux), and few can use one."""
+
+
 class ShellState(Value, frozen=True):
-    """Where the next command starts (empty: in the workspace), and what it finds changed; None: taken away."""
+    """Where the next command starts (empty: in the workspace), and what it finds changed; None: taken away.
+
+    `too_large` names what was exported and is not kept.
+    """
 
     folder: str = ""
     variables: Mapping[str, str | None] | None = None
+    too_large: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -89,11 +97,12 @@ def left_in(file: int, workspace: str, environment: Mapping[str, str]) -> ShellS
     exported, ended, _ = rest.partition(b"\0")
     if not ended:
         return None
-    after = {name: value for name, value in _variables(exported).items() if name not in _THE_SHELLS_OWN}
+    left = {name: value for name, value in _variables(exported).items() if name not in _THE_SHELLS_OWN}
+    after = {name: value for name, value in left.items() if len(os.fsencode(value)) <= LARGEST_VALUE}
     changed: dict[str, str | None] = {name: value for name, value in after.items() if environment.get(name) != value}
     changed |= {name: None for name in environment if name not in after and _is_the_shells(name)}
     place = os.fsdecode(folder)
-    return ShellState("" if place == workspace else place, changed)
+    return ShellState("" if place == workspace else place, changed, tuple(sorted(left.keys() - after.keys())))
 
 
 def _is_the_shells(name: str) -> bool:
