@@ -281,7 +281,7 @@ class LocalShell:
         return clean(self._environment, self._workspace)
 
     def _launch_with(
-        self, state: ShellState, base: dict[str, str], launch: Callable[[dict[str, str]], Process]
+        self, state: ShellState, base: ChildEnvironment, launch: Callable[[ChildEnvironment], Process]
     ) -> Process:
         """Start with what commands before exported; without it when it is more than a program can be given."""
         try:
