@@ -1,4 +1,8 @@
+import json
+import os
 import re
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -99,3 +103,22 @@ async def test_what_hooks_say_has_no_keys_and_nothing_that_a_terminal_obeys(jour
     await journey.run(runs("true"), DONE, options=options)
     (told,) = [part.text for run in journey.of(ev.HookRan) for part in run.content if isinstance(part, Note)]
     assert re.search(f"see {MARK} and this$", told)
+
+
+async def test_a_random_key_that_nothing_names_is_left_out_of_files_commands_and_servers_and_an_edit_keeps_it(journey):
+    key = "q7Xw2Lr9Tz4Vb8Nk1Mc6Hd3Js5Gf0Pa"
+    server = str(Path(__file__).parent.parent / "mcp" / "server.py")
+    journey.env = {"PATH": os.environ["PATH"]}
+    journey.home.mcp.write_text(json.dumps({"mcpServers": {"test": {"command": sys.executable, "args": [server]}}}))
+    file = journey.write("notes.txt", f"first\nservice {key}\n")
+    shown = [
+        Turn(calls=(Call("read_file", {"path": "notes.txt"}, id="c1"),)),
+        Turn(calls=(Call("execute_command", {"command": "cat notes.txt; env | sort"}, id="c2"),)),
+        Turn(calls=(Call("test__echo", {"text": f"it is {key[:16]}" + key[16:]}, id="c3"),)),
+    ]
+    await journey.run(*shown, DONE)
+    assert all("[redacted random string " in result and key not in result for result in journey.results)
+    mark = re.search(r"\[redacted random string [0-9a-f]{8}\]", journey.results[0])
+    diff = f"------- SEARCH\nservice {mark[0]}\n=======\nthe service: {mark[0]}\n+++++++ REPLACE"
+    await journey.run(Turn(calls=(Call("replace_in_file", {"path": "notes.txt", "diff": diff}, id="c1"),)), DONE)
+    assert file.read_text() == f"first\nthe service: {key}\n"

@@ -94,7 +94,7 @@ class KnownValues:
         from halocline.protocol.redaction import Redactor  # the first output is soon enough
         from halocline.store.salt import salt
 
-        return Redactor(self.values, salt(self._home.salt))
+        return Redactor(self.values, salt(self._home.salt), at_random=True)
 
     @cached_property
     def _for_others(self) -> "Redactor":

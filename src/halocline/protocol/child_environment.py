@@ -109,9 +109,10 @@ def _is_place(value: str) -> bool:
 def _holds_secret(value: str) -> bool:
     if len(value) < 8 or _LIKE_A_KEY.search(value):
         return len(value) >= 8
+    from halocline.protocol.random_strings import is_random_string
     from halocline.protocol.redaction import redacted  # the first process is soon enough
 
-    return redacted(value) != value
+    return is_random_string(value) or redacted(value) != value
 
 
 def _fits(name: str, patterns: Iterable[str]) -> bool:

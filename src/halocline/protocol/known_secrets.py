@@ -17,7 +17,6 @@ from halocline.protocol.secret_values import SHORTEST
 
 _BREAK = r"(?:[\"']?[ \t]*\\?\r?\n(?:[ \t>|+:\d-]{0,12}[\"']?))?"
 """A line's end within a value: with the sign that continues a line, the number or sign that begins the next one."""
-_LINE_END = re.compile(r"[\"']?[ \t]*\\?\r?\n[ \t>|+:\d-]{0,12}[\"']?")
 _END = 2
 """Characters at either end of a value that are looked for first, where a line may end within it."""
 Span = tuple[int, int]
@@ -43,7 +42,7 @@ class KnownSecrets:
     def _broken(self, text: str) -> Iterator[Span]:
         """Those with a line's end within."""
         suspects = [form for form in self._forms if form[:_END] in text and form[-_END:] in text]
-        joined = _LINE_END.sub("", text) if suspects else ""
+        joined = "".join(map(_without_ends, text.split("\n"))) if suspects else ""
         for form in suspects:
             if form in joined:
                 pattern = _BREAK.join(map(re.escape, form))
@@ -54,6 +53,12 @@ class KnownSecrets:
         """Each value in every way of writing it, the longest first."""
         forms = {form for value in self.values for form in _written(value)}
         return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+
+
+def _without_ends(line: str) -> str:
+    """A line without what stands at its ends when a value goes on over them."""
+    head = line.lstrip(" \t>|+:-0123456789")
+    return head[head[:1] in ("'", '"') :].rstrip("\r\\ \t\"'")
 
 
 def _written(value: str) -> Iterator[str]:

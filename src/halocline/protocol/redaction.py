@@ -9,23 +9,24 @@ import re
 from base64 import b64decode
 from binascii import Error
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from hashlib import blake2b
-from typing import NamedTuple
+from string import ascii_letters, digits
 
 import msgspec
 
 from halocline.protocol import codec
 from halocline.protocol.events import DurableEvent
 from halocline.protocol.known_secrets import KnownSecrets
-from halocline.protocol.secret_forms import SHAPES, TOKENS
+from halocline.protocol.published_forms import long_runs, may_have_form, published_forms
+from halocline.protocol.random_strings import random_strings
 from halocline.protocol.secret_names import named_secrets
 
-STORED = "stored key"
-"""What a secret is called that is known by its value alone."""
+STORED, RANDOM = "stored key", "random string"
+"""What a secret is called that is known by its value alone, and one that only looks like a key."""
 _MARK = re.compile(r"\[redacted [a-z -]{3,30} ([0-9a-f]{8})\]")
 _ANY_MARK = re.compile(r"\[redacted [a-z -]{3,40}(?:[0-9a-f]{8})?\]")
-_RUN = re.compile(r"[A-Za-z0-9_-]{14,}")
+_BASE64_SIGNS = bytes(sign if chr(sign) in f"{ascii_letters}{digits}+/" else 32 for sign in range(256))
+_SHORTEST_BASE64 = 40
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}(?:\r?\n[A-Za-z0-9+/]{4,76}){0,400}={0,2}")
 _SHORTEST = 6
 _NAMED_LIKE_ONE = (
@@ -49,11 +50,15 @@ class Redactor:
     """Takes secrets out of texts. `values` gives those that are known; it is asked again for each text.
 
     With a `salt`, which stays the same for as long as marks are to be understood, each mark has its secret's number.
+    `at_random`: also strings that only look like keys; not for what has numbers of objects in fields of their own.
     """
 
-    def __init__(self, values: Callable[[], frozenset[str]] = frozenset, salt: bytes = b"") -> None:
+    def __init__(
+        self, values: Callable[[], frozenset[str]] = frozenset, salt: bytes = b"", *, at_random: bool = False
+    ) -> None:
         self._values = values
         self._salt = salt
+        self._at_random = at_random
         self._known = KnownSecrets(())
 
     def __call__(self, text: str) -> str:
@@ -123,13 +128,18 @@ class Redactor:
 
     def _all(self, text: str) -> Iterator[Found]:
         yield from ((*span, STORED) for span in self.known().spans(text))
-        yield from _by_form(text)
+        data = text.encode("utf-8", "surrogatepass")
+        runs = long_runs(data)
+        yield from published_forms(text, data, runs)
         yield from ((*span, "secret") for span in named_secrets(text))
-        yield from self._in_base64(text)
+        if max(map(len, data.translate(_BASE64_SIGNS).split()), default=0) >= _SHORTEST_BASE64:
+            yield from self._in_base64(text)
+        if self._at_random:
+            yield from ((*span, RANDOM) for span in random_strings(text, runs))
 
     def _in_base64(self, text: str) -> Iterator[Found]:
         for coded in _BASE64.finditer(text):
-            if (plain := _plain(coded[0])) and any(True for _ in (*_by_form(plain), *named_secrets(plain))):
+            if (plain := _plain(coded[0])) and _holds_secret(plain):
                 yield *coded.span(), "encoded secret"
 
 
@@ -145,7 +155,8 @@ def redacted(text: str) -> str:
 
 def may_hold_keys(text: str) -> bool:
     """Whether it is worth looking for keys: fast, and true of every text that holds one."""
-    return any(True for _ in _possible(text, text.lower())) or bool(_RUN.search(text))
+    data = text.encode("utf-8", "surrogatepass")
+    return bool(runs := long_runs(data)) or may_have_form(data, runs)
 
 
 def redacted_event(event: DurableEvent, blot: Callable[[str], str] = redacted) -> DurableEvent:
@@ -193,69 +204,9 @@ def _merged(found: Iterable[Found]) -> Iterator[Found]:
         yield current
 
 
-def _by_form(text: str) -> Iterator[Found]:
-    lower = text.lower()
-    is_same = len(lower) == len(text)  # a few letters grow when they are made small
-    for row in _possible(text, lower):
-        if row.is_found_by_mark and (row.is_token or is_same):
-            yield from _at_marks(row, text, text if row.is_token else lower)
-        else:
-            yield from ((*found.span(), row.name) for found in row.pattern.finditer(text))
-
-
-def _at_marks(row: "_Row", text: str, marks: str) -> Iterator[Found]:
-    """Much faster than a search: marks are rare."""
-    at = marks.find(row.mark)
-    while at >= 0:
-        found = row.pattern.match(text, at if row.is_token else at + len(row.mark))
-        if found:
-            yield *found.span(), row.name
-        at = marks.find(row.mark, found.end() if found else at + 1)
-
-
-def _possible(text: str, lower: str) -> Iterator["_Row"]:
-    """The forms that a text may have."""
-    runs = "\n".join(_RUN.findall(text))  # much shorter than the text, and tokens are many
-    yield from (row for row in _rows() if row.mark in (runs if row.is_run else text if row.is_token else lower))
-
-
-class _Row(NamedTuple):
-    """One form. `is_run`: its mark is part of a run of letters, digits, `_` and `-`."""
-
-    name: str
-    mark: str
-    pattern: re.Pattern[str]
-    is_token: bool
-    is_run: bool
-    is_found_by_mark: bool
-
-
-@lru_cache(1)
-def _rows() -> tuple[_Row, ...]:
-    """All forms, made when they are first needed."""
-    return (*_shapes(), *_tokens())
-
-
-def _tokens() -> Iterator[_Row]:
-    for name, patterns in TOKENS.items():
-        for pattern in patterns:
-            mark = _mark_of(pattern)
-            alone = re.compile(rf"(?<![A-Za-z0-9_-]){pattern}(?![A-Za-z0-9])")
-            yield _Row(name, mark, alone, True, bool(_RUN.match(f"{mark:_<14}")), True)
-
-
-def _shapes() -> Iterator[_Row]:
-    for name, rows in SHAPES.items():
-        for mark, pattern in rows:
-            behind = pattern.startswith(("(?<=", "(?i:(?<="))
-            yield _Row(name, mark, re.compile(pattern, re.DOTALL), False, False, behind)
-
-
-def _mark_of(pattern: str) -> str:
-    """What every text begins with that fits the pattern."""
-    found = re.match(r"(?:[^\\[({.*+?|$^]|\\\.)*", pattern)
-    assert found is not None
-    return found[0].replace("\\", "")
+def _holds_secret(text: str) -> bool:
+    data = text.encode()
+    return any(True for _ in (*published_forms(text, data, long_runs(data)), *named_secrets(text)))
 
 
 def _plain(coded: str) -> str:

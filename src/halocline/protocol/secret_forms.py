@@ -2,7 +2,7 @@
 
 A token begins with letters that its vendor chose so that it can be found, and stands by itself: before it is no letter,
 digit, `_` or `-`, behind it no letter or digit. A shape may stand within other text. What an entry of `SHAPES` begins
-with is what no text with such a secret is without, in lower case.
+with is what no text with such a secret is without: in small letters whatever the case, with capitals just so.
 """
 
 from collections.abc import Mapping
@@ -137,9 +137,9 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
 
 SHAPES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "bot-token": (
-        (":aa", r"(?<![A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"),
+        (":AA", r"(?<![A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"),
         (
-            ".g",
+            ".G",
             r"(?<![A-Za-z0-9_.-])[MNO][A-Za-z0-9_-]{23,25}\.G[A-Za-z0-9_-]{5}\.[A-Za-z0-9_-]{27,38}(?![A-Za-z0-9_.-])",
         ),
     ),
@@ -160,7 +160,7 @@ SHAPES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "azure-key": (
         ("accountkey=", r"\bAccountKey=[A-Za-z0-9+/]{40,100}={0,2}"),
         ("sharedaccesskey=", r"(?<=SharedAccessKey=)[A-Za-z0-9+/]{40,100}={0,2}"),
-        ("q~", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])"),
+        ("Q~", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])"),
         ("sig=", r"(?<=[?&]sig=)[A-Za-z0-9%+/]{40,120}(?:%3D|=){1,2}"),
     ),
     "webhook": (

@@ -130,7 +130,7 @@ def _mentions_itself(value: str) -> bool:
     return bool(re.search(r"(?i)passw|secret|token|(?:api|private).?key|credential|auth|bearer", value))
 
 
-def is_worded(value: str) -> bool:
-    """Whether most of it is words, as in names of things: `my-service-v2`, `oauth2_access_token`, `TestCase12Name`."""
+def is_worded(value: str, part: float = 0.7) -> bool:
+    """Whether more than a part of it is words, as in names: `my-service-v2`, `oauth2_access_token`."""
     words = re.findall(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}", value)
-    return sum(map(len, words)) > 0.7 * len(value)
+    return sum(map(len, words)) > part * len(value)
