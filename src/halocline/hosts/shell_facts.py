@@ -23,6 +23,7 @@ PERMISSIONS_TEXT = (
     "command ask. It goes over `[command_permissions]` in your own `policy.toml`."
 )
 MOST_NAMES = 1_000
+MOST_FILES = 20_000
 _LONGEST_SCRIPT = 8 << 20
 _LOOKED_AT = 1 << 12
 _TOOLCHAIN = ("rust-toolchain", "rust-toolchain.toml")
@@ -48,6 +49,10 @@ class LocalShellFacts:
         found = tuple(islice(glob.iglob(pattern, root_dir=folder), MOST_NAMES + 1))
         return found if len(found) <= MOST_NAMES else None
 
+    def files_below(self, folder: str) -> tuple[str, ...] | None:
+        found = tuple(islice(_files_below(folder), MOST_FILES + 1))
+        return found if len(found) <= MOST_FILES else None
+
     def is_file(self, path: str) -> bool:
         return os.path.isfile(path)
 
@@ -68,6 +73,23 @@ class LocalShellFacts:
 
     def has_toolchain_file(self, folder: str) -> bool:
         return any(os.path.exists(os.path.join(place, name)) for place in _upward(folder) for name in _TOOLCHAIN)
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    waiting = [""]
+    while waiting:
+        here = waiting.pop()
+        try:
+            entries = list(os.scandir(os.path.join(folder, here)))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.is_symlink():
+                yield os.path.realpath(entry.path)
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append(os.path.join(here, entry.name))
+            else:
+                yield os.path.join(here, entry.name)
 
 
 def _fingerprint(path: str) -> str:

@@ -18,6 +18,12 @@ class ShellFacts(Protocol):
     def matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
         """The names that a pattern of the shell stands for in a folder; None when there are too many."""
 
+    def files_below(self, folder: str) -> tuple[str, ...] | None:
+        """The files below a folder, as they are named from there; None when there are too many to look at.
+
+        A link is told as the absolute path that it leads to.
+        """
+
     def is_file(self, path: str) -> bool:
         """Whether a regular file is there."""
 
@@ -49,6 +55,9 @@ class NoFacts:
         return ""
 
     def matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
+        return ()
+
+    def files_below(self, folder: str) -> tuple[str, ...] | None:
         return ()
 
     def is_file(self, path: str) -> bool:

@@ -20,8 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_OPENED_OR_READ = 0x20 | 0x01
+_READ, _OPENED, _IS_FOLDER = 0x01, 0x20, 0x40000000
 _SUBREAPER, _DUMPABLE = 36, 4
+_PLAIN = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 _MOST_PRINTED, _MOST_TRACED = 1 << 20, 1 << 24
 _LARGEST_FILE = 1 << 25
 _EVENT = struct.Struct("iIII")
@@ -59,14 +60,18 @@ class World:
         return found
 
     def opened(self) -> list[str]:
-        """The watched things that were opened since this was asked last."""
+        """The watched files that were opened, and folders that were listed, since this was asked last.
+
+        Some programs open the folder of a file, to delete the file in it: that tells them nothing.
+        """
         found = set()
         while events := self._events():
             at = 0
             while at < len(events):
-                watch, _, _, length = _EVENT.unpack_from(events, at)
+                watch, kind, _, length = _EVENT.unpack_from(events, at)
                 name = events[at + _EVENT.size : at + _EVENT.size + length].rstrip(b"\0").decode(errors="replace")
-                found.add(os.path.normpath(os.path.join(self._names.get(watch, "?"), name)))
+                if kind & _READ or not kind & _IS_FOLDER:
+                    found.add(os.path.normpath(os.path.join(self._names.get(watch, "?"), name)))
                 at += _EVENT.size + length
         return sorted(found - {"w"})
 
@@ -92,7 +97,7 @@ class World:
         self._names = {}
         for name in self._watched:
             place = os.fsencode(os.path.join(self._base, name))
-            number = self._libc.inotify_add_watch(self._watch, place, _OPENED_OR_READ)
+            number = self._libc.inotify_add_watch(self._watch, place, _OPENED | _READ)
             if number < 0:
                 raise OSError(ctypes.get_errno(), name)
             self._names[number] = name
@@ -105,14 +110,14 @@ def _states(base: str) -> Iterator[tuple[str, State]]:
     while folders:
         folder = folders.pop()
         try:
-            entries = list(os.scandir(os.path.join(base, folder)))
-        except PermissionError:
-            continue
-        for entry in entries:
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            found = entry.stat(follow_symlinks=False)
-            yield path, _state(found)
-            if stat.S_ISDIR(found.st_mode):
+            with os.scandir(os.path.join(base, folder)) as found:
+                entries = [(entry.name, entry.stat(follow_symlinks=False)) for entry in found]
+        except OSError:
+            continue  # no right to look, or a path longer than may be asked for: its beginning is seen as new
+        for name, told in entries:
+            path = f"{folder}/{name}" if folder else name
+            yield path, _state(told)
+            if stat.S_ISDIR(told.st_mode):
                 folders.append(path)
 
 
@@ -121,15 +126,11 @@ def _state(found: os.stat_result) -> State:
 
 
 def _remove(path: str) -> None:
-    for folder, names, _ in os.walk(path):
-        for name in names:
-            if not os.path.islink(os.path.join(folder, name)):
-                os.chmod(os.path.join(folder, name), 0o700)
+    """Remove it whatever it is: the programs know how to go deeper than any path can say."""
     if os.path.isdir(path) and not os.path.islink(path):
-        os.chmod(path, 0o700)
-        shutil.rmtree(path)
-    elif os.path.lexists(path):
-        os.unlink(path)
+        subprocess.run(["chmod", "-R", "u+rwX", "--", path], stderr=subprocess.DEVNULL, check=False, env=_PLAIN)
+    if os.path.lexists(path):
+        subprocess.run(["rm", "-rf", "--", path], check=True, env=_PLAIN)
 
 
 def _alarm(*_: object) -> None:
@@ -143,8 +144,8 @@ def _run(request: dict[str, Any], base: str) -> tuple[int, str]:
     if request["trace"]:
         Path("/tmp/trace").unlink(missing_ok=True)
         words = [*_STRACE, "/tmp/trace", *words]
-    signal.setitimer(signal.ITIMER_REAL, request["seconds"])
     try:
+        signal.setitimer(signal.ITIMER_REAL, request["seconds"])
         subprocess.Popen(
             words,
             cwd=os.path.join(base, "w"),
@@ -154,14 +155,20 @@ def _run(request: dict[str, Any], base: str) -> tuple[int, str]:
             stderr=printed,
             start_new_session=True,
         )
-        while True:
-            os.wait()
-    except ChildProcessError:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        _wait_for_all()
     except Late:
         _kill_all()
     trace = Path("/tmp/trace").read_bytes()[:_MOST_TRACED].decode(errors="replace") if request["trace"] else ""
     return printed, trace
+
+
+def _wait_for_all() -> None:
+    """Wait until nothing runs any more. Raises Late."""
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _kill_all() -> None:

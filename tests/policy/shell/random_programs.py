@@ -41,6 +41,9 @@ DOES = (
     ),
     *("truncate -s 0", "ln -s a.txt", "chmod 600", "shred", "sed -i s/a/b/", "python3 -c pass", "make", "dd if=a.txt"),
     *("git checkout --", "git rm -rf", "git clean -fd", "install a.txt", "rsync -a --delete", "tar cf new", "gzip"),
+    *("tar -czf new.tgz", "tar cf new -C sub", "tar -cf- ", "zip -r new.zip", "zip -m new.zip", "cp -r", "cp -a sub"),
+    *("cp -t sub", "mv -t sub", "gzip -r", "gzip -k", "bzip2", "xz", "split -b 4", "tee -a", "sort -o", "cp -rt new"),
+    *("ln -sf a.txt", "chmod -R 600", "sed -i.bak s/a/b/", "mv -f", "cp -rL", "truncate -s 1", "ls >", "gunzip"),
 )
 PLACES = (
     *("a.txt", "b.txt", "sub", "sub/c.txt", "*.txt", "sub/*", "[ab].txt", ".", "new", "src/main.py", "a*", "?.txt"),
@@ -79,6 +82,8 @@ PLACES = (
         "$OLDPWD",
         "~+/.env",
     ),
+    *(".git/HEAD", ".git/*", "./*", "*/*", ".[!.]*", ".??*", ".e*", ".g*/H*", "sub/..", "../w", "$x", '"$x"', '"$@"'),
+    *('"${a[@]}"', "$(find .)", "$(ls -A)", "$(git ls-files)", "`find sub`", "$(echo *)", "../*", "-", "-r"),
 )
 TEXTS = (
     "x",
@@ -117,7 +122,75 @@ WRAPPERS = (
 )
 JOINTS = ("; ", " && ", " || ", " | ", " & ", "\n", " |& ", ";", "&&", "|")
 SIGNS = ("\\", "\n", "'", '"', "$", "`", "{", "}", "(", ")", "\\\n", "#", "<<E", "!", ";", "&", "\t", "=", "[", "~")
-FOUND = ("-delete", "-name x", "-exec cat {} +", "-exec rm {} +", "-type f -delete", "-name '*.txt' -exec cat {} +")
+FOUND = (
+    *("-delete", "-name x", "-exec cat {} +", "-exec rm {} +", "-type f -delete", "-name '*.txt' -exec cat {} +"),
+    *("-fprint new", "-fprint a.txt", "-fprintf new %p", "-fls a.txt", "-exec gzip {} +", "-exec sed -i s/a/b/ {} \\;"),
+    *(
+        "-execdir cp {} new \\;",
+        "-exec mv {} new \\;",
+        "-not -path './.git/*' -exec gzip {} +",
+        "-exec tar cf new {} +",
+    ),
+    *(
+        "-type f -exec truncate -s 0 {} \\;",
+        "-maxdepth 1 -type f -exec gzip {} +",
+        "-name '*.txt' -print0 | xargs -0 gzip",
+    ),
+    *(
+        "-print0 | xargs -0 rm -f",
+        "-name '[a-c].*' -exec shred {} \\;",
+        "-name H* | xargs gzip",
+        "-exec sh -c 'cat $1' x {} \\;",
+    ),
+    *(
+        "-newer a.txt | xargs mv -t sub",
+        "-mindepth 1 -exec cp a.txt {} \\;",
+        "-name HEAD -delete",
+        "-type d -exec tar cf new {} \\;",
+    ),
+)
+LISTED = (
+    *(
+        "find .",
+        "find",
+        "find . -type f",
+        "find . -name '*.txt'",
+        "ls",
+        "ls -a",
+        "ls -A",
+        "git ls-files",
+        "rg -l a",
+        "grep -rl a",
+    ),
+    *(
+        "grep -rl a .",
+        "echo a.txt",
+        "printf '%s\\n' *",
+        "cat a.txt",
+        "find sub -type f",
+        "ls -d .*",
+        "ls -d sub/*",
+        "find .. -name 'o*'",
+    ),
+    *(
+        "find ~ -type f",
+        "ls ~",
+        "find . -maxdepth 1 -type f",
+        "rg -l --hidden a",
+        "git status -s",
+        "git grep -l KEY",
+        "pwd",
+    ),
+    *(
+        "find . ! -path '*/.git/*' -type f",
+        "find . -name .git -prune -o -type f -print",
+        "echo sub/*",
+        "stat -c %n *",
+        "du -a",
+    ),
+)
+"""What prints names."""
+GIT = ("status -s", "ls-files", "rm -rf", "checkout --", "diff --stat", "mv a.txt", "grep KEY", "clean -fdx", "log -p")
 NAMES = ("x", "y", "v", "n", "IFS", "PATH", "HOME", "PWD", "LC_ALL", "GLOBIGNORE")
 
 
@@ -156,7 +229,7 @@ class Programs:
             return self._simple(depth)
         inner = self._line(depth - 1)
         name = self._pick(NAMES[:4])
-        match self._chance.randrange(20):
+        match self._chance.randrange(36):
             case 0:
                 return f"( {inner} )"
             case 1:
@@ -197,8 +270,51 @@ class Programs:
                 return f"{inner} | xargs -n1 {self._name()}"
             case 18:
                 return f"while {self._test(depth - 1)}; do {inner}\nbreak; done{self._redirect()}"
+            case 19:
+                return f'{self._lister(inner)} | while IFS= read -r {name}; do {self._name()} "${name}"; done'
+            case 20:
+                return f'while read -r {name}; do {self._name()} "${name}"\ndone < <({self._lister(inner)})'
+            case 21:
+                return f'while read -r {name}; do {self._name()} "${name}"\ndone <<< "$({self._lister(inner)})"'
+            case 22:
+                return f'mapfile -t a < <({self._lister(inner)}); {self._name()} "${{a[@]}}"'
+            case 23:
+                return f'for {name} in $({self._lister(inner)}); do {self._name()} "${name}"; done'
+            case 24:
+                return f'for {name} in {self._place()}/*; do {self._name()} "${name}"\ndone'
+            case 25:
+                return f"{self._lister(inner)} | xargs {self._fed()}"
+            case 26:
+                return f"cd {self._spelt_place()} && {self._name()} {self._place()}; {inner}"
+            case 27:
+                return f"git -C {self._spelt_place()} {self._pick(GIT)} {self._place()}"
+            case 28:
+                return f"{inner} | tee >({self._name()} {self._place()})"
+            case 29:
+                return f'set -- {self._place()} {self._place()}; {self._name()} "$@"; {self._name()} "${{@:2}}"'
+            case 30:
+                return f'a=({self._place()} {self._place()}); {self._name()} "${{a[@]}}"; {self._name()} ${{a[1]}}'
+            case 31:
+                return (
+                    f'f() {{ local {name}=$1; {self._name()} "${name}"; }}; {self._lister(inner)} | f {self._place()}'
+                )
+            case 32:
+                return f"exec 3{self._pick(('<', '>', '>>'))} {self._spelt_place()}; cat <&3; {inner}"
+            case 33:
+                return f"{name}={self._place()}; trap '{self._name()} \"${name}\"' EXIT; {name}={self._place()}"
+            case 34:
+                return f'{self._name()} $({self._lister(inner)}) <<< "$({inner})"'
             case _:
                 return f"function cat {{ {inner}\n}}\n{self._simple(0)}"
+
+    def _lister(self, inner: str) -> str:
+        """What prints names."""
+        return self._pick(LISTED) if self._maybe(0.7) else inner
+
+    def _fed(self) -> str:
+        """Words behind `xargs`."""
+        flags = self._pick(("", "-n1", "-I{}", "-d '\\n'", "-r", "-P2", "-a a.txt"))
+        return f"{flags} {self._name()}{' {}' if flags == '-I{}' else ''}"
 
     def _simple(self, depth: int) -> str:
         kind = self._chance.random()

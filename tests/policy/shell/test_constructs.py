@@ -18,7 +18,7 @@ def commands(section):
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory):
     folder = tmp_path_factory.mktemp("constructs") / "w"
-    for name in ("src/main.py", "a.py", "README.md", ".env", ".git/config"):
+    for name in ("src/main.py", "a.py", "README.md", ".env", ".git/config", ".git/HEAD"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("")
     (folder.parent / "home").mkdir()

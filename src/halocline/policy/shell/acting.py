@@ -7,11 +7,14 @@ from halocline.policy.shell import actors, wrappers
 from halocline.policy.shell.actors import ACTORS, RIGHTFUL, Actor
 from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
+from halocline.policy.shell.listed_names import is_narrowed
 from halocline.policy.shell.ordinary_programs import ASKING_FLAGS
 from halocline.policy.shell.ordinary_work import is_there, judge_work
+from halocline.policy.shell.packing import takes_secrets
 from halocline.policy.shell.places import OWN, overwriting, reading, writing
 from halocline.policy.shell.render import home_of
 from halocline.policy.shell.tree import Piece, Simple, Word
+from halocline.policy.shell.variables import UNKNOWN
 from halocline.protocol.rules import Effect, Place
 
 LONGEST_WORD = 4_000
@@ -52,7 +55,8 @@ def _reaching(base: str, texts: list[str], simple: Simple) -> Finding | None:
 
 def _changing(base: str, texts: list[str], simple: Simple, ground: Ground) -> Finding | None:
     if base in ("find", "fd", "fdfind") and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
-        return _deleting(simple, _below(simple), "deletes or writes", ground)
+        below = [] if is_narrowed(texts) else _below(simple)
+        return touching(simple, ground) or _deleting(simple, below, "deletes or writes", ground)
     if base == "sed" and any(re.match(r"-[nEers]*i|--in-place", text) for text in texts):
         files = [word for word in simple.words[1:] if not word.text.startswith("-")][0 if "-e" in texts else 1 :]
         return _on_targets(simple, files, Actor(Effect.WRITES_INSIDE, "edits"), ground)
@@ -67,13 +71,13 @@ def _changing(base: str, texts: list[str], simple: Simple, ground: Ground) -> Fi
             return floor
     if base.startswith("mkfs"):
         actor = Actor(Effect.DESTRUCTIVE, "makes anew", "all")
-        return _on_targets(simple, _operands(simple, actor), actor, ground)
+        return _on_targets(simple, changed_operands(simple, actor), actor, ground)
     if base == "chmod" and any(re.fullmatch(r"[ugoa]*[+=]\w*[st]\w*|0?[1-7]\d{3}", text) for text in texts):
         return unknown(simple.source, "it lets a program run with the rights of its owner", Rule.RIGHTS)
     if base == "zip" and any(re.match(r"-\w*[mFdUT]|--", text) for text in texts):
         return unknown(simple.source, "zip may delete files, or run a program")
     if base in ACTORS:
-        return _on_targets(simple, _operands(simple, ACTORS[base]), ACTORS[base], ground)
+        return _on_targets(simple, changed_operands(simple, ACTORS[base]), ACTORS[base], ground)
     return None
 
 
@@ -93,7 +97,7 @@ def _below(simple: Simple) -> list[Word]:
     return [wrappers.found_in(word) for word in starts]
 
 
-def _operands(simple: Simple, actor: Actor) -> list[Word]:
+def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
     """The words that are changed."""
     words, ended, skip = [], False, False
     for word in simple.words[1:]:
@@ -146,6 +150,10 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
         return own
     if base in _READS_THE_REST and (taken := _reading_outside(simple, ground)):
         return taken
+    if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, changed_operands(simple, _EVERY_OPERAND))):
+        return unknown(simple.source, "what it is given is known only when it runs", Rule.DYNAMIC)
+    if taken := takes_secrets(base, simple, ground):
+        return taken
     if actor.effect is Effect.NETWORK:
         return Finding(part(simple.source, Effect.NETWORK, f"{base} {actor.does}"), Rule.NETWORK)
     if actor.effect is Effect.UNKNOWN:
@@ -176,9 +184,13 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
     return judged if judged.rule is not Rule.WRITES else _overwriting(base, simple, over, ground) or judged
 
 
+def _is_unknown(word: Word) -> bool:
+    return word.dynamic != "" and (not word.could or any(UNKNOWN in one.text for one in word.could))
+
+
 def _reading_outside(simple: Simple, ground: Ground) -> Finding | None:
     """What is packed, split or sorted into a file of the workspace is read, and can be read there."""
-    read = reading(simple.source, _all(_operands(simple, _EVERY_OPERAND), ground), None)
+    read = reading(simple.source, _all(changed_operands(simple, _EVERY_OPERAND), ground), None)
     if read.rule not in (Rule.SECRET, Rule.OUTSIDE):
         return None
     return Finding(part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
@@ -193,7 +205,7 @@ def _gravely(simple: Simple, words: list[Word], does: str, ground: Ground) -> Fi
 
 def _taking(base: str, simple: Simple, words: list[Word], ground: Ground) -> Finding | None:
     """What `cp`, `mv`, `ln` and `install` take, and what it becomes in a folder."""
-    operands = _into(simple, _operands(simple, Actor(Effect.WRITES_INSIDE, "", "all", ACTORS[base].valued)))
+    operands = _into(simple, changed_operands(simple, Actor(Effect.WRITES_INSIDE, "", "all", ACTORS[base].valued)))
     if "-d" in _texts(simple) and base == "install":
         return None
     sources, last = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, None)

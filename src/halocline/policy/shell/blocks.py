@@ -32,8 +32,10 @@ class Blocks(SimpleCommands):
             forms[id(script)], _ = self.node(script, ground)
         if why := hazard_of_words(block.words):
             self.analysis.findings.append(Finding(part(block.source, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
-        form, after = self._by_kind(block, ground, forms)
-        return self._redirected(block, form, ground), after
+        redirects = [expand_redirect(one, ground) for one in block.redirects]
+        fed = self.names_behind(redirects, ground) or ground.fed
+        form, after = self._by_kind(block, replace(ground, fed=fed), forms)
+        return self._redirected(block, form, ground), replace(after, fed=ground.fed)
 
     def _by_kind(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         match block.kind:
@@ -159,14 +161,14 @@ class Blocks(SimpleCommands):
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
         """What a function does that is called with these words; None for one that nothing here calls."""
         self.analysis.called.add(name)
-        if self.calls > 4:
+        if len(self.calls) > 4 or self.calls.count(name) > 1:
             return ground.with_variables(ground.variables.forgotten())
         known = words is not None and all(word.value is not None for word in words)
         arguments = tuple(word.text for word in words) if words is not None and known else None
         variables = replace(ground.variables, arguments=arguments)
-        self.calls += 1
+        self.calls.append(name)
         ends = [self.node(block.items[0], ground.with_variables(variables))[1] for block in self._bodies(name)]
-        self.calls -= 1
+        self.calls.pop()
         after = ground.merged(*ends)
         return after.with_variables(replace(after.variables, arguments=ground.variables.arguments))
 

@@ -5,6 +5,7 @@ A word that is known becomes the words that a program gets. Any other stays one,
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import translate
 from itertools import product
@@ -33,11 +34,31 @@ def expand_simple(simple: Simple, ground: Ground) -> Simple:
     assignments = []
     for one in simple.assignments:
         value = expand_value(one.value, ground) if one.values is None else one.value
-        expanded = Assignment(one.name, value, one.adds, one.subscript, one.values)
+        values = (
+            None
+            if one.values is None
+            else with_names((made for word in one.values for made in expand(word, ground)), ground)
+        )
+        expanded = Assignment(one.name, value, one.adds, one.subscript, values)
         assignments.append(expanded)
         ground = ground.with_variables(assigned(expanded, ground.variables))
     redirects = tuple(expand_redirect(one, ground) for one in simple.redirects)
     return Simple(simple.source, words, tuple(assignments), redirects)
+
+
+def _elements(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
+    """The elements of an array."""
+    return with_names((made for word in words for made in expand(word, ground)), ground)
+
+
+def with_names(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
+    """Expanded words with the names that patterns among them stand for, as far as they are known."""
+    named = [(one, ground.names(one) if one.is_pattern else None) for one in words]
+    return tuple(made for one, names in named for made in ([_named(name, one) for name in names] if names else [one]))
+
+
+def _named(name: str, word: Word) -> Word:
+    return _known((Piece(name, quoted=True),), word)
 
 
 def expand(word: Word, ground: Ground) -> list[Word]:
@@ -204,6 +225,8 @@ def _variable(part: Expansion, ground: Ground) -> Values:
         return values
     if operator == "#" and part.argument is None:
         return tuple(str(len(value)) if UNKNOWN not in value else UNKNOWN for value in values)
+    if operator == "[" or (part.name in "@*" and operator == ":"):
+        return tuple(dict.fromkeys((*values, UNKNOWN)))
     if part.argument is None or (operator[0] in "![#" and operator not in ("#", "##")):
         return (UNKNOWN,)
     argument = _argument(part.argument, ground)

@@ -1,11 +1,21 @@
 """Deletions that no mode may do, in forms that are no plain `rm`: by `find`, by `rsync`, by words not yet known."""
 
 import re
-from collections.abc import Sequence
 from itertools import pairwise
 
+from halocline.policy.shell.acting import changed_operands
+from halocline.policy.shell.actors import ACTORS
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.kept_places import (
+    holds_kept,
+    is_history,
+    leads_to_kept,
+    leads_to_precious,
+    leads_to_untouched,
+)
+from halocline.policy.shell.listed_names import names_found
+from halocline.policy.shell.readers import READERS
 from halocline.policy.shell.tree import Piece, Simple, Word
 from halocline.protocol.rules import Effect, Place
 
@@ -14,70 +24,126 @@ _NARROWS = frozenset(
     | {"-size"}
 )
 """Tests of `find` by which it finds some names and not others."""
-_FILTERS = frozenset({"sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "tac", "nl"})
-_LISTS_INSIDE = frozenset({"fd", "fdfind", "git", "rg", "grep", "egrep", "fgrep"})
-"""Programs that name what they found below a folder, and never the folder itself."""
 _DELETES = frozenset({"rm", "rmdir", "unlink", "shred", "mv", "truncate"})
+_PACKS = frozenset({"gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "compress"})
+_CHANGES_TOO = frozenset({"sort", "zip", "patch", "zstd", "unzstd", "rename", "sponge"}) | _PACKS
+_MOVES_IN = re.compile(r"-[a-zA-Z]*m|--move")
+_KEEPS_CONTENT = frozenset({"chmod", "chown", "chgrp", "setfacl", "touch", "mkdir"})
+"""They change what is told of a file, not what it holds."""
 _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
+_NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
+LEAVE_OUT = "leave .git out of what is found, or write the path out"
 
 
 def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | None:
     """The finding for a deletion that no mode allows, or that may turn out to be one; None for any other command."""
-    if finding.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
+    if finding.rule in _NEVER:
         return None
-    name = (simple.words[0].value or "").rpartition("/")[2]
+    name = _name(simple)
     emptied = _EMPTIES[name](simple) if name in _EMPTIES else []
     found = [one for word in emptied for one in ground.targets(word) if ground.is_precious(one.path)]
+    replaced = [word for word in _replaced(simple) if not word.dynamic]
+    found += [one for word in replaced for one in ground.targets(word) if is_history(one.path)]
     if found:
         shown = tuple(one.shown for one in found[:3])
         return Finding(part(simple.source, Effect.DESTRUCTIVE, f"it deletes {found[0].path}", shown), Rule.FLOOR)
+    if why := _may_delete(name, simple, emptied, ground):
+        return _unsure(simple, finding, why)
+    return _passes_by_value(simple, ground, finding)
+
+
+def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) -> str:
+    """Why a command may turn out to delete what nobody may; empty for one that may not."""
     deleted = _operands(simple) if name in _DELETES and _deletes_folders(simple) else emptied
+    harms = name == "find" and (_deletes(simple) or _runs_there(simple))
+    if harms and any(leads_to_kept(text, ground) for text in names_found(simple, ground)):
+        return f"it may find what nobody may delete; {LEAVE_OUT}"
     if any(ground.may_be_precious(word) for word in deleted):
-        return _unsure(simple, finding, "what it deletes is known only when it runs")
+        return "what it deletes is known only when it runs"
     if simple.words[0].value is None and any(_is_kept(word, ground) for word in simple.words[1:]):
-        return _unsure(simple, finding, "the program is known only when it runs, and is given what nobody may delete")
+        return "the program is known only when it runs, and is given what nobody may delete"
     if name in _DELETES and not ground.folders and any(not word.text.startswith("/") for word in _operands(simple)):
-        return _unsure(simple, finding, "the folder that it deletes in is known only when it runs")
+        return "the folder that it deletes in is known only when it runs"
+    return ""
+
+
+def _name(simple: Simple) -> str:
+    return (simple.words[0].value or "").rpartition("/")[2]
+
+
+def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Finding | None:
+    """The finding for a program that is given names while it runs, `fed` among its words; None when they may be any."""
+    if finding.rule in _NEVER:
+        return None
+    name, words = _name(simple), changed_words(simple)
+    given = [one.text for one in fed.could]
+    reaches = fed in words and any(_harms(name, text, True, ground) for text in given)
+    deletes = name in _DELETES and _deletes_folders(simple)
+    if reaches or (deletes and any(leads_to_precious(text, ground) for text in given)):
+        return _unsure(simple, finding, f"{fed.source} may lead to what nobody may {_harm(name)}; {LEAVE_OUT}")
+    return passes_floor(simple, ground, finding)
+
+
+def changed_words(simple: Simple) -> list[Word]:
+    """The words that name what a program changes or deletes."""
+    name, texts = _name(simple), [word.text for word in simple.words[1:]]
+    match name:
+        case "":
+            return _operands(simple)
+        case "sed" | "perl" if any(re.match(r"-[a-zA-Z]*i|--in-place", text) for text in texts):
+            return _operands(simple)
+        case _ if name in _CHANGES_TOO:
+            return _operands(simple)
+    return changed_operands(simple, ACTORS[name]) if name in ACTORS else []
+
+
+def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Finding | None:
+    """The finding for words of which it is known only in part what they are, and which may lead to what is kept."""
+    changed = changed_words(simple)
+    for word in simple.words[1:]:
+        if word.dynamic and any(_harms(_name(simple), one.text, word in changed, ground) for one in word.could):
+            return _unsure(simple, finding, f"{word.source} may lead to what nobody may {_harm(_name(simple))}")
+    if _goes_down(simple):
+        places = [one for word in _operands(simple) for one in ground.targets(word)]
+        unknown = any(map(ground.may_be_precious, _operands(simple)))
+        if unknown or any(holds_kept(one.path, ground) for one in places if one.place is not Place.OWN_STATE):
+            return _unsure(simple, finding, f"{_name(simple)} goes down to what nobody may delete; {LEAVE_OUT}")
     return None
 
 
-def fed_deletion(feeders: Sequence[Simple | None], fed: Simple, ground: Ground) -> Finding | None:
-    """The finding for `… | xargs rm -r`, unless what feeds it lists names below what may be deleted.
-
-    `feeders` are the commands of the pipeline in front of it, None for one that is not simple.
-    """
-    texts = [word.text for word in fed.words]
-    if "xargs" not in texts[:2] or "rm" not in texts:
-        return None
-    behind = texts[texts.index("rm") + 1 :]
-    deletes_folders = any(re.match(r"-\w*[rR]|--recursive$", text) for text in behind)
-    first = next((one for one in reversed(feeders) if one is None or one.words[0].text not in _FILTERS), feeders[0])
-    shows_own_state = first is not None and any(map(ground.holds_own_state, _places_listed(first, ground)))
-    if not shows_own_state and (not deletes_folders or (first is not None and _lists_what_may_go(first, ground))):
-        return None
-    reason = "what it deletes is known only when it runs; write the path out"
-    return Finding(part(fed.source, Effect.DESTRUCTIVE, reason, (fed.source,)), Rule.LEADS_ANYWHERE)
+def _harms(name: str, text: str, changes: bool, ground: Ground) -> bool:
+    """Whether a program harms what is kept where a word of its is this text. A history is harmed by changing files."""
+    if changes and name not in _KEEPS_CONTENT:
+        return leads_to_kept(text, ground)
+    return leads_to_untouched(text, ground, below=changes)
 
 
-def _lists_what_may_go(simple: Simple, ground: Ground) -> bool:
-    name, texts = simple.words[0].text, {word.text for word in simple.words}
-    if name in _LISTS_INSIDE or (name == "find" and _NARROWS & texts):
-        return True
-    known = not any(word.dynamic for word in _operands(simple))
-    places = _places_listed(simple, ground)
-    return name in ("find", "ls", "echo", "printf") and known and not any(map(ground.is_precious, places))
+def _replaced(simple: Simple) -> list[Word]:
+    """The files that are gone when they are packed."""
+    flags = [word.text for word in simple.words[1:] if word.text.startswith("-")]
+    if _name(simple) == "zip":
+        return _operands(simple) if any(_MOVES_IN.match(flag) for flag in flags) else []
+    keeps = any(re.match(r"-[a-zA-Z]*[kct]|--keep|--stdout|--test", flag) for flag in flags)
+    return [] if keeps or _name(simple) not in _PACKS else _operands(simple)
 
 
-def _places_listed(simple: Simple, ground: Ground) -> list[str]:
-    """The paths below which a command finds what it names."""
-    operands = _operands(simple) or ([Word(".", (Piece("."),))] if simple.words[0].text == "find" else [])
-    return [one.path for word in operands for one in ground.targets(word)]
+def _goes_down(simple: Simple) -> bool:
+    """Whether a program replaces all files of the folders that it is given."""
+    flags = [word.text for word in simple.words[1:] if word.text.startswith("-")]
+    recurses = any(re.match(r"-[a-zA-Z]*r|--recursive", text) for text in flags)
+    moves = _name(simple) == "zip" and any(map(_MOVES_IN.match, flags))
+    return recurses and (_name(simple) in ("gzip", "gunzip", "zstd") or moves)
+
+
+def _harm(name: str) -> str:
+    return "delete" if name in _DELETES else "change"
 
 
 def _unsure(simple: Simple, finding: Finding, why: str) -> Finding:
     targets = finding.part.targets or tuple(word.source for word in _operands(simple))
-    shown = part(simple.source, Effect.DESTRUCTIVE, f"{why}; write the path out", targets)
+    why = why if why.endswith(LEAVE_OUT) else f"{why}; write the path out"
+    shown = part(simple.source, Effect.DESTRUCTIVE, why, targets)
     return Finding(shown, Rule.LEADS_ANYWHERE)
 
 
@@ -101,11 +167,24 @@ def _is_kept(word: Word, ground: Ground) -> bool:
     )
 
 
+def _deletes(find: Simple) -> bool:
+    """Whether `find` deletes what it finds, or gives it to a program that does."""
+    texts = [word.text for word in find.words]
+    return "-delete" in texts or any(
+        one in _EXECUTES and two.rpartition("/")[2] in _DELETES for one, two in pairwise(texts)
+    )
+
+
+def _runs_there(find: Simple) -> bool:
+    """Whether a program that does more than read is run in the folders of what is found."""
+    texts = [word.text for word in find.words]
+    return any(one in ("-execdir", "-okdir") and two not in READERS for one, two in pairwise(texts))
+
+
 def _emptied_by_find(simple: Simple) -> list[Word]:
     """The folders that `find` empties, where no test narrows what it finds."""
     texts = [word.text for word in simple.words]
-    executes = any(one in _EXECUTES and two.rpartition("/")[2] in _DELETES for one, two in pairwise(texts))
-    if not ("-delete" in texts or executes) or _NARROWS & set(texts):
+    if not _deletes(simple) or _NARROWS & set(texts):
         return []
     words = list(simple.words[1:])
     tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))

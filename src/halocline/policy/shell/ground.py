@@ -22,6 +22,8 @@ _HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/s
 _DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
 _NOTHING = (Piece(UNKNOWN),)
 _ROOTS = frozenset({"/", "/home", "/Users"})
+HISTORY = ("HEAD", "objects", "refs")
+"""What a `.git` must hold to be a repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Ground:
 
     `rebinds`: names may stand for other programs than they say; `matches_hidden`: patterns match names with a dot in
     front; `splits_oddly`: what separates words is not known. `path` is the PATH, where earlier commands changed it.
+    `fed` are names that a pipe or a redirection brings, as `listed_names` tells them.
     """
 
     workspace: Path
@@ -57,6 +60,7 @@ class Ground:
     rebinds: bool = False
     matches_hidden: bool = False
     splits_oddly: bool = False
+    fed: Values = ()
 
     def value(self, name: str) -> Values:
         """The values that a variable may have here."""
@@ -183,7 +187,10 @@ class Ground:
             return True
         depth = path.strip("/").count("/")
         inside = any(_holds(folder, path) for folder in folders)
-        return (depth == 0 and not inside and path != "/tmp") or (inside and os.path.basename(path) == ".git")
+        if depth == 0 and not inside and path != "/tmp":
+            return True
+        folder, name = os.path.split(path)
+        return inside and (name == ".git" or (os.path.basename(folder) == ".git" and name in HISTORY))
 
     def holds_own_state(self, path: str) -> bool:
         return _holds(path, os.path.realpath(self.home))

@@ -8,14 +8,17 @@ import re
 from dataclasses import replace
 
 from halocline.policy.shell.blocks import Blocks
+from halocline.policy.shell.expansion import expand_simple
 from halocline.policy.shell.feeding import piped
 from halocline.policy.shell.findings import Analysis, Finding, Rule, part
-from halocline.policy.shell.floors import fed_deletion
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.hazards import runs_subscripts
+from halocline.policy.shell.listed_names import names_printed
 from halocline.policy.shell.parse import NotUnderstood, parse
+from halocline.policy.shell.readers import READERS
 from halocline.policy.shell.scripts import files_named, reads_script
 from halocline.policy.shell.tree import Block, Chain, Node, Simple, every_node
+from halocline.policy.shell.variables import Values
 from halocline.protocol.rules import Effect
 
 MOST_COMMANDS = 40
@@ -77,7 +80,10 @@ class Judge(Blocks):
             self.analysis.findings.append(Finding(part(why, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
         if self.analysis.functions:
             ground = replace(ground, rebinds=True)
-        form, _ = self.node(tree, ground)
+        form, after = self.node(tree, ground)
+        traps, self.analysis.traps = self.analysis.traps, []
+        for text in dict.fromkeys(traps):
+            self.script(text, after, [])
         for name in [name for name in self.analysis.functions if name not in self.analysis.called]:
             self.call(name, None, ground)
         return form
@@ -115,8 +121,9 @@ class Judge(Blocks):
             sure = before == "&&" if not sure else before in ("", "&&", ";", "\n")
             sure = sure and before != "||"
             self._note_piped_script(chain, number, here)
-            self._note_fed_deletion(chain, number, here)
-            form, after = self._fed(forms, chain, number, here) or self.node(item, here)
+            fed = self._names_fed(chain, number, here) if before in _PIPES else ground.fed
+            form, after = self._fed(forms, chain, number, here) or self.node(item, replace(here, fed=fed))
+            after = replace(after, fed=ground.fed)
             if before in _PIPES or joint in _PIPES or joint == "&":
                 after = here.with_variables(here.variables)
             start = here
@@ -139,15 +146,13 @@ class Judge(Blocks):
             if isinstance(item, Simple):
                 self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
 
-    def _note_fed_deletion(self, chain: Chain, number: int, ground: Ground) -> None:
-        """Names that come through a pipe to a program that deletes folders."""
-        first, fed = _begin_of_pipeline(chain, number), chain.items[number]
-        if first == number or not isinstance(fed, Simple):
-            return
-        items = chain.items[first:number]
-        feeders = [self.expanded(one, ground) if isinstance(one, Simple) and one.words else None for one in items]
-        if finding := fed_deletion(feeders, self.expanded(fed, ground), ground):
-            self.analysis.findings.append(finding)
+    def _names_fed(self, chain: Chain, number: int, ground: Ground) -> Values:
+        """The names that come through a pipe to what may do something to them."""
+        reader = chain.items[number]
+        if isinstance(reader, Simple) and reader.words and reader.words[0].value in READERS:
+            return ()
+        feeders = chain.items[_begin_of_pipeline(chain, number) : number]
+        return names_printed(feeders, ground, expand_simple, self.analysis.functions)
 
     def _words(self, simple: Simple, ground: Ground) -> tuple[str, ...]:
         return tuple(word.source if word.dynamic else word.text for word in self.expanded(simple, ground).words)
@@ -167,6 +172,7 @@ class Judge(Blocks):
         if both is None:
             return None
         forms[-1] = both[0]
+        self.analysis.guarded.append(f"{find.source} | {user.source}")
         self.note_segment(user, self.expanded(user, ground), ground)
         self.analysis.findings.append(Finding(part(user.source, Effect.READ_ONLY), Rule.READS, both[1]))
         return both[1], ground

@@ -44,7 +44,8 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
 def _naming_secrets(simple: Simple, ground: Ground, finding: Finding) -> Finding:
     """A program that does more than read, and is given a file that may hold secrets: it may show or copy it."""
     for word in simple.words[1:]:
-        for one in ground.targets(word) if "\0" not in word.text and len(word.text) < LONGEST_WORD else ():
+        names = "\0" not in word.text and len(word.text) < LONGEST_WORD and not word.text.startswith("--exclude=")
+        for one in ground.targets(word) if names else ():
             if one.place is Place.SECRET:
                 effect = finding.part.effect
                 targets = (*finding.part.targets, one.shown)

@@ -4,6 +4,7 @@ import shlex
 
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground, is_free
+from halocline.policy.shell.kept_places import leads_to_kept, leads_to_untouched
 from halocline.policy.shell.places import overwriting, reading, writing
 from halocline.policy.shell.render import render
 from halocline.policy.shell.tree import Redirect
@@ -56,9 +57,17 @@ def _text(redirect: Redirect, source: str) -> Finding:
 
 def _unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:
     """A target that only the shell knows; shown as far as it can be."""
-    if redirect.operator not in _WRITES or redirect.target is None:
+    writes, found = redirect.operator in _WRITES, ground.targets(redirect.target) if redirect.target else []
+    written = writing(source, found, "writes to") if found and writes else None
+    if written and written.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
+        return written
+    could = [one.text for one in redirect.target.could] if redirect.target else []
+    if any((leads_to_kept if writes else leads_to_untouched)(text, ground) for text in could):
+        reason = f"where {redirect.operator} leads may be what nobody may touch; write the path out"
+        return Finding(part(source, Effect.UNKNOWN, reason), Rule.LEADS_ANYWHERE)
+    if not writes or redirect.target is None:
         return Finding(part(source, Effect.UNKNOWN, "what it reads is known only when it runs"), Rule.DYNAMIC)
-    if found := ground.targets(redirect.target):
-        return writing(source, found, "writes to")
+    if written:
+        return written
     reason = f"it writes to {redirect.target.source}, which is known only when it runs"
     return Finding(part(source, Effect.WRITES_OUTSIDE, reason, (redirect.target.source,)), Rule.OUTSIDE)

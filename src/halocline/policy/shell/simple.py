@@ -3,25 +3,27 @@
 import re
 import shlex
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 
 from halocline.policy.shell import wrappers
 from halocline.policy.shell.conditions import judge_test
-from halocline.policy.shell.expansion import expand_simple
+from halocline.policy.shell.expansion import expand_simple, with_names
 from halocline.policy.shell.feeding import executed
 from halocline.policy.shell.findings import Analysis, Finding, Rule, part
-from halocline.policy.shell.floors import passes_floor
+from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.hazards import hazard, matches_hidden, splits_oddly
 from halocline.policy.shell.installed import runs_elsewhere
+from halocline.policy.shell.listed_names import names_found, names_printed
 from halocline.policy.shell.ordinary_work import rule_of_variables
 from halocline.policy.shell.parse import NotUnderstood, parse
 from halocline.policy.shell.program import MILDER, judge_program
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.scripts import entries, files_named, reads_script, scripts_of
 from halocline.policy.shell.texts import Forms, assigned_form, with_texts
-from halocline.policy.shell.tree import Node, Simple, Word, inner
-from halocline.policy.shell.variables import changed_by
+from halocline.policy.shell.tree import Node, Piece, Redirect, Simple, Word, inner
+from halocline.policy.shell.variables import UNKNOWN, Values, changed_by, values_of
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import Effect
 
@@ -30,17 +32,19 @@ _SAFE_VARIABLE = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TERM|NO_COLOR|TZ|COLUMNS|L
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.@+\-/:]*")
 _OWN_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
 _READ_FLAGS = frozenset({"-r"})
+_FINDS = frozenset({"find", "fd", "fdfind"})
+_FED = "a name that it is given"
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
 
 
 class SimpleCommands(ABC):
-    """Collects the findings of simple commands. `depth` counts texts in texts, `calls` functions in functions."""
+    """Collects the findings of simple commands. `depth` counts texts in texts, `calls` are functions in functions."""
 
     def __init__(self, analysis: Analysis, depth: int) -> None:
         self.analysis = analysis
         self._depth = depth
-        self.calls = 0
+        self.calls: list[str] = []
 
     @abstractmethod
     def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
@@ -79,10 +83,21 @@ class SimpleCommands(ABC):
 
     def _left(self, simple: Simple, after: Ground) -> Ground:
         """Where the shell is left, with what was set."""
-        after = after.with_variables(changed_by(simple, after.variables))
+        read = self.names_behind(simple.redirects, after) or after.fed
+        if simple.words and simple.words[0].text == "set":
+            simple = replace(simple, words=with_names(simple.words, after))
+        after = after.with_variables(changed_by(simple, after.variables, read))
         if splits_oddly(simple):
             after = replace(after, splits_oddly=True)
         return replace(after, matches_hidden=True) if matches_hidden(simple) else after
+
+    def names_behind(self, redirects: Iterable[Redirect], ground: Ground) -> Values:
+        """The names that redirections bring, where they are the output of commands, or a text."""
+        targets = [(one.operator, one.target) for one in redirects if one.target]
+        texts = [text for sign, word in targets if sign[:2] == "<<" for text in values_of(word)]
+        scripts = [script for sign, word in targets if sign == "<" for script in word.scripts]
+        said = [line for text in texts for line in text.split("\n")]
+        return (*said, *(names_printed(scripts, ground, expand_simple, self.analysis.functions) if scripts else ()))
 
     def note_segment(self, simple: Simple, expanded: Simple, ground: Ground) -> None:
         """Note the words of a command, for the rules of people."""
@@ -125,6 +140,7 @@ class SimpleCommands(ABC):
             return read, ground
         wrapped = wrappers.unwrap(simple)
         if wrapped and name == "find" and not ground.rebinds and (form := executed(simple, ground)):
+            self.analysis.guarded.append(simple.source)
             return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form), ground
         if wrapped:
             return self._wrapped(wrapped, simple, ground)
@@ -147,7 +163,8 @@ class SimpleCommands(ABC):
         if text is None:
             return Finding(part(simple.source, Effect.UNKNOWN, "what it runs later is not known"), Rule.NOT_ANALYSED)
         if text not in ("", "-", "--"):
-            self._script(text, ground, found)
+            self.script(text, ground, found)
+            self.analysis.traps.append(text)
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule], default=None)
         rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.ORDINARY
         effect = strictest.part.effect if strictest else Effect.UNKNOWN
@@ -158,14 +175,20 @@ class SimpleCommands(ABC):
         """The command within a command. What wraps it adds its own."""
         found: list[Finding] = []
         after = ground
+        fed = self._fed_word(wrapped, simple, ground)
+        if fed is not None:
+            ground = ground.with_variables(ground.variables.with_value("@", tuple(one.text for one in fed.could)))
         if wrapped.script is not None:
-            canonical = self._script(wrapped.script, ground, found)
+            canonical = self.script(wrapped.script, ground, found)
         else:
             within = Simple(wrapped.source, wrapped.words, redirects=simple.redirects)
             finding, after = self._judged(within, ground, {})
             found.append(finding)
             canonical = finding.canonical
             self.note_segment(within, within, ground)
+        if fed is not None and wrapped.words:
+            given = Simple(wrapped.source, wrapped.with_fed(fed))
+            found += [one for one in (fed_floor(given, fed, ground, found[0]),) if one]
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         rule, reason, effect = strictest.rule, strictest.part.reason, strictest.part.effect
         if wrapped.rule is not None and _STRICTNESS[wrapped.rule] > _STRICTNESS[rule]:
@@ -175,7 +198,16 @@ class SimpleCommands(ABC):
         form = wrapped.form(canonical) if wrapped.form and canonical and rule is Rule.READS else None
         return Finding(part(simple.source, effect, reason, targets), rule, form), after if wrapped.stays else ground
 
-    def _script(self, text: str, ground: Ground, found: list[Finding]) -> str | None:
+    def _fed_word(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> Word | None:
+        """The names that a wrapper gives to what it runs, as a word; None for one that gives none."""
+        if not wrapped.feeds:
+            return None
+        found = simple.words[0].text in _FINDS
+        names = names_found(simple, ground) if found else ground.fed or (UNKNOWN,)
+        could = tuple(wrappers.word_of(name) for name in names)
+        return Word(_FED, dynamic=wrappers.FED, parts=(Piece(_FED),), could=could)
+
+    def script(self, text: str, ground: Ground, found: list[Finding]) -> str | None:
         """A text that a shell is given. Its commands are findings of their own."""
         inside = Analysis(functions=self.analysis.functions, called=self.analysis.called)
         canonical: str | None = None
@@ -183,7 +215,7 @@ class SimpleCommands(ABC):
             if self._depth >= _DEEPEST:
                 raise NotUnderstood("it is nested too deeply")
             judge = type(self)(inside, self._depth + 1)
-            judge.calls = self.calls
+            judge.calls = [*self.calls]
             canonical = judge.whole(parse(text), ground)
         except NotUnderstood as why:
             if why.before is not None:
@@ -193,6 +225,8 @@ class SimpleCommands(ABC):
         self.analysis.words += inside.words
         self.analysis.scripts |= inside.scripts
         self.analysis.redirects |= inside.redirects
+        self.analysis.traps += inside.traps
+        self.analysis.guarded += inside.guarded
         if canonical is None:
             self.analysis.findings += inside.findings
         found += inside.findings or [Finding(part(text, Effect.READ_ONLY), Rule.READS, "")]

@@ -4,7 +4,9 @@ import os
 from collections.abc import Callable
 
 from halocline.policy.shell.ground import Ground
-from halocline.policy.shell.tree import Node, Simple
+from halocline.policy.shell.kept_places import INSIDE
+from halocline.policy.shell.listed_names import names_printed
+from halocline.policy.shell.tree import Chain, Node, Simple
 from halocline.policy.shell.variables import UNKNOWN, Values
 
 TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
@@ -14,19 +16,25 @@ TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
 def outputs_of(script: Node, ground: Ground, expand: Callable[[Simple, Ground], Simple]) -> Values:
     """The outputs that a command may have, without the ends of their last lines; a NUL is one that is not known."""
     if not isinstance(script, Simple):
-        return (UNKNOWN,)
+        return (*_names(script, ground, expand), UNKNOWN)
     simple = expand(script, ground)
     values = [word.value for word in simple.words]
     if simple.assignments or None in values or not values:
-        return (UNKNOWN,)
+        return (*_names(simple, ground, expand), UNKNOWN)
     found = _output([str(value) for value in values], simple, ground)
     if found is None:
-        return (UNKNOWN,)
+        return (*_names(simple, ground, expand), UNKNOWN)
     # Where names may stand for other programs, or `echo` may read backslashes, it is still the likeliest output: what
     # it leads to must not be missed.
     read = values[0] == "echo" and "\\" in found
     sure = not (read or ground.rebinds or ground.variables.lost)
     return (found.rstrip("\n"),) if sure else (found.rstrip("\n"), UNKNOWN)
+
+
+def _names(script: Node, ground: Ground, expand: Callable[[Simple, Ground], Simple]) -> Values:
+    """Names that are printed, and that it matters to follow."""
+    feeders = script.items if isinstance(script, Chain) else (script,)
+    return tuple(name for name in names_printed(feeders, ground, expand) if name not in (UNKNOWN, INSIDE))
 
 
 def _output(words: list[str], simple: Simple, ground: Ground) -> str | None:

@@ -34,6 +34,7 @@ _SETTERS = frozenset(
         "set",
     ]
 )
+_READERS = frozenset({"read", "mapfile", "readarray"})
 _FORGETS = frozenset(
     ["eval", "source", ".", "trap", "alias", "unalias", "enable", "hash", "builtin", "command", "exec", "shopt"]
 )
@@ -58,6 +59,8 @@ class Variables:
             return self.known[name]
         if name.isdecimal() and self.arguments is not None and name != "0":
             return (self.arguments[int(name) - 1] if int(name) <= len(self.arguments) else "",)
+        if (name.isdecimal() and name != "0") or name == "*":
+            return self.known.get("@", (UNKNOWN,))
         if self.lost:
             return (UNKNOWN,)
         if name == "HOME" and "HOME" not in exported:
@@ -88,6 +91,14 @@ class Variables:
             merged = merged.with_value(name, values)
         return merged
 
+    def perhaps(self, names: Iterable[str], values: Values) -> "Variables":
+        """After what may have set variables to some values, or to others."""
+        found = self
+        for name in names:
+            before = (value for value in self.known.get(name, ()) if value != UNKNOWN)
+            found = found.with_value(name, (*tuple(dict.fromkeys((*values, *before)))[: MOST_VALUES - 1], UNKNOWN))
+        return found
+
     def unsure_of(self, names: Iterable[str]) -> "Variables":
         """Before a loop, whose later rounds see what its earlier ones set."""
         found = {name: _unsure(self.known.get(name, ())) for name in names}
@@ -98,8 +109,8 @@ def _unsure(values: Values) -> Values:
     return (*(value for value in values if value != UNKNOWN), UNKNOWN)
 
 
-def changed_by(simple: Simple, variables: Variables) -> Variables:
-    """After a simple command whose words and assignments are expanded."""
+def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variables:
+    """After a simple command whose words and assignments are expanded. `fed` are names that it may read."""
     if not simple.words:
         for one in simple.assignments:
             variables = assigned(one, variables)
@@ -113,14 +124,24 @@ def changed_by(simple: Simple, variables: Variables) -> Variables:
             variables = _declared(word, variables)
         return variables
     if (name in ("set", "shift") and len(simple.words) > 1) or name == "shift":
-        return replace(variables, arguments=None)
+        return _rearranged(simple, variables)
+    if name in _READERS and fed:
+        return variables.perhaps(_mentioned(simple), fed)
     return variables.unsure_of(_mentioned(simple)) if name in _SETTERS else variables
+
+
+def _rearranged(simple: Simple, variables: Variables) -> Variables:
+    """After `set` and `shift`: the arguments are any of those that there were, and that were given."""
+    given = [text for word in simple.words[1:] for text in values_of(word)]
+    before = variables.arguments or ()
+    return replace(variables, arguments=None).perhaps(["@"], (*before, *given))
 
 
 def assigned(one: Assignment, variables: Variables) -> Variables:
     """After one assignment, whose value is expanded."""
     if one.subscript is not None or one.values is not None:
-        return variables.with_value(one.name, (UNKNOWN,))
+        given = [text for word in one.values or (one.value,) for text in values_of(word)]
+        return variables.perhaps([one.name], tuple(given))
     values = values_of(one.value)
     if one.adds:
         before = variables.known.get(one.name, (UNKNOWN,))

@@ -76,7 +76,8 @@ FED = "its arguments are known only when it runs"
 @dataclass(frozen=True, slots=True)
 class Wrapped:
     """The inner command as words or as a text for a shell. `rule` and `reason` are what the wrapper adds; `form` puts
-    the wrapper back around what is run. It `stays` in the shell it was called from."""
+    the wrapper back around what is run. It `stays` in the shell it was called from. `feeds` says that it gives names to
+    what it runs; they stand where `slot` is, or behind all words."""
 
     source: str
     words: tuple[Word, ...] = ()
@@ -85,6 +86,13 @@ class Wrapped:
     reason: str = ""
     form: Callable[[str], str] | None = None
     stays: bool = False
+    feeds: bool = False
+    slot: str = ""
+
+    def with_fed(self, fed: Word) -> tuple[Word, ...]:
+        """The words of the inner command with the names that it is given."""
+        words = tuple(fed if self.slot and self.slot in (word.value or word.source) else word for word in self.words)
+        return words if fed in words else (*words, fed)
 
 
 def unwrap(simple: Simple) -> Wrapped | None:
@@ -191,7 +199,8 @@ def _find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
     if not inner or inner == (names,):
         return None
     rule = Rule.ORDINARY if inner[0].text in CHECKERS else Rule.DYNAMIC
-    return Wrapped(simple.source, inner, rule=rule, reason=f"it runs {inner[0].source} for each name that it finds")
+    reason = f"it runs {inner[0].source} for each name that it finds"
+    return Wrapped(simple.source, inner, rule=rule, reason=reason, feeds=True, slot=names.source)
 
 
 def found_in(start: Word) -> Word:
@@ -203,7 +212,7 @@ def found_in(start: Word) -> Word:
 def _wrapper(name: str, simple: Simple) -> Wrapped | None:
     values, rest = _TAKES_VALUE.get(name, "").split(), list(simple.words[1:])
     own = [simple.words[0], *(rest.pop(0) for _ in name.split()[1:])]
-    while rest and rest[0].source.startswith("-"):
+    while rest and (rest[0].value or rest[0].source).startswith("-"):
         own.append(rest.pop(0))
         if own[-1].text == "--":
             break
@@ -223,15 +232,25 @@ def _wrapper(name: str, simple: Simple) -> Wrapped | None:
     inner = tuple(rest)
     source = " ".join(word.source for word in inner)
     if name in _RUNS_ITS_WORDS:
-        return Wrapped(
-            source,
-            script=" ".join(word.text for word in inner),
-            rule=Rule.DYNAMIC,
-            reason=f"{name} runs its words again",
-        )
+        text, reason = " ".join(word.text for word in inner), f"{name} runs its words again"
+        return Wrapped(source, inner, text, Rule.DYNAMIC, reason, feeds=name == "parallel", slot="{}")
     prefix = " ".join(shlex.quote(word.text) for word in own)
     form = (lambda text: f"{prefix} {text}") if rule is None else None
-    return Wrapped(source, inner, rule=rule, reason=reason, form=form, stays=name in ("command", "builtin", "time"))
+    stays, feeds = name in ("command", "builtin", "time"), name in _FEEDS
+    slot = _slot(own) if feeds else ""
+    return Wrapped(source, inner, rule=rule, reason=reason, form=form, stays=stays, feeds=feeds, slot=slot)
+
+
+def _slot(own: list[Word]) -> str:
+    """What `xargs -I` replaces with a name."""
+    for word, behind in zip(own, (*own[1:], word_of("{}")), strict=True):
+        if found := re.fullmatch(r"-[iI](.*)|--replace(?:=(.*))?", word.text):
+            return found[1] or found[2] or (behind.text if word.text == "-I" else "{}")
+    return ""
+
+
+def word_of(text: str) -> Word:
+    return Word(text, (Piece(text),))
 
 
 def _added(name: str, own: list[Word]) -> tuple[Rule | None, str]:

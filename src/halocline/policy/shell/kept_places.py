@@ -1,0 +1,82 @@
+"""Places that nobody may lose: Halocline's own files, and what a history is made of. And the texts that may lead there.
+
+Names that come while a command runs are texts as those of variables are: a NUL stands for what is not known.
+"""
+
+import os
+
+from halocline.policy.shell.ground import HISTORY, Found, Ground
+from halocline.policy.shell.variables import UNKNOWN
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.rules import Place
+
+BENEATH = f"**{UNKNOWN}"
+"""Behind a folder: any name below it."""
+INSIDE = f"found{UNKNOWN}"
+"""Names that lead to no such place."""
+_UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
+_LONGEST = 4_000
+
+
+def leads_to_kept(text: str, ground: Ground) -> bool:
+    """Whether a text may name what nobody may lose, as far as it is known."""
+    if text.endswith(BENEATH):
+        folder = text.removesuffix(BENEATH)
+        found = places_of(folder or ".", ground)
+        return any(holds_kept(one.path, ground) for one in found) or not (found or os.path.isabs(folder))
+    return any(is_kept(one) for one in places_of(text, ground))
+
+
+def leads_to_untouched(text: str, ground: Ground, *, below: bool = False) -> bool:
+    """Whether a text names what no command may touch; with `below`, or stands for names of which one may."""
+    if below and text.endswith(BENEATH):
+        found = places_of(text.removesuffix(BENEATH) or ".", ground)
+        return any(ground.holds_own_state(one.path) or one.place is Place.OWN_STATE for one in found)
+    return any(one.place in _UNTOUCHED for one in places_of(text, ground))
+
+
+def leads_to_precious(text: str, ground: Ground) -> bool:
+    """Whether a text names a folder that nobody may delete."""
+    return any(ground.is_precious(one.path) for one in places_of(text, ground))
+
+
+def is_kept(found: Found) -> bool:
+    """Whether no command may touch it, or a history is lost with it."""
+    return found.place in _UNTOUCHED or is_history(found.path)
+
+
+def is_history(path: str) -> bool:
+    """Whether a repository ends with it."""
+    folder, name = os.path.split(path)
+    return name == ".git" or (os.path.basename(folder) == ".git" and name in HISTORY)
+
+
+def holds_kept(path: str, ground: Ground) -> bool:
+    """Whether something below a path is kept."""
+    if ground.holds_own_state(path) or _is_below(path, os.path.realpath(ground.home)) or is_history(path):
+        return True
+    if any(f"{path}/".startswith(f"{place}/") for place in _histories(path)):
+        return True
+    roots = (os.path.realpath(ground.workspace), *(root.path for root in ground.roots))
+    below = (*(root for root in roots if _is_below(root, path)), path)
+    return any(ground.facts.matches(pattern, one) for one in below for pattern in (".git", "*/.git"))
+
+
+def _histories(path: str) -> list[str]:
+    """The parts of a history that a path may lie in."""
+    head, git, _ = path.partition("/.git/")
+    return [f"{head}{git}{name}" for name in HISTORY] if git else []
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def places_of(text: str, ground: Ground) -> list[Found]:
+    """Where a text leads that is known; nowhere when it is not."""
+    if UNKNOWN in text or not text or len(text) > _LONGEST:
+        return []
+    try:
+        return ground.find(text)
+    except ToolFailure:
+        return []

@@ -1,0 +1,226 @@
+"""The names that commands print for others: through a pipe, in `$(…)`, by `find -exec`.
+
+Only names that lead to what nobody may lose are told apart. All others are one, whatever their number.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from halocline.policy.shell.ground import HISTORY, Found, Ground
+from halocline.policy.shell.kept_places import BENEATH, INSIDE, leads_to_kept, leads_to_precious
+from halocline.policy.shell.ordinary_programs import BUILTINS
+from halocline.policy.shell.parse import NotUnderstood, parse
+from halocline.policy.shell.tree import Block, Chain, Node, Piece, Simple, Word
+from halocline.policy.shell.variables import UNKNOWN, Values
+from halocline.policy.shell.wrappers import unwrap
+
+FILTERS = frozenset({"sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "tac", "nl"})
+_PRINTS_CONTENT = FILTERS | {"cat", "rev", "paste", "column", "comm", "join", "shuf", "jq", "zcat", "xxd", "od"}
+_PRINTS_NOTHING = BUILTINS - {"echo", "printf", "dirs", "pushd", "popd"}
+_GIT_INSIDE = frozenset({"ls-files", "diff", "grep", "status", "show", "ls-tree", "log"})
+_HIDDEN_TOO = re.compile(r"-[a-zA-Z]*[uH.][a-zA-Z]*|--hidden|--unrestricted|--no-ignore(-vcs)?")
+_TESTS_NAME = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"})
+_OF_A_HISTORY = (*HISTORY, ".git", "main", "pack-0.pack", "0123456789abcdef", "./.git/HEAD", "./.git/objects/01/ab")
+_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_MOST = 4
+_DEEPEST = 3
+Expand = Callable[[Simple, Ground], Simple]
+Functions = Mapping[str, Sequence[Block]]
+
+
+def names_printed(
+    nodes: Iterable[Node], ground: Ground, expand: Expand, functions: Functions | None = None, depth: int = 0
+) -> Values:
+    """The names that commands of a pipeline print: those that lead to what is kept, and one that stands for all others.
+
+    That one is `INSIDE`, or a NUL where nothing is known of them.
+    """
+    found: list[str] = []
+    for number, node in enumerate(nodes):
+        here = ground.moved(()) if not isinstance(node, Simple) and _moves(node) else ground
+        for simple in _simples(node, functions or {}):
+            if not (number and isinstance(node, Simple) and _name(simple) in FILTERS):
+                found += _printed(expand(simple, here), here, expand, functions, depth)
+    return _worth_telling(found, ground)
+
+
+def names_found(simple: Simple, ground: Ground) -> Values:
+    """The names that `find` or `fd`, with its words expanded, gives to a program that it runs."""
+    found = _found_by_find(simple, ground) if _name(simple) == "find" else _found_by_search(simple, ground)
+    return _worth_telling(found, ground)
+
+
+def _worth_telling(found: Sequence[str], ground: Ground) -> Values:
+    kept = [one for one in dict.fromkeys(found) if leads_to_kept(one, ground) or leads_to_precious(one, ground)]
+    unknown = any(UNKNOWN in one and one not in (INSIDE, *kept) and not one.endswith(BENEATH) for one in found)
+    return (*kept[:_MOST], UNKNOWN if unknown else INSIDE)
+
+
+def _simples(node: Node, functions: Functions) -> Iterator[Simple]:
+    """The simple commands that stand in a node, those of functions that it calls too; not those within words."""
+    waiting, called = [node], set[str]()
+    while waiting:
+        match waiting.pop():
+            case Simple() as simple:
+                yield simple
+                name = _name(simple)
+                if name in functions and name not in called:
+                    called.add(name)
+                    waiting += (item for block in functions[name] for item in block.items)
+            case Chain(items=items) | Block(items=items):
+                waiting += items
+
+
+def _moves(node: Node) -> bool:
+    return any(_name(simple) in ("cd", "pushd", "popd") for simple in _simples(node, {}))
+
+
+def _name(simple: Simple) -> str:
+    return simple.words[0].text.rpartition("/")[2] if simple.words else ""
+
+
+def _printed(simple: Simple, ground: Ground, expand: Expand, functions: Functions | None, depth: int) -> Iterable[str]:
+    """What one expanded command prints."""
+    if not simple.words:
+        return [UNKNOWN] if simple.redirects else ()
+    name, texts = _name(simple), [word.text for word in simple.words[1:]]
+    if name == "find":
+        return [*_found_by_find(simple, ground), *([UNKNOWN] if _RUNS & set(texts) else [])]
+    if depth < _DEEPEST and (wrapped := unwrap(simple)) is not None:
+        if wrapped.script is None:
+            return _printed(Simple(wrapped.source, wrapped.words), ground, expand, functions, depth + 1)
+        try:
+            return names_printed([parse(wrapped.script)], ground, expand, functions, depth + 1)
+        except NotUnderstood:
+            return [UNKNOWN]
+    match name:
+        case "echo" | "printf":
+            return _said(simple.words[1 if name == "echo" else 2 :], ground)
+        case "git":
+            inside = any(text in _GIT_INSIDE for text in texts[:3])
+            return [INSIDE if inside else UNKNOWN]
+        case "rg" | "fd" | "fdfind":
+            return _found_by_search(simple, ground)
+        case "grep" | "egrep" | "fgrep" if any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts):
+            narrow = any(re.match(r"--include|--exclude-dir=\W*\.git", text) for text in texts)
+            return _own(simple, ground) if narrow else _below(_searched(simple), ground)
+        case "grep" | "egrep" | "fgrep" if any(re.match(r"-\w*[lL]", text) for text in texts):
+            return _said(simple.words[1:], ground)
+        case "du" | "tree":
+            return _below(_operands(simple), ground)
+        case "ls":
+            return _listed(simple, ground)
+        case _ if name in _PRINTS_NOTHING or name in (functions or {}):
+            return ()
+        case _ if name in _PRINTS_CONTENT:
+            return [UNKNOWN]
+    return [*_said(simple.words[1:], ground), UNKNOWN]
+
+
+def _operands(simple: Simple) -> list[Word]:
+    return [word for word in simple.words[1:] if word.dynamic or not word.text.startswith("-")]
+
+
+def _said(words: Iterable[Word], ground: Ground) -> list[str]:
+    """What words are as names, each of them."""
+    found: list[str] = []
+    for word in words:
+        for one in word.could if word.dynamic else (word,):
+            names = ground.names(one) if UNKNOWN not in one.text else [one.text]
+            found += [part for name in names or [UNKNOWN] for part in name.split()]
+        if word.dynamic:
+            found.append(UNKNOWN)
+    return found
+
+
+def _found_by_search(simple: Simple, ground: Ground) -> list[str]:
+    """`rg` and `fd`, which leave hidden files out unless they are told not to."""
+    hidden = any(_HIDDEN_TOO.fullmatch(word.text) for word in simple.words[1:])
+    return _below(_searched(simple), ground) if hidden else _own(simple, ground)
+
+
+def _own(simple: Simple, ground: Ground) -> list[str]:
+    """Of a search that leaves hidden files out: nothing that is kept, unless it begins where Halocline's files are."""
+    return [*_with_own_state(_below(_searched(simple), ground), ground), INSIDE]
+
+
+def _searched(simple: Simple) -> list[Word]:
+    """The places that a search looks in. The first word is what it looks for, unless a flag says that."""
+    operands = _operands(simple)
+    told = any(re.match(r"-[a-zA-Z]*[ef]|--regexp|--file|--files", word.text) for word in simple.words[1:])
+    return operands if told else operands[1:]
+
+
+def _with_own_state(below: Sequence[str], ground: Ground) -> list[str]:
+    return [one for one in below if any(ground.holds_own_state(found.path) for found in _folder(one, ground))]
+
+
+def _folder(below: str, ground: Ground) -> list[Found]:
+    text = below.removesuffix(BENEATH)
+    return ground.targets(Word(text, (Piece(text),)))
+
+
+def _below(words: Sequence[Word], ground: Ground) -> list[str]:
+    """All that is below some folders, as far as they are known; of none, below the one that the command runs in."""
+    starts = _said(words, ground) if words else ["."]
+    known = [one for one in starts if UNKNOWN not in one]
+    if len(known) < len(starts):
+        known.append(".")
+    return [f"{one.rstrip('/')}/{BENEATH}" for one in known]
+
+
+def _listed(simple: Simple, ground: Ground) -> list[str]:
+    """`ls`: what a folder holds goes by names that lead from there, what is named goes by that."""
+    flags = {letter for word in simple.words[1:] if word.text.startswith("-") for letter in word.text}
+    below = _below(_operands(simple), ground)
+    named = [one for one in _said(_operands(simple), ground) if "d" in flags or leads_to_kept(one, ground)]
+    hidden = [".", "..", ".git"] if flags & set("aAf") else []
+    return [*(below if "R" in flags else _with_own_state(below, ground)), *hidden, *named, INSIDE]
+
+
+def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
+    """What `find` finds: all below the folders that it starts in, unless its tests keep it from what is kept."""
+    words, texts = list(simple.words[1:]), [word.text for word in simple.words[1:]]
+    tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
+    starts = words[: next(tests, len(words))]
+    below = _below(starts, ground)
+    narrowed = is_narrowed(texts, [one.removesuffix(f"/{BENEATH}") for one in below])
+    kept = _with_own_state(below, ground) if narrowed else below
+    itself = [] if narrowed or {"-type", "-mindepth"} & set(texts) else _said(starts, ground) or ["."]
+    unknown = any(word.dynamic for word in words)
+    return [*kept, *itself, UNKNOWN if unknown else INSIDE]
+
+
+def is_narrowed(texts: Sequence[str], starts: Sequence[str] = (".",)) -> bool:
+    """Whether tests of `find` keep it from everything that a history is made of."""
+    choices = [list[tuple[str, str, str]]()]
+    for before, test, value in zip(("", *texts), texts, (*texts[1:], ""), strict=False):
+        if test in ("-o", "-or", ","):
+            choices.append([])
+        else:
+            choices[-1].append((before, test, value))
+    pruned = [one for one in choices if any(test == "-prune" for _, test, _ in one)]
+    if any(_names_history(value, starts) for tests in pruned for _, test, value in tests if test in _TESTS_NAME):
+        return True
+    return all(_leaves_out(one, starts) for one in choices if one not in pruned)
+
+
+def _names_history(pattern: str, starts: Sequence[str]) -> bool:
+    """Whether a pattern is that of each `.git`, or of all that is in it."""
+    plain = pattern.replace("\\", "")
+    return plain == ".git" or all(fnmatchcase(f"{start.rstrip('/')}/.git", plain) for start in starts)
+
+
+def _leaves_out(tests: Sequence[tuple[str, str, str]], starts: Sequence[str]) -> bool:
+    """Whether one of several tests, of which all must hold, leaves a history out."""
+    if {("-maxdepth", "1"), ("-type", "f")} <= {(test, value) for _, test, value in tests} and ".git" not in starts:
+        return True
+    for before, test, value in tests:
+        plain = value.replace("\\", "")
+        if test in _TESTS_NAME and before in ("!", "-not"):
+            if all(fnmatchcase(f"{start.rstrip('/')}/.git/HEAD", plain) for start in starts):
+                return True
+        elif test in _TESTS_NAME and not any(fnmatchcase(one.lower(), plain.lower()) for one in _OF_A_HISTORY):
+            return True
+    return False
