@@ -23,6 +23,8 @@ def main() -> int:
         code = 130
     # What is left goes with the process; without this, its end would look through all of it three times for cycles.
     gc.freeze()
+    if event_loop := sys.modules.get("halocline.surfaces.event_loop"):
+        event_loop.leave_at_once(code)
     return code
 
 

@@ -248,3 +248,10 @@ async def test_many_exports_together_are_left_out_when_no_program_could_be_start
 async def test_a_command_that_is_too_long_itself_is_refused_in_words(run: Runner):
     with pytest.raises(ToolFailure, match="put it into a file"):
         await run(f"true {'x' * 200_000}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the parent of a command is the keeper; on Linux it is known to be")
+async def test_a_command_that_stops_the_process_above_it_ends_all_the_same(run: Runner):
+    assert (await run("kill -STOP $PPID; echo on")).output == "on\n"
+    assert (await run("kill -STOP $PPID; sleep 60", timeout=0.5)).exit_code is None
+    assert (await run("echo next")).output == "next\n"

@@ -142,3 +142,33 @@ async def test_waiting_for_the_first_start_may_be_cancelled(start: Starter):
 
 async def test_nothing_started_needs_no_close(tmp_path: Path):
     await Processes({}).close()
+
+
+KILLED_HALO = """
+import asyncio, os, sys
+from halocline.hosts.processes import Processes
+
+async def main():
+    processes = Processes(dict(os.environ))
+    await processes.ready()
+    out = os.open(os.devnull, os.O_RDWR)
+    words = ["/bin/sh", "-c", "echo $PPID $$ > pids.new; mv pids.new pids; sleep 60"]
+    processes.start(words, dict(os.environ), sys.argv[1], (out, out), False)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+@linux
+async def test_a_keeper_that_is_stopped_does_not_outlive_halo(tmp_path: Path):
+    with subprocess.Popen([sys.executable, "-c", KILLED_HALO, str(tmp_path)]) as halo:
+        async with asyncio.timeout(20):
+            while not (tmp_path / "pids").exists():
+                await asyncio.sleep(0.01)
+        keeper, command = map(int, (tmp_path / "pids").read_text().split())
+        os.kill(keeper, signal.SIGSTOP)
+        halo.kill()
+    async with asyncio.timeout(20):
+        while runs(keeper) or runs(command):
+            await asyncio.sleep(0.01)

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import stat
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from halocline.hosts import transaction
 from halocline.hosts.files import LocalFiles
 from halocline.ports.host import FileChangedOutside, FileWrite
 
@@ -330,3 +332,80 @@ async def test_a_folder_that_is_swapped_for_a_link_never_leads_a_write_outside(t
         swapper.wait()
     assert done
     assert os.listdir(outside) == []
+
+
+HOLDER = """
+import fcntl, os, sys
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+fcntl.flock(fd, fcntl.LOCK_EX)
+os.pwrite(fd, f"{os.getpid()} 1700000000".encode(), 0)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def holder(journals: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that has the lock and does nothing."""
+    journals.mkdir(parents=True)
+    words = [sys.executable, "-c", HOLDER, str(journals / "lock")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        process.stdout.readline()
+        yield process
+        process.kill()
+
+
+def writes(folder: Path) -> list[FileWrite]:
+    return [FileWrite(folder / "changed", b"new", b"old"), FileWrite(folder / "more", b"new", None)]
+
+
+def test_who_holds_the_lock_is_named_when_it_takes_too_long(holder, folder: Path, journals: Path):
+    with pytest.raises(OSError, match=f"Process {holder.pid} \\(since .*did not finish within 0.1 s"):
+        transaction.change(journals, writes(folder), patience=0.1)
+    assert held(folder) == BEFORE
+
+
+def test_a_task_begins_with_a_word_when_the_lock_is_held(holder, journals: Path):
+    (journals / "x.journal").write_text("{")
+    (said,) = transaction.mend(journals, patience=0.1)
+    assert f"Process {holder.pid}" in said
+
+
+async def test_what_waits_for_the_lock_can_be_cancelled_and_changes_nothing_later(holder, folder: Path, journals: Path):
+    waiting = asyncio.create_task(LocalFiles(journals).write_all(writes(folder)))
+    while not waiting_for(journals / "lock"):
+        await asyncio.sleep(0.01)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    holder.kill()
+    holder.wait()
+    await asyncio.get_running_loop().shutdown_default_executor()
+    assert held(folder) == BEFORE
+
+
+def waiting_for(lock: Path) -> bool:
+    """Whether this process has the lock's file open."""
+    return any(os.path.realpath(f"/proc/self/fd/{fd}") == str(lock) for fd in os.listdir("/proc/self/fd"))
+
+
+GARBAGE = [b"garbage\n", b"\xff\xfe\n", b"[" * 5000 + b"\n", b'{"entries": 1}\n', b"\0" * 900 + b"\n"]
+
+
+@pytest.mark.parametrize("content", GARBAGE)
+async def test_a_journal_that_nobody_can_read_is_put_aside_in_words(folder: Path, journals: Path, content: bytes):
+    journals.mkdir(parents=True)
+    (journals / "bad.journal").write_bytes(content)
+    (said,) = await LocalFiles(journals).mend()
+    assert str(journals / "bad.unreadable") in said
+    assert (journals / "bad.unreadable").read_bytes() == content
+    assert await LocalFiles(journals).mend() == []
+    await LocalFiles(journals).write_all(writes(folder))
+    assert (folder / "more").read_bytes() == b"new"
+
+
+async def test_the_other_journals_are_seen_to_all_the_same(half_done, folder: Path, journals: Path):
+    (journals / "0.journal").write_bytes(b"garbage\n")
+    assert len(await LocalFiles(journals).mend()) == 2
+    assert held(folder) == BEFORE

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import stat
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -51,7 +52,11 @@ class LocalFiles:
     async def write_all(self, writes: Sequence[FileWrite]) -> None:
         from halocline.hosts.transaction import change  # most tasks never change several files at once
 
-        await asyncio.to_thread(change, self._journals, writes, self._may_write)
+        given_up = threading.Event()
+        try:
+            await asyncio.to_thread(change, self._journals, writes, self._may_write, given_up.is_set)
+        finally:  # a thread that still waits for its turn begins nothing any more
+            given_up.set()
 
     async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
         _tidy(cut_short, self._since)

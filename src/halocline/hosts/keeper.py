@@ -29,7 +29,7 @@ STATE_FD, FILTER_FD = 99, 98
 GRACE = 0.5
 _PATIENCE = 3.0
 _POLL = 0.01
-_SUBREAPER = 36
+_SUBREAPER, _DEATH_SIGNAL = 36, 1
 _DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _CHANGED = (*_DEAF_TO, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
 """Signals that this process, or Python, does not leave as a command expects them."""
@@ -200,6 +200,8 @@ def _adopt_orphans() -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+        # Stopped by a command, it would outlive halo; going on, it finds the socket closed.
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, int(signal.SIGCONT), 0, 0, 0)
 
 
 def main() -> None:

@@ -21,6 +21,8 @@ from halocline.protocol.values import Value
 KILLED = -int(signal.SIGKILL)
 _SCRIPT = str(Path(__file__).with_name("keeper.py"))
 _LONGEST_END = 10.0
+_PULSE = 0.5
+"""Seconds after which a keeper that a command stopped goes on."""
 
 Reply = tuple[int, int, int]
 
@@ -39,6 +41,7 @@ class Processes:
         self._environment = environment
         self._line: Line | None = None
         self._running: dict[int, asyncio.Future[int]] = {}
+        self._beat: asyncio.TimerHandle | None = None
 
     async def ready(self) -> None:
         """Let there be a keeper. Raises OSError when it cannot be started."""
@@ -73,11 +76,22 @@ class Processes:
         if kind == REFUSED:
             raise OSError(value, os.strerror(value))
         self._running[pid] = asyncio.get_running_loop().create_future()
+        self._pulse()
         return Process(pid, self._running[pid])
+
+    def _pulse(self) -> None:
+        """While something runs, see to it that the keeper does: a command may stop it, by design or by mistake."""
+        if self._line is not None and self._running:
+            self._line.go_on()
+            if self._beat:
+                self._beat.cancel()
+            self._beat = asyncio.get_running_loop().call_later(_PULSE, self._pulse)
 
     async def close(self) -> None:
         """End everything that was started and whatever came of it, and wait until it is gone."""
         line, self._line = self._line, None
+        if self._beat:
+            self._beat.cancel()
         if line is not None:
             await line.close()
 
@@ -123,13 +137,14 @@ class Line:
 
     def ask(self, head: bytes, fds: tuple[int, ...], body: bytes) -> Reply:
         """Ask for a start and wait for the answer, about a millisecond. Raises OSError when the keeper is gone."""
-        self._socket.setblocking(True)
+        self.go_on()
+        self._socket.settimeout(_PULSE)
         try:
             socket.send_fds(self._socket, [head], fds)
-            self._socket.sendall(body)
+            self._send(body)
             while (reply := self._next()) is None or reply[0] == EXITED:
                 if reply is None:
-                    self._receive()
+                    self._receive_patiently()
                 else:
                     self._on_exit(*reply[1:])
         finally:
@@ -137,9 +152,31 @@ class Line:
         self._loop.call_soon(self._dispatch)  # what came along with the answer
         return reply
 
+    def _send(self, body: bytes) -> None:
+        rest = memoryview(body)
+        while rest:
+            try:
+                rest = rest[self._socket.send(rest) :]
+            except TimeoutError:
+                self.go_on()
+
+    def _receive_patiently(self) -> None:
+        """A command may stop the keeper before it could tell of the start."""
+        try:
+            self._receive()
+        except TimeoutError:
+            self.go_on()
+
+    def go_on(self) -> None:
+        """Let a keeper that was stopped go on; nothing happens to one that runs."""
+        if self._keeper.returncode is None:
+            with suppress(ProcessLookupError):
+                self._keeper.send_signal(signal.SIGCONT)
+
     async def close(self) -> None:
         """Let the keeper end all that it started, and wait until it is gone."""
         self._on_loss = lambda: None
+        self.go_on()
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
         await asyncio.wait([self._gone], timeout=_LONGEST_END)

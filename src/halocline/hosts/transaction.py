@@ -8,9 +8,10 @@ since then is left alone, and the rest with it.
 
 import fcntl
 import os
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from errno import EINVAL
+from errno import EBUSY, EINVAL
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,6 +22,19 @@ from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol.values import Value
 
 _OPEN, _DONE, _STAGED = ".journal", ".done", b"staged\n"
+UNREADABLE = ".unreadable"
+"""How a journal ends that nobody can read. It is kept, and nothing waits for it."""
+PATIENCE = 10.0
+"""Seconds to wait for another process that changes several files."""
+_PAUSE = 0.02
+PUT_ASIDE = (
+    "The journal of a change of several files cannot be read; it is now {kept}. If that change was cut short, files "
+    "named .halo-*.old beside the changed ones hold what was in them before."
+)
+HELD = (
+    "{holder} is changing several files and did not finish within {seconds:g} s. If it hangs, end that process, then "
+    "try again"
+)
 _NOTHING = ""
 
 
@@ -41,10 +55,17 @@ class Plan(Value, frozen=True):
     folders: tuple[str, ...] = ()
 
 
-def change(folder: Path | None, writes: Sequence[FileWrite], may_write: MayWrite | None = None) -> None:
+def change(
+    folder: Path | None,
+    writes: Sequence[FileWrite],
+    may_write: MayWrite | None = None,
+    given_up: Callable[[], bool] = lambda: False,
+    patience: float = PATIENCE,
+) -> None:
     """Make all files what they shall be, or none. Without a folder for the journal a killed process may leave a part.
 
-    Resolved paths that `may_write` does not admit are an OSError.
+    Resolved paths that `may_write` does not admit are an OSError, and so is another process that takes longer than
+    `patience`, in seconds. Once it was `given_up`, nothing is begun any more.
 
     Raises:
         FileChangedOutside: one does not hold what was expected.
@@ -56,17 +77,20 @@ def change(folder: Path | None, writes: Sequence[FileWrite], may_write: MayWrite
     if folder is None:
         _carry_out(plan, writes, None)
         return
-    with _locked(folder):
+    with _locked(folder, patience, given_up):
         _mend(folder)
         _carry_out(plan, writes, folder)
 
 
-def mend(folder: Path | None) -> list[str]:
-    """Put back what processes that died left half done; a sentence for each."""
+def mend(folder: Path | None, patience: float = PATIENCE) -> list[str]:
+    """Put back what processes that died left half done; a sentence for each, and for what keeps it from that."""
     if folder is None or not _left(folder):
         return []
-    with _locked(folder):
-        return _mend(folder)
+    try:
+        with _locked(folder, patience):
+            return _mend(folder)
+    except OSError as error:
+        return [f"Whether a change of several files was cut short was not looked at: {error.strerror}."]
 
 
 def _entry(write: FileWrite, may_write: MayWrite | None) -> Entry:
@@ -155,7 +179,12 @@ def _finish(journal: Path | None, plan: Plan) -> None:
 def _mend(folder: Path) -> list[str]:
     said = []
     for journal in _left(folder):
-        plan, staged = _read(journal)
+        try:
+            plan, staged = _read(journal)
+        except (msgspec.DecodeError, RecursionError):
+            kept = journal.replace(journal.with_suffix(UNREADABLE))
+            said.append(PUT_ASIDE.format(kept=kept))
+            continue
         if plan is None or journal.suffix == _DONE:
             _tidy(plan or Plan())
         elif not all(os.path.isdir(os.path.dirname(entry.path)) or not entry.before for entry in plan.entries):
@@ -227,12 +256,38 @@ def _tidy(plan: Plan) -> None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """One change at a time for each home; whoever has the lock knows that journals belong to the dead."""
+def _locked(folder: Path, patience: float, given_up: Callable[[], bool] = lambda: False) -> Iterator[None]:
+    """One change at a time for each home; whoever has the lock knows that journals belong to the dead.
+
+    Raises OSError when another process keeps it, or when it is `given_up`.
+    """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        deadline = time.monotonic() + patience
+        while not _takes(fd):
+            if given_up() or time.monotonic() > deadline:
+                raise OSError(EBUSY, HELD.format(holder=_holder(fd), seconds=patience))
+            time.sleep(_PAUSE)
+        if given_up():
+            raise OSError(EBUSY, "it was given up before it began")
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()} {time.time():.0f}".encode(), 0)
         yield
     finally:
         os.close(fd)
+
+
+def _takes(fd: int) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def _holder(fd: int) -> str:
+    """Who has the lock, and since when, as far as the file tells."""
+    pid, _, since = os.pread(fd, 100, 0).decode(errors="replace").partition(" ")
+    if not (pid.isdigit() and since.isdigit()):
+        return "Another process"
+    return f"Process {pid} (since {time.strftime('%H:%M:%S', time.localtime(int(since)))})"

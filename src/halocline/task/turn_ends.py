@@ -5,14 +5,17 @@ program's log. Only a log that cannot be written raises on: then there is no pla
 """
 
 import logging
+from typing import TYPE_CHECKING
 
-from halocline.ports.hooks import Hooks
 from halocline.protocol.errors import HaloclineError, ModelError
 from halocline.protocol.events import DurableEvent, ErrorRaised, HookRan, TurnEnded
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state import TIME_IS_UP, State, loose_ends
 from halocline.task.inbox import Interrupted
 from halocline.task.log import LogUnwritable
+
+if TYPE_CHECKING:
+    from halocline.ports.hooks import Hooks
 
 BROKE = "turn_broke"
 """The code of what is a bug of ours."""
@@ -59,7 +62,7 @@ def _first(error: Exception, kind: type[Exception]) -> Exception | None:
     return error if isinstance(error, kind) else None
 
 
-async def hooks_after(hooks: Hooks | None, end: TurnEnded | None) -> tuple[HookRan, ...]:
+async def hooks_after(hooks: "Hooks | None", end: TurnEnded | None) -> tuple[HookRan, ...]:
     """What hooks do about the end of a turn, or of the task's time here. They cannot keep it from ending."""
     if hooks is None:
         return ()

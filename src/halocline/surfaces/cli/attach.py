@@ -1,7 +1,6 @@
 """`halo attach`: a task that another process runs, seen and driven from here."""
 
 import argparse
-import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -11,6 +10,7 @@ from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
 from halocline.protocol.errors import TaskBusy
 from halocline.protocol.messages import UserPart
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.conversation import Conversation, close
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.line_mode import LineMode
@@ -22,7 +22,7 @@ from halocline.surfaces.cli.telling import left, tell
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
     view = LineMode(attended=on_terminal() and not arguments.watch)
-    return asyncio.run(join(client, client.find(arguments.id), view))
+    return event_loop.run(join(client, client.find(arguments.id), view))
 
 
 async def join(client: Client, task: str, view: View, prompt: str = "", along: tuple[UserPart, ...] = ()) -> int:

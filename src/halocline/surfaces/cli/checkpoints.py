@@ -1,7 +1,6 @@
 """`halo checkpoints`: the saved states of a workspace."""
 
 import argparse
-import asyncio
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from halocline.protocol import json_output
 from halocline.protocol.commands import GoBack
 from halocline.protocol.errors import UsageError
 from halocline.protocol.going_back import brief
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.listing import entry, moment
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean
@@ -41,7 +41,7 @@ def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
     workspace = workspace_of(arguments.cwd)
     action = {"list": _list, "diff": _diff, "restore": _restore}[arguments.action]
-    asyncio.run(action(client, workspace, arguments))
+    event_loop.run(action(client, workspace, arguments))
     return 0
 
 

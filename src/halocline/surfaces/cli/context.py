@@ -1,7 +1,6 @@
 """`halo context`: what fills a task's window and what it costs, its system prompt, and why the cache missed."""
 
 import argparse
-import asyncio
 import shutil
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.fold import fold
 from halocline.protocol.state import State
 from halocline.protocol.usage_report import CacheMiss, CacheReport, ContextPart, ContextReport, Rates, Shortened
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.run import choices_of, workspace_of
 from halocline.surfaces.cli.safe_text import clean, reveal
 from halocline.surfaces.figures import count, model_name, money, plural
@@ -55,7 +55,7 @@ def _state(client: Client, arguments: argparse.Namespace) -> State:
     if arguments.task:
         return fold(client.past(client.find(arguments.task)))
     options = TaskOptions(model=arguments.model, attended=True)
-    return asyncio.run(client.fresh(workspace_of(arguments.cwd), options))
+    return event_loop.run(client.fresh(workspace_of(arguments.cwd), options))
 
 
 def lines(report: ContextReport, width: int) -> Iterator[str]:

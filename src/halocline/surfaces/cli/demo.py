@@ -1,7 +1,6 @@
 """`halo demo`: the real agent on a small project with a failing test. Only the model is scripted, and it says so."""
 
 import argparse
-import asyncio
 import shutil
 import sys
 import tempfile
@@ -12,6 +11,7 @@ from halocline.controller.assembly import Choices
 from halocline.controller.client import open_client
 from halocline.controller.controller import TaskOptions
 from halocline.protocol.events import ApprovalMode
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.conversation import Conversation, close
 from halocline.surfaces.cli.line_mode import LineMode
 from halocline.surfaces.cli.run import on_terminal
@@ -35,7 +35,7 @@ With a real model, in a project of your own:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    return asyncio.run(_demo(yolo=arguments.yolo))
+    return event_loop.run(_demo(yolo=arguments.yolo))
 
 
 async def _demo(*, yolo: bool) -> int:

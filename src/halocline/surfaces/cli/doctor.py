@@ -1,19 +1,19 @@
 """`halo doctor`: what works here, and what to do about the rest."""
 
 import argparse
-import asyncio
 import sys
 
 from halocline._version import __version__
 from halocline.controller.client import open_client
 from halocline.controller.doctor import Finding, examine, way_to_model
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.run import choices_of, workspace_of
 from halocline.surfaces.cli.telling import folded
 
 
 def command(arguments: argparse.Namespace) -> int:
-    findings = asyncio.run(_findings(arguments))
+    findings = event_loop.run(_findings(arguments))
     print(f"halo {__version__}\n")
     for finding in findings:
         print(folded(finding.text, f"  {_mark(finding)} {finding.name:<12} ", sys.stdout))

@@ -1,18 +1,18 @@
 """`halo fork`: another task that goes on from a moment of one."""
 
 import argparse
-import asyncio
 from pathlib import Path
 
 from halocline.controller.assembly import Choices
 from halocline.controller.client import Client, open_client
 from halocline.controller.forks import Fork
 from halocline.protocol.errors import UsageError
+from halocline.surfaces import event_loop
 
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    asyncio.run(_fork(client, arguments))
+    event_loop.run(_fork(client, arguments))
     return 0
 
 

@@ -9,6 +9,7 @@ from halocline.controller.client import open_client
 from halocline.controller.connection_test import Connection
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.secret import Secret
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.key_input import next_line, pick, piped_key, typed_key
 from halocline.surfaces.cli.run import choices_of
 from halocline.surfaces.cli.telling import folded
@@ -31,7 +32,7 @@ def command(arguments: argparse.Namespace) -> int:
 def _login(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> int:
     key = _key(accounts, account, arguments)
     if not arguments.no_test:
-        _report(asyncio.run(accounts.tried(account.provider, key)))
+        _report(event_loop.run(accounts.tried(account.provider, key)))
     _say(_kept(account, accounts.keep(account.provider, key), key))
     return 0
 
@@ -44,7 +45,7 @@ def _key(accounts: Accounts, account: Account, arguments: argparse.Namespace) ->
     attended = sys.stdin is not None and sys.stdin.isatty()
     may_choose = attended and account.signs_in and not arguments.with_key
     if arguments.no_browser or (may_choose and _prefers_browser(account)):
-        return asyncio.run(_from_browser(accounts, account, opens=not arguments.no_browser))
+        return event_loop.run(_from_browser(accounts, account, opens=not arguments.no_browser))
     return accounts.checked(account.provider, typed_key(account) if attended else piped_key(account))
 
 

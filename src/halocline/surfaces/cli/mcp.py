@@ -1,7 +1,6 @@
 """`halo mcp`: the MCP servers that are set up, trying them, and changing which there are."""
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 
@@ -18,6 +17,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalMode, Mode
 from halocline.protocol.rules import Verdict
 from halocline.protocol.values import JsonObject
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean, reveal
@@ -81,7 +81,7 @@ def _test(desk: McpDesk, arguments: argparse.Namespace) -> int:
     names = arguments.names or desk.usable()
     if not names:
         raise UsageError("There is no MCP server to try.", "See: halo mcp list")
-    tried = asyncio.run(desk.tried(names))
+    tried = event_loop.run(desk.tried(names))
     if arguments.json:
         _as_json(tried)
     else:
@@ -94,7 +94,7 @@ def _doctor(desk: McpDesk, arguments: argparse.Namespace) -> int:
     _tell_problems(desk)
     broken = [server for server in desk.listed() if server.problem]
     names = desk.usable()
-    tried = asyncio.run(desk.tried(names)) if names else []
+    tried = event_loop.run(desk.tried(names)) if names else []
     if arguments.json:
         _as_json([*broken, *tried])
     for server in broken if not arguments.json else ():
@@ -184,7 +184,7 @@ def _switch(desk: McpDesk, arguments: argparse.Namespace) -> int:
 
 
 def _login(desk: McpDesk, arguments: argparse.Namespace) -> int:
-    tried = asyncio.run(desk.signed_in(arguments.name, _open))
+    tried = event_loop.run(desk.signed_in(arguments.name, _open))
     _show(tried, whole=False)
     return 0 if tried.ok else int(ExitCode.ERROR)
 

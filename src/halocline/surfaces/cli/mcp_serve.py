@@ -5,7 +5,6 @@ named here, with the approvals that were named here, and ends when its call is c
 to the client's, if it can ask one: in the middle of the call, or, where the protocol has no way back, by a call anew.
 """
 
-import asyncio
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from halocline.protocol.answer import final_text
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalRequested, Durable, QuestionAsked, ToolCallStarted, TurnEnded
 from halocline.protocol.messages import Text
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.mcp_serve_forms import QUESTION, Asked, answer_to, form_of, is_open
 from halocline.surfaces.export import to_markdown
 from halocline.surfaces.figures import plural
@@ -45,7 +45,7 @@ Resumed = Annotated[str, Field(description="A task to go on with, instead of a n
 
 def serve(client: Client, folder: Path, options: TaskOptions) -> None:
     """Until the client closes our input."""
-    asyncio.run(_serving(client, folder, options))
+    event_loop.run(_serving(client, folder, options))
 
 
 async def _serving(client: Client, folder: Path, options: TaskOptions) -> None:

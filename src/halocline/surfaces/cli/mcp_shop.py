@@ -4,7 +4,6 @@ What must stay true: a person sees the very words that will be run, and agrees, 
 """
 
 import argparse
-import asyncio
 import getpass
 import shlex
 import sys
@@ -15,6 +14,7 @@ from halocline.controller.mcp_desk import McpDesk
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.mcp import pairs, warn
 from halocline.surfaces.cli.safe_text import clean, reveal
 from halocline.surfaces.figures import plural
@@ -27,7 +27,7 @@ SECRET = "••••"
 
 
 def search(desk: McpDesk, arguments: argparse.Namespace) -> int:
-    found = asyncio.run(desk.found(" ".join(arguments.words), arguments.tag, arguments.sort))
+    found = event_loop.run(desk.found(" ".join(arguments.words), arguments.tag, arguments.sort))
     if arguments.json:
         for one in found:
             sys.stdout.write(json_output.encode(one).decode() + "\n")
@@ -49,7 +49,7 @@ def show(desk: McpDesk, arguments: argparse.Namespace) -> int:
         one = await desk.named(arguments.name)
         return one, list(ways(one, {})), await desk.readme(one, arguments.readme)
 
-    one, known, text = asyncio.run(shown())
+    one, known, text = event_loop.run(shown())
     print(_head(one))
     print(f"    {' '.join(clean(one.description).split())}")
     print(f"    from {clean(one.page) or 'an unknown place'}. Nobody here has looked at it.")
@@ -62,16 +62,16 @@ def show(desk: McpDesk, arguments: argparse.Namespace) -> int:
 def install(desk: McpDesk, arguments: argparse.Namespace) -> int:
     values = pairs(arguments.set, "=", "").get("", {})
     if arguments.name.lower().endswith((".mcpb", ".dxt")):
-        bundle = asyncio.run(desk.bundle(arguments.name, arguments.sha256.lower()))
+        bundle = event_loop.run(desk.bundle(arguments.name, arguments.sha256.lower()))
         return _install_bundle(desk, arguments, values, bundle)
     if arguments.sha256:
         raise UsageError("Only a bundle that you name by its place has --sha256.", "Leave it out.")
-    one, ways = asyncio.run(desk.offered(arguments.name, values))
+    one, ways = event_loop.run(desk.offered(arguments.name, values))
     if not 1 <= arguments.way <= len(ways):
         raise UsageError(f"There is no way {arguments.way}.", f"There are {len(ways)}.")
     way = ways[arguments.way - 1]
     if way.bundle:
-        return _install_bundle(desk, arguments, values, asyncio.run(desk.bundle(way.bundle, way.sha256)))
+        return _install_bundle(desk, arguments, values, event_loop.run(desk.bundle(way.bundle, way.sha256)))
     name = arguments.called or one.name.rpartition("/")[2]
     print(f"{reveal(one.name)} {clean(one.version)}: {' '.join(clean(one.description).split())}")
     print(f"  from {clean(one.page) or 'an unknown place'}. Nobody here has looked at it.\n")

@@ -1,7 +1,6 @@
 """`halo memory`: the notes that tasks in a folder begin with, for the person to read, edit and remove."""
 
 import argparse
-import asyncio
 import os
 import shlex
 import subprocess
@@ -13,6 +12,7 @@ from halocline.controller.client import open_client
 from halocline.controller.memory import Memory, Remembered, Source
 from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.cli.telling import tell
@@ -28,7 +28,7 @@ def command(arguments: argparse.Namespace) -> int:
         case "edit":
             _edit(memory.project if arguments.project else memory.personal)
         case "forget":
-            gone = asyncio.run(memory.forget(arguments.number))
+            gone = event_loop.run(memory.forget(arguments.number))
             print(f"Forgotten: {clean(gone.text)}")
         case _:
             print(told(memory))

@@ -1,7 +1,6 @@
 """`halo models`: what could be named with `-m`, and what it costs. Of thousands, those are shown that can be used."""
 
 import argparse
-import asyncio
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from halocline.controller.assembly import Choices
 from halocline.controller.client import open_client
 from halocline.controller.model_list import OfferedModel
 from halocline.protocol import json_output
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.cli.telling import tell
 from halocline.surfaces.figures import count
@@ -24,11 +24,11 @@ MOST_ROWS = 100
 
 def command(arguments: argparse.Namespace) -> int:
     if arguments.refresh:
-        asyncio.run(_refresh())
+        event_loop.run(_refresh())
         if not (arguments.search or arguments.all or arguments.json):
             return 0
     words = [word.lower() for word in arguments.search]
-    fitting = [model for model in asyncio.run(open_client(Choices()).models()) if _fits(model, words)]
+    fitting = [model for model in event_loop.run(open_client(Choices()).models()) if _fits(model, words)]
     shown = [model for model in fitting if arguments.all or (model.usable and not model.leaving)]
     if arguments.json:
         for model in shown:

@@ -1,12 +1,12 @@
 """`halo replay`: a recorded task, once more; what went another way is said."""
 
 import argparse
-import asyncio
 
 from halocline.controller.assembly import Choices
 from halocline.controller.client import open_client
 from halocline.controller.replay import Replay
 from halocline.protocol import json_output
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.run import workspace_of
 from halocline.surfaces.cli.safe_text import clean
@@ -17,7 +17,7 @@ def command(arguments: argparse.Namespace) -> int:
     """Exit code 1 says that something differed."""
     folder = workspace_of(arguments.tools_in) if arguments.tools_in else None
     client = open_client(Choices())
-    done = asyncio.run(client.replay(arguments.recording, strict=not arguments.tolerant, folder=folder))
+    done = event_loop.run(client.replay(arguments.recording, strict=not arguments.tolerant, folder=folder))
     print(json_output.encode(done).decode() if arguments.json else clean(told(done, strict=not arguments.tolerant)))
     return ExitCode.FINISHED if done.same else ExitCode.ERROR
 

@@ -1,7 +1,6 @@
 """`halo [prompt]`: from the flags to one conversation."""
 
 import argparse
-import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
 from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.conversation import Conversation, close
 from halocline.surfaces.cli.exit_codes import explained
 from halocline.surfaces.cli.output import Foreign, View, make_view
@@ -56,8 +56,8 @@ def command(arguments: argparse.Namespace) -> int:
         if stays and resumes and (busy := _to_join(client, arguments, workspace)):
             from halocline.surfaces.cli.attach import join
 
-            return asyncio.run(join(client, busy, view, prompt, piped))
-        return asyncio.run(_run(client, arguments, workspace, prompt, piped, schema, view, stays=stays))
+            return event_loop.run(join(client, busy, view, prompt, piped))
+        return event_loop.run(_run(client, arguments, workspace, prompt, piped, schema, view, stays=stays))
     except (HaloclineError, ExceptionGroup) as error:
         view.fail(explained(error))
         raise

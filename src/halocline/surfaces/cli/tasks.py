@@ -1,7 +1,6 @@
 """`halo tasks` and `halo export`: what was done before."""
 
 import argparse
-import asyncio
 import re
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
 from halocline.protocol.fold import fold
 from halocline.protocol.tasks import MARKS, Order, TaskInfo, TaskQuery
-from halocline.surfaces import figures
+from halocline.surfaces import event_loop, figures
 from halocline.surfaces.cli.line_mode import LineMode
 from halocline.surfaces.cli.listing import entry, moment
 from halocline.surfaces.cli.run import workspace_of
@@ -153,7 +152,7 @@ def tag_name(text: str) -> str:
 
 
 def _label(client: Client, command: Label) -> None:
-    asyncio.run(client.label(command))
+    event_loop.run(client.label(command))
 
 
 def _show(client: Client, arguments: argparse.Namespace) -> None:
@@ -179,7 +178,7 @@ def _show(client: Client, arguments: argparse.Namespace) -> None:
         view.show(event)
     state = fold(past)
     if arguments.follow:
-        asyncio.run(_follow(client, task, state.seq, view))
+        event_loop.run(_follow(client, task, state.seq, view))
         return
     view.close()
     about = [state.task, state.model, state.workspace, *state.roots, f"{state.steps} steps", figures.money(state.cost)]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from halocline.controller.choices import Choices
 from halocline.controller.client import open_client
 from halocline.protocol.errors import UsageError
+from halocline.surfaces import event_loop
 from halocline.surfaces.page_opener import open_page
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def command(arguments: argparse.Namespace) -> int:
         if not folder.is_dir():
             raise UsageError(f"There is no folder {folder}.", "Name one that exists.")
     listening = _listening(arguments.host, arguments.port)
-    return asyncio.run(_serve(listening, workspaces, arguments))
+    return event_loop.run(_serve(listening, workspaces, arguments))
 
 
 def _manage_browsers(sign_out: str) -> int:

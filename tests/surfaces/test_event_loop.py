@@ -1,0 +1,33 @@
+"""The end of a process in which a thread hangs."""
+
+import subprocess
+import sys
+
+HANGS = """
+import asyncio, os, sys
+from halocline.surfaces import event_loop
+
+event_loop.PATIENCE = 0.1
+reading, writing = os.pipe()
+
+async def main():
+    asyncio.get_running_loop().run_in_executor(None, os.read, reading, 1)
+    await asyncio.to_thread(lambda: None)
+    return 7
+
+code = event_loop.run(main())
+sys.stdout.write("said")
+event_loop.leave_at_once(code)
+print("never reached")
+"""
+
+
+def test_a_thread_that_hangs_does_not_keep_the_process():
+    done = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "said", "")
+
+
+def test_without_such_a_thread_the_process_ends_as_any_other():
+    text = HANGS.replace("asyncio.get_running_loop().run_in_executor(None, os.read, reading, 1)", "pass")
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "saidnever reached\n", "")
