@@ -4,7 +4,7 @@ from msgspec.structs import replace
 from halocline.controller.controller import TaskOptions
 from halocline.edits.diff import unified
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.messages import StopReason, Text
+from halocline.protocol.messages import Image, Note, StopReason, Text
 from halocline.providers.scripted import Call, Turn
 from halocline.task.pending import named
 
@@ -52,6 +52,21 @@ async def test_words_on_a_yes_reach_the_model(journey):
         options=ASK,
         answer=decide(ev.Choice.ALLOW_ONCE, "and be quick"),
     )
+    assert journey.state.last_end.reason is StopReason.END_TURN
+
+
+@pytest.mark.parametrize("decision", [ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE])
+async def test_a_picture_with_a_decision_reaches_the_model(journey, decision):
+    shown = (Note("[shot.png]", "picture"), Image("image/png", "b" * 64))
+
+    def answer(event):
+        return (decided := decide(decision, "see here")(event)) and replace(decided, content=shown)
+
+    seen = Turn(text="ok", expect="see here")
+    await journey.run(Turn(calls=(TOUCH,)), seen, options=ASK, answer=answer)
+    (end,) = journey.of(ev.ToolCallEnded)
+    assert end.result.content[-2:] == shown
+    assert journey.of(ev.ApprovalResolved)[0].content == shown
     assert journey.state.last_end.reason is StopReason.END_TURN
 
 

@@ -44,7 +44,6 @@ from halocline.protocol.events import DurableEvent, Event, Mode
 from halocline.protocol.fold import fold
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
-from halocline.protocol.messages import Text
 from halocline.protocol.state import State
 from halocline.providers.switching import Chosen
 from halocline.store import history
@@ -163,12 +162,12 @@ class Controller:
             case cmd.SubmitPrompt(content=content, verbatim=verbatim):
                 said = content if verbatim else spoken(task, content, self._words_of(task), only=True)
                 task.inbox.prompt(prompt(self._open[command.task], said, command))
-            case cmd.Steer(content=content):
-                self._steering.say(task, content, self._words_of(task))
+            case cmd.Steer(content=content, client=client):
+                self._steering.say(task, content, self._words_of(task), client)
             case cmd.AnswerQuestion(answer=answer):
                 if not task.inbox.reply(command):
                     return False
-                self._steering.say(task, (Text(answer),), self._words_of(task), alone=False)
+                self._steering.say_what_became(task, answer, self._words_of(task))
             case cmd.GoBack() | cmd.EditMessage() | cmd.Fork():
                 self._run_errand(self._travel(command))
             case cmd.StopJob(job=job):

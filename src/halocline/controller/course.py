@@ -114,6 +114,12 @@ class Course:
         return self.events[self.at - 1] if self.at else None
 
     @property
+    def answering_client(self) -> str:
+        """Through which client the next approval or question was answered."""
+        ahead = (one for one in self.events[self.at :] if isinstance(one, ev.ApprovalResolved | ev.QuestionAnswered))
+        return next((answer.client for answer in ahead), "")
+
+    @property
     def cut(self) -> Cut | None:
         """What cuts the loop short now."""
         return self._cuts.get(self.at)

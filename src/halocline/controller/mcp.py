@@ -128,7 +128,7 @@ class FolderServers:
         wishes = self.settings.mcp
         if wishes.sampling != "off":
             bounds = Bounds(wishes.sampling == "ask", wishes.sampling_requests, wishes.sampling_tokens)
-            hub.lend(Sampling(task.model, task.emit, lambda: task.state, task.tool_calls.ask, bounds))
+            hub.lend(Sampling(task.model, task.emit, lambda: task.state, task.tool_calls.asking.ask, bounds))
 
     @property
     def logs(self) -> Path:

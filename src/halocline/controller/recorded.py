@@ -19,12 +19,12 @@ from halocline.hosts.shell_facts import LocalShellFacts
 from halocline.ports.hooks import Outcome, Shortening
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.shell_facts import ToldFacts
-from halocline.ports.tool import AnyTool, ToolContext, ToolOutput, Toolset, ToolSpec
+from halocline.ports.tool import AnyTool, Overtaken, ToolContext, ToolOutput, Toolset, ToolSpec
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
 from halocline.protocol.hook_kinds import HookMoment, HookStatus
 from halocline.protocol.mcp import tool_named
-from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall
+from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall, UserPart
 from halocline.protocol.rules import Effect, RuleBook
 from halocline.protocol.state import COMPACTION_CUT, State
 from halocline.store.recording import Recorder
@@ -207,15 +207,20 @@ class Answers:
 
     async def run(self, input: Any, ctx: ToolContext) -> ToolOutput:
         """Answer a call as it was answered, in its turn. Raises ToolFailure as the tool did."""
-        await self._ask_again(ctx)
         position = self._end_of(ctx.call)
+        try:
+            await self._ask_again(ctx)
+        except Overtaken:
+            if position is not None and self._status_at(position) is ev.CallStatus.REJECTED:
+                raise
         if position is None:
             await _forever(self._course)
         first = self._facts_before(position)
         await self._course.reaches(first)
         end = self._course.events[position]
         assert isinstance(end, ev.ToolCallEnded)
-        content = tuple(part for part in end.result.content if not isinstance(part, Note) or _is_of_the_world(part))
+        own = (part for part in end.result.content if part not in self._given(ctx.call))
+        content = tuple(part for part in own if not isinstance(part, Note) or _is_of_the_world(part))
         if end.status is ev.CallStatus.FAILED:
             raise ToolFailure("".join(part.text for part in content if isinstance(part, Text)))
         facts = tuple(event for event in self._course.events[first:position] if isinstance(event, FACTS))
@@ -250,6 +255,16 @@ class Answers:
                 case ev.ToolCallEnded(call=ctx.call) as end:
                     raise ToolFailure("".join(part.text for part in end.result.content if isinstance(part, Text)))
         return self._shown.get(ctx.call, ())
+
+    def _given(self, call: str) -> tuple[UserPart, ...]:
+        """What the person gave along with the approval of a call, which its result has anyway."""
+        past = reversed(self._course.events[: self._course.at])
+        approvals = (one for one in past if isinstance(one, ev.ApprovalResolved) and one.call == call)
+        return next((approval.content for approval in approvals), ())
+
+    def _status_at(self, position: int) -> ev.CallStatus | None:
+        end = self._course.events[position]
+        return end.status if isinstance(end, ev.ToolCallEnded) else None
 
     def _end_of(self, call: str) -> int | None:
         """Where the call's own end stands; None when it was cut short."""

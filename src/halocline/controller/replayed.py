@@ -77,6 +77,8 @@ class Replayed(Task):
                 self.inbox.prompt(Prompt(event.content, event.output_schema))
                 if cut := self.course.cut_at_once:
                     self.inbox.interrupt(cut.limit, cut.raised)
+            case ev.SteeringReceived() if self.state.approvals or self.state.questions:
+                self.inbox.interject(event.content, self.course.answering_client)
             case ev.SteeringReceived() if not isinstance(self.course.previous, ev.LimitExtended):
                 self.inbox.steer(event.content)
             case ev.ApprovalResolved(by="user"):
@@ -128,5 +130,6 @@ def _decision(event: ev.ApprovalResolved, state: State) -> cmd.ResolveApproval:
         arguments=event.arguments,
         client=event.client,
         scope=event.scope,
+        content=event.content,
         wider=event.grant is not None and asked is not None and event.grant == asked.wider,
     )

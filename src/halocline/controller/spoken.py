@@ -4,7 +4,7 @@ Every prompt passes here, so nothing is imported or looked for unless a slash be
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,16 +81,21 @@ class Steering:
     def __init__(self) -> None:
         self._reading: set[asyncio.Task[Content]] = set()
 
-    def say(self, task: Task, content: Content, words: Callable[[], "Words"], *, alone: bool = True) -> None:
-        """Say it, behind what its words became; not `alone`: say only these."""
-        if not _has_words(_text(content)):
-            if alone:
-                task.inbox.steer(content)
-            return
-        reading = asyncio.create_task(_read_up(task, content, words, alone=alone))
+    def say(self, task: Task, content: Content, words: Callable[[], "Words"], client: str) -> None:
+        """Say it, behind what its slash commands became. It answers all that is asked now."""
+        is_plain = not _has_words(_text(content))
+        task.inbox.interject(content if is_plain else self._read(_read_up(task, content, words)), client)
+
+    def say_what_became(self, task: Task, answer: str, words: Callable[[], "Words"]) -> None:
+        """Say what the slash commands of an answer became; the answer itself was given."""
+        if _has_words(answer):
+            task.inbox.steer(self._read(_read_up(task, (Text(answer),), words, alone=False)))
+
+    def _read(self, content: Coroutine[None, None, Content]) -> "asyncio.Task[Content]":
+        reading = asyncio.create_task(content)
         self._reading.add(reading)
         reading.add_done_callback(self._reading.discard)
-        task.inbox.steer(reading)
+        return reading
 
     async def close(self) -> None:
         """What was not read up yet is not said any more."""
@@ -99,7 +104,7 @@ class Steering:
         await asyncio.gather(*self._reading, return_exceptions=True)
 
 
-async def _read_up(task: Task, content: Content, words: Callable[[], "Words"], *, alone: bool) -> Content:
+async def _read_up(task: Task, content: Content, words: Callable[[], "Words"], *, alone: bool = True) -> Content:
     """What is said; nothing, and a word to the person, when that cannot be read."""
     try:
         said = await heard(task, content, words)

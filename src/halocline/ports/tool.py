@@ -133,11 +133,15 @@ class ToolOutput(Value, frozen=True):
         return cls(content=(Text(text),))
 
 
+class Overtaken(Exception):
+    """The person sent a message instead of an answer. The model reads it after the results of the calls."""
+
+
 class Asker(Protocol):
     """How a tool puts a question to the person."""
 
     async def __call__(self, question: str, options: Sequence[str], call: str) -> str | None:
-        """The answer, or None when nobody can answer."""
+        """The answer, or None when nobody can answer. Raises Overtaken, which tools let pass."""
 
 
 class Reach(Protocol):

@@ -24,10 +24,12 @@ class EditorState(Value, frozen=True):
 
 
 class SubmitPrompt(Command, frozen=True):
-    """Begin a turn. Its answer has to fit `output_schema`, when there is one.
+    """Begin a turn; while one runs, the next one, which answers nothing that is asked now.
 
-    Words with a slash in it are expanded, unless it is `verbatim`: nobody typed it. `editor` is what the person has
-    before them, where a surface knows.
+    Its answer has to fit `output_schema`, when there is one.
+
+    Slash commands in it are expanded, unless it is `verbatim`: nobody typed it. `editor` is what the person has before
+    them, where a surface knows.
     """
 
     content: tuple[UserPart, ...]
@@ -37,7 +39,10 @@ class SubmitPrompt(Command, frozen=True):
 
 
 class Steer(Command, frozen=True):
-    """Text for the running turn; it is delivered once, before the next request."""
+    """A message for the running turn; it is delivered once, before the next request.
+
+    While an approval or a question waits, the message is the answer to it: nothing that waited runs.
+    """
 
     content: tuple[UserPart, ...]
 
@@ -54,7 +59,8 @@ class ResolveApproval(Command, frozen=True):
     """Decide about one request. `arguments` replaces the call's arguments (an edited command) on allow_once.
 
     On allow_always, `scope` says how far it reaches, and `wider` that the more general grant on offer is meant. `seen`
-    names what the edit would do now (`task.pending`), when that is what the person agrees to.
+    names what the edit would do now (`task.pending`), when that is what the person agrees to. `content` is what goes
+    to the model with the `note`: pictures, and notes about them.
     """
 
     request: str
@@ -64,6 +70,7 @@ class ResolveApproval(Command, frozen=True):
     scope: Scope = Scope.TASK
     wider: bool = False
     seen: str = ""
+    content: tuple[UserPart, ...] = ()
 
 
 class AnswerQuestion(Command, frozen=True):

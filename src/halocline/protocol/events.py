@@ -127,7 +127,7 @@ class TurnStarted(Durable, frozen=True):
 
 
 class SteeringReceived(Durable, frozen=True):
-    """Text that was sent while the turn ran."""
+    """Text that was sent while the turn ran. While something is asked it answers that, and is read after the calls."""
 
     content: tuple[UserPart, ...]
 
@@ -271,9 +271,12 @@ class ApprovalRequested(Durable, frozen=True):
 
 
 class ApprovalResolved(Durable, frozen=True):
-    """The decision. `by` is user, nobody (no one could answer) or interrupt. With `arguments`, that ran instead.
+    """The decision. With `arguments`, that ran instead. `scope` is how far `grant` reaches.
 
-    `scope` is how far `grant` reaches.
+    The model reads the `note` and the `content` (pictures, and notes about them) with the result of the call.
+
+    `by` is user, nobody (no one could answer), interrupt, or message: a person sent one (the `SteeringReceived` before
+    it) instead of deciding, so nothing that waited runs.
     """
 
     request: str
@@ -285,6 +288,7 @@ class ApprovalResolved(Durable, frozen=True):
     grant: Grant | None = None
     arguments: JsonObject | None = None
     scope: Scope = Scope.TASK
+    content: tuple[UserPart, ...] = ()
 
 
 class LimitExtended(Durable, frozen=True):

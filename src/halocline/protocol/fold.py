@@ -98,9 +98,13 @@ def _words(content: Iterable[UserPart]) -> Iterator[str]:
 
 
 def _steered(state: State, e: ev.SteeringReceived) -> State:
+    """Nothing stands between a call and its result: words that come while calls are open are read after these."""
     turn = replace(state.turn, is_over=False) if state.turn else None
-    said = (*state.unheard, *_words(e.content))
-    return replace(state, turn=turn, messages=grown(state.messages, UserMessage(e.content)), unheard=said)
+    heard = replace(state, turn=turn, unheard=(*state.unheard, *_words(e.content)))
+    if not state.open_calls:
+        return _told(heard, e.content)
+    declined = state.declined or bool(state.approvals or state.questions)
+    return replace(heard, interjected=(*state.interjected, *e.content), declined=declined)
 
 
 def _answer_refused(state: State, e: ev.AnswerRefused) -> State:
@@ -119,11 +123,12 @@ def _turn_resumed(state: State, e: ev.TurnResumed) -> State:
     opened = tuple(replace(one, started=one.started and one.call.id not in asking) for one in state.open_calls)
     turn = replace(state.turn, started_at=e.at) if state.turn else None
     resumed = replace(state, turn=turn, draft=None, approvals=(), questions=(), open_calls=opened, gap=e.content)
-    return resumed if opened else _gap_told(resumed)
+    return resumed if opened else _held_told(resumed)
 
 
-def _gap_told(state: State) -> State:
-    return replace(_told(state, state.gap), gap=()) if state.gap else state
+def _held_told(state: State) -> State:
+    """What was held back until the last call had its end is read now."""
+    return replace(_told(_told(state, state.gap), state.interjected), gap=(), interjected=())
 
 
 def _step_started(state: State, e: ev.StepStarted) -> State:
@@ -197,7 +202,7 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
         last_outcome=outcome,
         known=focus.read(state.known, e.seen) if e.seen else state.known,
     )
-    return after if left else _gap_told(after)
+    return after if left else _held_told(after)
 
 
 def _failures(state: State, status: ev.CallStatus) -> int:
@@ -229,7 +234,7 @@ def _approval_resolved(state: State, e: ev.ApprovalResolved) -> State:
         grants=grants,
         kept_grants=kept,
         refusals=refusals,
-        declined=state.declined or (e.by == "user" and e.decision in (ev.Choice.REJECT_ONCE, ev.Choice.REJECT_ALWAYS)),
+        declined=state.declined or (e.by in ("user", "message") and e.decision.refuses),
         nobody_answered=state.nobody_answered or e.by == "nobody",
         unheard=(*state.unheard, e.note) if e.note and e.by == "user" else state.unheard,
     )

@@ -59,6 +59,11 @@ class Choice(StrEnum):
     REJECT_ONCE = "reject_once"
     REJECT_ALWAYS = "reject_always"
 
+    @property
+    def refuses(self) -> bool:
+        """Whether the call does not run."""
+        return self in (Choice.REJECT_ONCE, Choice.REJECT_ALWAYS)
+
 
 class Location(Value, frozen=True):
     """A place in a file, for surfaces that can show it."""

@@ -15,7 +15,7 @@ class QuestionAsked(Durable, frozen=True):
 
 
 class QuestionAnswered(Durable, frozen=True):
-    """The answer; `by` is user, nobody, interrupt, or withdrawn by who had asked."""
+    """The answer; `by` is user, nobody, interrupt, message (one was sent instead), or withdrawn by who had asked."""
 
     request: str
     answer: str

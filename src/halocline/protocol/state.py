@@ -68,9 +68,10 @@ class TurnState(Value, frozen=True):
 class State(Value, frozen=True):
     """Everything known about a task. `unheard` are a person's words that no request has carried yet.
 
-    `gap` is what the model hears of a process that died, once the calls that wait have their answers. `own_commands`
-    run now, and of those `own_untold` the model has not heard. A `subtask` says whose sub-agent the task is; `lanes`
-    are sub-agents of its own that run. `kept_grants` are those that reach beyond the task.
+    `gap` is what the model hears of a process that died, and `interjected` what a person said instead of an answer,
+    once the calls that wait have their ends. `own_commands` run now, and of those `own_untold` the model has not
+    heard. A `subtask` says whose sub-agent the task is; `lanes` are sub-agents of its own that run. `kept_grants` are
+    those that reach beyond the task.
     """
 
     task: str = ""
@@ -140,14 +141,15 @@ class State(Value, frozen=True):
     points: Points = ()
     branches: tuple[Branch, ...] = ()
     gap: tuple[UserPart, ...] = ()
+    interjected: tuple[UserPart, ...] = ()
     subtask: Subtask | None = None
     agents: tuple[AgentLine, ...] = ()
     lanes: tuple[SubagentStarted, ...] = ()
 
     @property
     def is_asking(self) -> bool:
-        """A turn waits for a person, or did so before it was resumed and nothing ran since."""
-        waits = self.gap and not any(opened.started for opened in self.open_calls)
+        """A turn waits for a person, or did so before a message or another process came, and nothing ran since."""
+        waits = (self.gap or self.interjected) and not any(opened.started for opened in self.open_calls)
         return self.turn is not None and bool(self.approvals or self.questions or waits)
 
     @property

@@ -17,6 +17,7 @@ from halocline.surfaces.figures import (
     retrying,
     rules_said,
 )
+from halocline.surfaces.row_words import decided
 
 
 def to_markdown(rows: Iterable[r.Row], title: str = "Task") -> str:
@@ -97,7 +98,7 @@ def _outcome(row: r.CallRow) -> str:
     if row.seconds is not None:
         facts.append(duration(row.seconds))
     if row.approval and row.approval.decision:
-        facts.append(f"{row.approval.decision.replace('_', ' ')} by {row.approval.by}")
+        facts.append(decided(row.approval))
         facts += ["edited before it was judged"] if row.approval.edited else []
         facts += [f"note: {_line(row.approval.note)}"] if row.approval.note else []
     return f"*{' · '.join(facts)}*"

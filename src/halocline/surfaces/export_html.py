@@ -20,6 +20,7 @@ from halocline.surfaces.figures import (
     retrying,
     rules_said,
 )
+from halocline.surfaces.row_words import decided
 
 SHORT = 12
 """Characters of a checkpoint's name that are shown."""
@@ -173,7 +174,7 @@ def _facts(row: r.CallRow) -> list[str]:
     facts += [duration(row.seconds)] if row.seconds is not None else []
     facts += [f"{lane.name}: {lane_said(lane)} (task {lane.child})" for lane in row.lanes]
     if row.approval and row.approval.decision:
-        facts.append(f"{row.approval.decision.replace('_', ' ')} by {row.approval.by}")
+        facts.append(decided(row.approval))
         facts += ["edited before it was judged"] if row.approval.edited else []
         facts += [f"note: {row.approval.note}"] if row.approval.note else []
     return facts

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from halocline.protocol import events as ev
 from halocline.protocol.checklist import at_work, done
 from halocline.protocol.messages import PICTURE, PIPED, Effort, Image, Note, Text, ToolResult, UserPart
-from halocline.surfaces.row_kinds import NoticeRow
+from halocline.surfaces.row_kinds import Approval, NoticeRow
 
 
 def spoken(content: tuple[UserPart, ...]) -> str:
@@ -104,6 +104,12 @@ def folders_said(roots: tuple[str, ...]) -> str:
 def effort_said(effort: Effort | None, budget: int | None) -> str:
     """How hard a model is to think; empty when nothing is said of it."""
     return effort.value if effort else "" if budget is None else f"{budget:,} tokens"
+
+
+def decided(approval: Approval) -> str:
+    """The decision about a call, and who made it."""
+    decision = (approval.decision or "").replace("_", " ")
+    return "a message came instead" if approval.by == "message" else f"{decision} by {approval.by}"
 
 
 def leave_said(grant: ev.Grant) -> str:

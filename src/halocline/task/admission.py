@@ -12,12 +12,11 @@ from halocline.ports.tool import PROGRESS, AnyTool, Summary, ToolOutput
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.messages import Note, Text, ToolCall
+from halocline.protocol.messages import Text, ToolCall, UserPart
 from halocline.protocol.terminal_text import plain
 from halocline.protocol.values import Value
 
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
-ALLOWED = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS)
 
 MARKED = (
     "Nothing was run: the call holds a mark such as [redacted api-key 1a2b3c4d]. It stands in place of a secret that "
@@ -29,7 +28,7 @@ _PASSES_ON = (ev.ToolKind.EXECUTE, ev.ToolKind.FETCH, ev.ToolKind.DELETE, ev.Too
 
 
 class Run(Value, frozen=True):
-    """A call that passed every gate. `notes` are words of a person or a hook on it, for the model.
+    """A call that passed every gate. `notes` are what a person or a hook said of it, for the model.
 
     `places` is where its paths led when that was judged, `identities` what was there, `rule` what let it pass, and
     `runs` the form in which its command is run, when that is not the command itself. `scripts` are what it runs, as
@@ -41,7 +40,7 @@ class Run(Value, frozen=True):
     tool: AnyTool
     input: Any
     summary: Summary
-    notes: tuple[Note, ...] = ()
+    notes: tuple[UserPart, ...] = ()
     places: tuple[str, ...] = ()
     identities: tuple[str, ...] = ()
     rule: str = ""
@@ -150,7 +149,8 @@ def resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | 
         client=answer.client,
         grant=grant,
         scope=answer.scope if grant else ev.Scope.TASK,
-        arguments=answer.arguments if answer.decision in ALLOWED else None,
+        arguments=None if answer.decision.refuses else answer.arguments,
+        content=answer.content,
     )
 
 

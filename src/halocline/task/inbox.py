@@ -32,6 +32,12 @@ class Wish(Value, frozen=True):
     undo: bool = False
 
 
+class Interjected(Value, frozen=True):
+    """A message came instead of a decision or an answer; `client` names who sent it."""
+
+    client: str = ""
+
+
 T = TypeVar("T")
 
 
@@ -56,8 +62,8 @@ class Inbox:
         self._prompts: asyncio.Queue[Prompt | Wish | None] = asyncio.Queue()
         self._wish: Wish | None = None
         self._steering: deque[Content | asyncio.Future[Content]] = deque()
-        self._decisions: dict[str, asyncio.Future[ResolveApproval | None]] = {}
-        self._answers: dict[str, asyncio.Future[AnswerQuestion | None]] = {}
+        self._decisions: dict[str, asyncio.Future[ResolveApproval | Interjected | None]] = {}
+        self._answers: dict[str, asyncio.Future[AnswerQuestion | Interjected | None]] = {}
         self._turn: asyncio.Task[object] | None = None
         self._why: Interrupted | None = None
 
@@ -79,8 +85,8 @@ class Inbox:
         """A guest left. When nobody is there any more, nobody answers what was asked."""
         self._guests -= 1
         if not self.can_ask:
-            _nobody(self._decisions)
-            _nobody(self._answers)
+            _settle_all(self._decisions, None)
+            _settle_all(self._answers, None)
 
     def prompt(self, prompt: Prompt) -> None:
         self._prompts.put_nowait(prompt)
@@ -92,6 +98,18 @@ class Inbox:
     def steer(self, content: "Content | asyncio.Future[Content]") -> None:
         """Words for the running turn; those that are still being read up are waited for, in their order."""
         self._steering.append(content)
+
+    def interject(self, content: "Content | asyncio.Future[Content]", client: str = "") -> None:
+        """A person's message for the running turn: the answer to all that is asked now, once it is read up."""
+        self.steer(content)
+        if isinstance(content, asyncio.Future):
+            content.add_done_callback(lambda read: self._answer_all(client) if _has_words(read) else None)
+        else:
+            self._answer_all(client)
+
+    def _answer_all(self, client: str) -> None:
+        _settle_all(self._decisions, Interjected(client))
+        _settle_all(self._answers, Interjected(client))
 
     def wish(self, wish: Wish) -> None:
         """In a turn it is for the next request, between turns it comes in its turn among the prompts."""
@@ -127,8 +145,9 @@ class Inbox:
         while self._steering:
             first = self._steering[0]
             said = await asyncio.shield(first) if isinstance(first, asyncio.Future) else first
-            self._steering.popleft()
-            parts += said
+            if self._steering and self._steering[0] is first:  # of several who wait for it, one has it
+                self._steering.popleft()
+                parts += said
         return parts
 
     def interrupt(self, limit: str = "", raised: ErrorRaised | None = None) -> None:
@@ -191,10 +210,14 @@ class Inbox:
 class Waiting(Generic[T]):
     """`with` it from before the question is shown until it is answered; `arrives` gives None when nobody can answer."""
 
-    def __init__(self, waiting: dict[str, asyncio.Future[T | None]], request: str, *, attended: bool) -> None:
+    def __init__(
+        self, waiting: dict[str, asyncio.Future[T | Interjected | None]], request: str, *, attended: bool
+    ) -> None:
         self._waiting = waiting
         self._request = request
-        self._future: asyncio.Future[T | None] | None = asyncio.get_running_loop().create_future() if attended else None
+        self._future: asyncio.Future[T | Interjected | None] | None = (
+            asyncio.get_running_loop().create_future() if attended else None
+        )
 
     def __enter__(self) -> "Waiting[T]":
         if self._future is not None:
@@ -204,11 +227,11 @@ class Waiting(Generic[T]):
     def __exit__(self, *exc: object) -> None:
         self._waiting.pop(self._request, None)
 
-    async def arrives(self) -> T | None:
+    async def arrives(self) -> T | Interjected | None:
         return None if self._future is None else await self._future
 
 
-def _settle(waiting: dict[str, asyncio.Future[T | None]], request: str, value: T) -> bool:
+def _settle(waiting: dict[str, asyncio.Future[T | Interjected | None]], request: str, value: T) -> bool:
     future = waiting.get(request)
     if future is None or future.done():
         return False
@@ -216,7 +239,12 @@ def _settle(waiting: dict[str, asyncio.Future[T | None]], request: str, value: T
     return True
 
 
-def _nobody(waiting: dict[str, asyncio.Future[T | None]]) -> None:
+def _settle_all(waiting: dict[str, asyncio.Future[T | Interjected | None]], value: Interjected | None) -> None:
     for future in waiting.values():
         if not future.done():
-            future.set_result(None)
+            future.set_result(value)
+
+
+def _has_words(read: asyncio.Future[Content]) -> bool:
+    """Whether something was read up that can be said."""
+    return not read.cancelled() and read.exception() is None and bool(read.result())

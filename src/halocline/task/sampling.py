@@ -11,6 +11,7 @@ from typing import Protocol, cast
 from halocline.context.sizes import message_tokens, tokens
 from halocline.ports.mcp import Spoken, Wanted
 from halocline.ports.model import Model, ModelEvent, Request
+from halocline.ports.tool import Overtaken
 from halocline.protocol.errors import ModelError, ToolFailure
 from halocline.protocol.events import AssistantMessageCompleted, McpSampled, UsageReported
 from halocline.protocol.messages import AssistantMessage, Message, StopReason, Text, Usage
@@ -70,7 +71,10 @@ class Sampling:
         state = self._state()
         if not self._bounds.asks or wanted.server in state.sampled.allowed:
             return False
-        answer = await self._ask(question(wanted, state, self._bounds, most), (ONCE, ALWAYS, NO), call)
+        try:
+            answer = await self._ask(question(wanted, state, self._bounds, most), (ONCE, ALWAYS, NO), call)
+        except Overtaken:
+            answer = NO
         if answer is None:
             raise ToolFailure("Nobody is there to agree that the model is asked.")
         if answer not in (ONCE, ALWAYS):

@@ -16,17 +16,16 @@ from halocline.ports.tool import Toolset
 from halocline.protocol.events import (
     Durable,
     Event,
-    LimitExtended,
     SteeringReceived,
     TurnEnded,
     TurnStarted,
 )
 from halocline.protocol.fold import reduce
-from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall
+from halocline.protocol.messages import AssistantMessage, StopReason, ToolCall
 from halocline.protocol.state import State, loose_ends
 from halocline.task.answer import judged
 from halocline.task.compactor import Compactor
-from halocline.task.governor import GO_ON, STOP, Governor, Verdict
+from halocline.task.governor import Governor
 from halocline.task.inbox import Inbox, Prompt, Wish
 from halocline.task.jobs import tell_of_ends
 from halocline.task.log import Log
@@ -105,7 +104,7 @@ class Task:
 
     async def steps(self) -> TurnEnded:
         """Ask, act, ask again, until the model rests or a limit says stop."""
-        while not (verdict := self.governor.verdict(self.state)) or await self.goes_on(verdict):
+        while not (verdict := self.governor.verdict(self.state)) or await self.tool_calls.asking.ask_to_go_on(verdict):
             message = self.state.last_message if self.state.open_calls else await self.ask()
             await self.act([waiting.call for waiting in self.state.open_calls])
             if steering := await self.inbox.steering():
@@ -134,16 +133,6 @@ class Task:
             finally:  # a call that was cut short may have changed files, too
                 if any(run.tool.edits for run in ready):
                     self.checkpoints.take(ready[0].summary.title, ready[0].summary.may_change)
-
-    async def goes_on(self, verdict: Verdict) -> bool:
-        """At a limit: let a person decide. Words other than the options are guidance for the model."""
-        answer = await self.tool_calls.ask(f"{verdict.text} Go on?", (GO_ON, STOP), call="")
-        if answer is None or answer == STOP:
-            return False
-        self.emit(LimitExtended(limit=verdict.limit))
-        if answer != GO_ON:
-            self.emit(SteeringReceived(content=(Text(answer),)))
-        return True
 
     async def grant(self, wish: Wish) -> None:
         """Shorten the conversation between two turns."""

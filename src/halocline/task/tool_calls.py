@@ -7,7 +7,7 @@ nothing then. `perform` runs what may run and never raises except for cancellati
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,16 +19,15 @@ from halocline.context.budget import CEILING, within
 from halocline.policy.gate import Decision, Posture, decide, places, scripts
 from halocline.policy.paths import Judged
 from halocline.ports.checkpoints import Checkpoints
-from halocline.ports.tool import PROGRESS, Summary, ToolContext, ToolOutput, Toolset
+from halocline.ports.tool import PROGRESS, Overtaken, Summary, ToolContext, ToolOutput, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.messages import Message, Note, ResultPart, Text, ToolCall, ToolResult
+from halocline.protocol.messages import Message, Note, ResultPart, Text, ToolCall, ToolResult, UserPart
 from halocline.protocol.rules import Verdict
 from halocline.protocol.state import State
 from halocline.protocol.terminal_text import plain
 from halocline.task.admission import (
-    ALLOWED,
     Run,
     asked,
     blotted,
@@ -39,6 +38,7 @@ from halocline.task.admission import (
     started,
     ticked,
 )
+from halocline.task.asking import Asking
 from halocline.task.governor import remark
 from halocline.task.inbox import Inbox
 from halocline.task.judging import lapsed, posture, scope_of, summary_of
@@ -68,6 +68,8 @@ REWRITTEN = (
 CHANGED = "Not done: a file changed after the person saw this edit. It is as it is now; read it again, then edit."
 UNKNOWN_TOOL = "There is no tool"
 SKIPPED = "Skipped, because the person declined an earlier call of this message."
+OVERTAKEN = "Refused by a new message of the person, which follows: this was not run and nothing changed."
+OVERTAKEN_ANSWER = "The person sent a new message instead of an answer. It follows."
 
 _log = logging.getLogger("halocline")
 
@@ -80,7 +82,7 @@ class NotAdmitted(Exception):
         text: str,
         status: ev.CallStatus = ev.CallStatus.REJECTED,
         *,
-        notes: tuple[Note, ...] = (),
+        notes: tuple[UserPart, ...] = (),
         stops: bool = False,
     ) -> None:
         super().__init__(text)
@@ -110,12 +112,12 @@ class ToolCalls:
         self._emit = emit
         self._state = state
         self._toolset = toolset
-        self._inbox = inbox
         self._machine = machine
         self._checkpoints = checkpoints
         self._home = home
         self._visible = visible
         self.pending = Pending()
+        self.asking = Asking(log=log, emit=emit, state=state, inbox=inbox, machine=machine)
         if machine.hooks:
             machine.hooks.attach(emit, state)
 
@@ -123,12 +125,14 @@ class ToolCalls:
         """Pass every gate, or end the call here."""
         try:
             if self._state().declined:
-                raise NotAdmitted(SKIPPED, ev.CallStatus.SKIPPED)
+                raise NotAdmitted(OVERTAKEN if self._state().interjected else SKIPPED, ev.CallStatus.SKIPPED)
             if PROGRESS in call.arguments:
                 self._emit(*ticked(call, self._state().todos))
             return await self._admit(self._understand(call, self._state().last_message.model))
         except NotAdmitted as stopped:
             self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
+        except Overtaken:
+            self._end(call, ev.CallStatus.REJECTED, OVERTAKEN)
         except ToolFailure as failure:
             self._end(call, ev.CallStatus.FAILED, failure.text)
         except LogUnwritable:
@@ -159,6 +163,8 @@ class ToolCalls:
             output = blotted(output, run, self._machine.blot)
             self._emit(*output.events)
             output = await self._followed(run, output)
+        except Overtaken:
+            self._end(call, ev.CallStatus.REJECTED, OVERTAKEN_ANSWER)
         except ToolFailure as failure:
             said = self._machine.blot(failure.text)
             failed = partial(self._end, call, ev.CallStatus.FAILED, said)
@@ -288,23 +294,19 @@ class ToolCalls:
 
     async def _approve(self, run: Run, decision: Decision) -> Run:
         diffs = await self._preview(run)
-        request = f"r{self._state().seq + 1}"
-        look = partial(self._preview, replace(run, accepted=True))
-        with self._inbox.decision(request) as decision_of_person, self.pending.shown(request, diffs, look):
-            self._emit(asked(request, run, decision, diffs, self._state().sandbox))
-            self._notify("permission_prompt", run.summary.title)
-            await self._log.sync()
-            answer = await decision_of_person.arrives()
+        request = f"r{self.asking.next_seq}"
+        shown = self.pending.shown(request, diffs, partial(self._preview, replace(run, accepted=True)))
+        answer = await self.asking.ask_approval(asked(request, run, decision, diffs, self._state().sandbox), shown)
         if answer is None:
-            self._emit(ev.ApprovalResolved(request, run.call.id, ev.Choice.REJECT_ONCE, "nobody"))
             raise NotAdmitted(NOBODY.format(reason=decision.reason, rule=decision.rule))
         self._emit(resolved(request, run, answer, granted(answer, decision)))
-        if answer.decision not in ALLOWED:
-            raise NotAdmitted(DECLINED + (f' They said: "{answer.note}"' if answer.note else ""))
+        if answer.decision.refuses:
+            said = f' They said: "{answer.note}"' if answer.note else ""
+            raise NotAdmitted(DECLINED + said, notes=answer.content)
         await self._keep_leave(answer, decision)
         run = replace(run, accepted=bool(answer.seen), approved=True)
         await self._require_same_diffs(run, diffs, answer.seen)
-        return self._approved(run, answer.note, answer.arguments)
+        return self._approved(run, answer)
 
     async def _keep_leave(self, answer: ResolveApproval, decision: Decision) -> None:
         grant = granted(answer, decision)
@@ -325,11 +327,12 @@ class ToolCalls:
         if diffs and (now := await self._preview(run)) != diffs and named(now) != seen:
             raise ToolFailure(CHANGED)
 
-    def _approved(self, run: Run, note: str, arguments: dict[str, object] | None) -> Run:
-        notes = (Note(f"The person said on approving: {note}", "approval"),) if note else ()
-        if arguments is None:
+    def _approved(self, run: Run, answer: ResolveApproval) -> Run:
+        said = (Note(f"The person said on approving: {answer.note}", "approval"),) if answer.note else ()
+        notes = (*said, *answer.content)
+        if answer.arguments is None:
             return replace(run, notes=(*run.notes, *notes))
-        edited = self._understand(replace(run.call, arguments=arguments), model="")
+        edited = self._understand(replace(run.call, arguments=answer.arguments), model="")
         judged = self._judge(edited)
         edited = replace(let_through(edited, judged), accepted=run.accepted, approved=True)
         changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
@@ -361,7 +364,7 @@ class ToolCalls:
         call: ToolCall,
         status: ev.CallStatus,
         text: str,
-        notes: tuple[Note, ...] = (),
+        notes: tuple[UserPart, ...] = (),
         *,
         ends_turn: bool = False,
     ) -> None:
@@ -394,7 +397,7 @@ class ToolCalls:
             search=self._machine.search.only(scope),
             web=self._machine.web,
             blobs=self._machine.blobs,
-            ask=self.ask,
+            ask=self.asking.ask,
             reach=Reach(run.summary, self._posture, self._machine.web),
             progress=partial(self._progress, run.call.id),
             code=self._machine.code,
@@ -424,25 +427,3 @@ class ToolCalls:
 
     def _progress(self, call: str, text: str) -> None:
         self._emit(ev.ToolCallProgressed(call, self._machine.blot(plain(text))))
-
-    def _notify(self, kind: str, message: str) -> None:
-        """Somebody is waited for."""
-        if self._machine.hooks and self._inbox.can_ask:
-            self._machine.hooks.waits(kind, message)
-
-    async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:
-        """Put a question to the person; None when nobody can answer."""
-        request = f"q{self._state().seq + 1}"
-        with self._inbox.answer(request) as answer_of_person:
-            self._emit(ev.QuestionAsked(request=request, question=question, options=tuple(options), call=call))
-            self._notify("question", question)
-            await self._log.sync()
-            try:
-                answer = await answer_of_person.arrives()
-            except asyncio.CancelledError:  # a server of MCP may take its question back
-                if not self._inbox.is_interrupted:
-                    self._emit(ev.QuestionAnswered(request=request, answer="", by="withdrawn"))
-                raise
-        by, text, client = ("user", answer.answer, answer.client) if answer else ("nobody", "", "")
-        self._emit(ev.QuestionAnswered(request=request, answer=text, by=by, client=client))
-        return answer.answer if answer else None

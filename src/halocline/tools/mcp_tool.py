@@ -1,5 +1,6 @@
 """A tool of an MCP server, as one of ours: what the model is told, what a person decides on, and the call."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -7,7 +8,7 @@ import msgspec
 
 from halocline.policy.mcp import named
 from halocline.ports.mcp import Caller
-from halocline.ports.tool import AnyTool, Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.ports.tool import AnyTool, Overtaken, Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, ToolKind
 from halocline.protocol.mcp import McpTool, tool_named
@@ -77,8 +78,14 @@ async def preview(tool: McpTool, input: JsonObject, ctx: ToolContext) -> tuple[D
 async def run(tool: McpTool, input: JsonObject, ctx: ToolContext) -> ToolOutput:
     if ctx.mcp is None:
         raise ToolFailure(NOT_HERE)
-    caller = Caller(ctx.call, ctx.progress, partial(ctx.ask, call=ctx.call))
-    content = await ctx.mcp.call(tool, input, caller)
+
+    async def ask(question: str, options: Sequence[str]) -> str | None:
+        try:
+            return await ctx.ask(question, options, ctx.call)
+        except Overtaken:
+            return None  # for the server it is cancelled; the call itself goes on
+
+    content = await ctx.mcp.call(tool, input, Caller(ctx.call, ctx.progress, ask))
     return ToolOutput(readable(content, takes_images=ctx.takes_images()))
 
 

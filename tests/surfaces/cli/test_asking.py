@@ -15,10 +15,11 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from halocline.protocol import events as ev
-from halocline.protocol.messages import AssistantMessage, ToolCall
+from halocline.protocol.messages import AssistantMessage, Image, ToolCall
 from halocline.store.paths import Home
 from halocline.surfaces.cli.asking import Asker, Decision
 from halocline.surfaces.cli.keys import BEAT, Keyboard, type_keys
+from halocline.surfaces.cli.line_input import Prompt
 from halocline.surfaces.cli.screen import Screen
 
 ARGUMENTS = {"command": "pytest -q", "requires_approval": True}
@@ -93,11 +94,52 @@ def terminal() -> Iterator[Terminal]:
 
 
 async def approve(
-    terminal: Terminal, keys: list[str], *lines: str | None, event: ev.ApprovalRequested = COMMAND
+    terminal: Terminal,
+    keys: list[str],
+    *lines: str | None,
+    event: ev.ApprovalRequested = COMMAND,
+    messages: tuple[Prompt | None, ...] = (),
 ) -> Decision:
+    written = list(messages)
+
+    async def write() -> Prompt | None:
+        return written.pop(0)
+
     async with asyncio.timeout(5):
-        decision, _ = await asyncio.gather(terminal.asker(*lines).ask_approval(event), terminal.press(*keys))
+        decision, _ = await asyncio.gather(terminal.asker(*lines).ask_approval(event, write), terminal.press(*keys))
     return decision
+
+
+async def no_message() -> Prompt | None:
+    return None
+
+
+PICTURE = Image("image/png", "b" * 64)
+MESSAGE = Prompt("as in [picture 1] ", ev.Mode.ACT, (PICTURE,))
+SAID = {"note": "as in [picture 1]", "content": (PICTURE,)}
+
+
+@pytest.mark.parametrize(
+    ("keys", "lines", "messages", "decision"),
+    [
+        (["t", "y"], [], [MESSAGE], Decision(ev.Choice.ALLOW_ONCE, **SAID)),
+        (["t", "a"], [], [MESSAGE], Decision(ev.Choice.ALLOW_ALWAYS, **SAID)),
+        (["t", "n"], [], [MESSAGE], Decision(ev.Choice.REJECT_ONCE, **SAID)),
+        (["t", "t", "n"], [], [MESSAGE, None], Decision(ev.Choice.REJECT_ONCE, **SAID)),
+        (["t", "n"], ["why"], [None], Decision(ev.Choice.REJECT_ONCE, "why")),
+        (["t", "\x1b"], [], [MESSAGE], Decision(ev.Choice.REJECT_ONCE, stop=True)),
+        (
+            ["t", "e"],
+            ["pytest"],
+            [MESSAGE],
+            Decision(ev.Choice.ALLOW_ONCE, arguments={**ARGUMENTS, "command": "pytest"}, **SAID),
+        ),
+    ],
+)
+async def test_a_message_and_its_pictures_go_with_the_decision(
+    terminal: Terminal, keys: list[str], lines: list[str], messages: list[Prompt | None], decision: Decision
+) -> None:
+    assert await approve(terminal, keys, *lines, messages=tuple(messages)) == decision
 
 
 @pytest.mark.parametrize(
@@ -209,7 +251,7 @@ def test_a_draft_is_typed_as_in_a_line(typed: str, draft: str) -> None:
 
 async def test_the_terminal_is_given_back_when_asking_is_cancelled(terminal: Terminal) -> None:
     before = termios.tcgetattr(terminal.slave)
-    asking = asyncio.create_task(terminal.asker().ask_approval(COMMAND))
+    asking = asyncio.create_task(terminal.asker().ask_approval(COMMAND, no_message))
     await terminal.output.menus.acquire()
     await turns()
     assert termios.tcgetattr(terminal.slave) != before
@@ -226,7 +268,7 @@ async def test_the_end_of_input_is_a_no(terminal: Terminal) -> None:
 
 async def test_a_terminal_that_goes_away_is_a_no(terminal: Terminal) -> None:
     async with asyncio.timeout(5):
-        asking = asyncio.create_task(terminal.asker().ask_approval(COMMAND))
+        asking = asyncio.create_task(terminal.asker().ask_approval(COMMAND, no_message))
         await terminal.output.menus.acquire()
         await turns()
         os.close(terminal.master)

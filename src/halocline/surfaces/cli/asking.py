@@ -9,15 +9,17 @@ from halocline.protocol.events import ApprovalRequested, Choice, Grant, Question
 from halocline.surfaces.cli import cards
 from halocline.surfaces.cli.decision import Decision
 from halocline.surfaces.cli.keys import ESCAPE, RESUMED, Keyboard
-from halocline.surfaces.cli.line_input import read_line
+from halocline.surfaces.cli.line_input import Prompt, read_line
 from halocline.surfaces.cli.look import Gutter, wrapped
 from halocline.surfaces.cli.screen import Screen
 from halocline.surfaces.row_kinds import CallRow
 
 ReadLine = Callable[[Keyboard, str, str, str], Awaitable[str | None]]
+Write = Callable[[], Awaitable[Prompt | None]]
 MOST_OPTIONS = 9
 ALLOWING = ("y", "a", "s", "e")
 """The keys that let a call run, or lead there."""
+_WITH_MESSAGE = {"y": "yes, once, with your message", "n": "no: your message instead", "t": "write the message anew"}
 
 
 class Asker:
@@ -28,18 +30,27 @@ class Asker:
         self._keyboard = keyboard
         self._line = line
 
-    async def ask_approval(self, event: ApprovalRequested) -> Decision:
-        """Show what would be done and wait for a key. Nothing is allowed before the whole of it was shown."""
+    async def ask_approval(self, event: ApprovalRequested, write: Write) -> Decision:
+        """Show what would be done and wait for a key. Nothing is allowed before the whole of it was shown.
+
+        The person may `write` a message first, which goes to the model with the decision.
+        """
         row = self._screen.show_approval(event)
         self._call_person(f"needs your approval: {event.title}")
-        options = _options(event, row)
+        options, message = _options(event, row), None
         while True:
             key = await self._key(options, lambda: self._screen.show_approval(event, again=True, whole=True))
             if key == "d" or (key in ALLOWING and "d" in options):
                 row = self._screen.show_approval(event, again=True, whole=True)
                 del options["d"]
+            elif key == "t":
+                message = await write() or message
+                options |= _WITH_MESSAGE if message else {}
+                self._screen.say(f"With your message: {message.text.strip()}" if message else "No message.")
+            elif key == "n" and message:
+                return _with(message, Decision(Choice.REJECT_ONCE))
             elif decision := await self._decision(key, row, event):
-                return decision
+                return _with(message, decision)
 
     async def ask_question(self, event: QuestionAsked) -> str | None:
         """Show the question and wait for a number or for words; None when the person would rather stop."""
@@ -111,6 +122,13 @@ class Asker:
         return Decision(Choice.ALLOW_ONCE, arguments={**row.arguments, "command": edited})
 
 
+def _with(message: Prompt | None, decision: Decision) -> Decision:
+    """The decision with what the person wrote; one that stops the turn goes to no model."""
+    if message is None or decision.stop:
+        return decision
+    return decision._replace(note=message.text.strip(), content=message.parts)
+
+
 def _command(row: CallRow) -> str:
     return row.approval.detail if row.approval and row.approval.detail else row.title
 
@@ -122,6 +140,7 @@ def _options(event: ApprovalRequested, row: CallRow) -> dict[str, str]:
         options["a"] = f"always allow {cards.granted(event.grant)}"
         options["s"] = "allow more, or for longer"
     options["n"] = "no, and say why"
+    options["t"] = "type a message, to go with your yes or no"
     if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command(row):
         options["e"] = "edit the command"
     if cards.is_cut(row):

@@ -232,7 +232,7 @@ def answer_line(row: r.QuestionRow) -> RenderableType:
     return marked(wrapped(clean(row.answer)), "└", "quiet")
 
 
-_UNANSWERED = {"interrupt": "interrupted", "withdrawn": "not asked any more"}
+_UNANSWERED = {"interrupt": "interrupted", "message": "answered with a message", "withdrawn": "not asked any more"}
 
 
 def todos_card(row: r.TodosRow) -> RenderableType:
@@ -343,6 +343,8 @@ def _unhappy_end(row: r.CallRow) -> RenderableType:
         case CallStatus.REJECTED if row.approval and row.approval.decision in _REFUSALS and row.approval.by == "user":
             note = clean(row.approval.note)
             return _end(f"declined: {note}" if note else "declined", "warn")
+        case CallStatus.REJECTED if row.approval and row.approval.by == "message":
+            return _end("not run: a message came instead", "warn")
         case CallStatus.REJECTED if row.approval and row.approval.by == "nobody":
             return _end(f"not approved: {clean(row.approval.reason)}, and nobody could be asked", "warn")
         case CallStatus.CANCELLED:

@@ -64,8 +64,10 @@ class Composer:
         self._chips = Chips()
         self._kept = ""
 
-    async def ask(self, typed: str = "") -> Prompt | None:
+    async def ask(self, typed: str = "", hint: str = "") -> Prompt | None:
         """The next prompt, which begins with what was `typed` before, or None when the person quits.
+
+        The `hint` stands in an empty line, instead of the usual one.
 
         Enter sends, Alt+Enter or Ctrl+J begins a new line, Tab takes what is offered, Ctrl-V pastes a picture,
         Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the text or quits when there is none, Ctrl-Z stops the
@@ -75,7 +77,7 @@ class Composer:
         self._words.begin()
         chosen = Chosen(self._client.state(self.task).mode)
         line = MentionedLine(partial(self._client.mentioned, self.task), lambda: get_app().invalidate())
-        session = self._session(chosen, line)
+        session = self._session(chosen, line, hint)
         try:
             text = ""
             while not text.strip():
@@ -90,7 +92,7 @@ class Composer:
             line.stop()
         return Prompt(text, chosen.mode, self._chips.parts(text))
 
-    def _session(self, chosen: "Chosen", line: MentionedLine) -> PromptSession[str]:
+    def _session(self, chosen: "Chosen", line: MentionedLine, hint: str) -> PromptSession[str]:
         history = self._client.home.prompt_history
         history.parent.mkdir(parents=True, exist_ok=True)
         session: PromptSession[str] = PromptSession(
@@ -99,7 +101,7 @@ class Composer:
             enable_suspend=True,
             key_bindings=self._keys(chosen, line),
             prompt_continuation="  ",
-            placeholder=FormattedText([("ansibrightblack", _placeholder())]),
+            placeholder=FormattedText([("ansibrightblack", hint or _placeholder())]),
             erase_when_done=True,
             completer=self._completer,
             complete_while_typing=Condition(lambda: is_begun(_before()) or Menu.is_open(_before())),

@@ -283,7 +283,7 @@ class Conversation:
                 return
 
     async def _decide(self, event: ev.ApprovalRequested) -> None:
-        decision = await self._view.ask_approval(event)
+        decision = await self._view.ask_approval(event, self._client, self._task)
         command = cmd.ResolveApproval(
             task=self._task,
             request=event.request,
@@ -292,6 +292,7 @@ class Conversation:
             arguments=decision.arguments,
             scope=decision.scope,
             wider=decision.wider,
+            content=decision.content,
         )
         self._client.send(command)
         if decision.stop:

@@ -3,13 +3,15 @@
 from typing import NamedTuple
 
 from halocline.protocol.events import Choice, Scope
+from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject
 
 
 class Decision(NamedTuple):
     """`arguments` replaces the call's arguments; `stop` asks to end the turn as well.
 
-    `scope` and `wider` say how far leave for good reaches.
+    `note` and `content` (pictures, pasted texts) go to the model with it. `scope` and `wider` say how far leave for
+    good reaches.
     """
 
     choice: Choice
@@ -18,3 +20,4 @@ class Decision(NamedTuple):
     stop: bool = False
     scope: Scope = Scope.TASK
     wider: bool = False
+    content: tuple[UserPart, ...] = ()

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -23,6 +24,7 @@ from halocline.surfaces.cli.telling import tell
 if TYPE_CHECKING:
     from halocline.surfaces.cli.composer import Composer
 
+MESSAGE_HINT = "Your message to the model. Ctrl-V: a picture, Ctrl-C: back"
 PLAIN_WIDTH, PLAIN_HEIGHT = 100, 25
 """Columns and lines when the output is no terminal. Where both are given, rich need not look for one at each row."""
 
@@ -81,10 +83,10 @@ class LineMode:
     def fail(self, error: HaloclineError) -> None:
         return None
 
-    async def ask_approval(self, event: ev.ApprovalRequested) -> Decision:
+    async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
         if self._asker is None:
             raise RuntimeError("nobody is here to ask")
-        return await self._asker.ask_approval(event)
+        return await self._asker.ask_approval(event, partial(self._write, client, task, MESSAGE_HINT))
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         if self._asker is None:
@@ -92,6 +94,9 @@ class LineMode:
         return await self._asker.ask_question(event)
 
     async def compose(self, client: Client, task: str) -> Prompt | None:
+        return await self._write(client, task)
+
+    async def _write(self, client: Client, task: str, hint: str = "") -> Prompt | None:
         from halocline.surfaces.cli.composer import Composer
 
         if self._keyboard is None:
@@ -99,7 +104,7 @@ class LineMode:
         if self._composer is None or self._composer.task != task:
             self._composer = Composer(client, task)
         with edit_line(self._keyboard):
-            return await self._composer.ask(self._keyboard.take_draft())
+            return await self._composer.ask(self._keyboard.take_draft(), hint)
 
     def offer_leave(self, leave: Callable[[], object] | None) -> None:
         if self._keyboard:

@@ -138,7 +138,7 @@ class View(Protocol):
     def fail(self, error: HaloclineError) -> None:
         """The run broke off; what it says to a person is printed elsewhere."""
 
-    async def ask_approval(self, event: ev.ApprovalRequested) -> Decision: ...
+    async def ask_approval(self, event: ev.ApprovalRequested, client: "Client", task: str) -> Decision: ...
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         """The answer; None when the person would rather stop."""
@@ -188,7 +188,7 @@ class Silent:
     def fail(self, error: HaloclineError) -> None:
         return None
 
-    async def ask_approval(self, event: ev.ApprovalRequested) -> Decision:
+    async def ask_approval(self, event: ev.ApprovalRequested, client: "Client", task: str) -> Decision:
         raise RuntimeError("nobody is here to ask")
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:

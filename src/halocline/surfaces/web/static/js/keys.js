@@ -27,7 +27,13 @@ export function on(id, deed) {
 }
 
 export const KEYS = [
-  { id: 'send', keys: 'Enter', text: 'Send; while the agent works: queue', where: 'composer', fixed: true },
+  {
+    id: 'send',
+    keys: 'Enter',
+    text: 'Send; while the agent works: queue; while it asks: answer',
+    where: 'composer',
+    fixed: true,
+  },
   { id: 'newline', keys: 'Shift+Enter', text: 'New line', where: 'composer', fixed: true },
   { id: 'steer', keys: 'Ctrl+Enter', text: 'Send now, into the running turn', where: 'composer', fixed: true },
   { id: 'recall', keys: 'ArrowUp', text: 'In an empty box: my earlier prompts', where: 'composer', fixed: true },

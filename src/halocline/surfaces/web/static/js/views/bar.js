@@ -20,7 +20,7 @@ export const APPROVAL_NAMES = {
   '': 'Approvals',
 }
 
-export function Bar({ task, choice, mode, approvals, model, running, setMode, onFiles, onStart, onSend }) {
+export function Bar({ task, asked, choice, mode, approvals, model, running, setMode, onFiles, onStart, onSend }) {
   const arrows = (e) => {
     if (!['ArrowLeft', 'ArrowRight'].includes(e.key)) return
     e.preventDefault()
@@ -87,8 +87,8 @@ export function Bar({ task, choice, mode, approvals, model, running, setMode, on
     }
     <button
       class="icon-button send"
-      aria-label=${running ? 'Queue' : 'Send'}
-      title=${running ? 'Queue (Enter); Ctrl+Enter goes into the running turn' : 'Send (Enter)'}
+      aria-label=${asked ? 'Answer' : running ? 'Queue' : 'Send'}
+      title=${asked ? 'Answer (Enter)' : running ? 'Queue (Enter); Ctrl+Enter goes into the running turn' : 'Send (Enter)'}
       onClick=${() => onSend(false)}
     >
       <${Icon} name="send" />

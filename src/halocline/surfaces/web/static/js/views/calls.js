@@ -53,6 +53,8 @@ function Status({ row, cutOff }) {
 
 function Decided({ approval, status }) {
   if (!approval?.decision || approval.by === 'nobody') return null
+  if (approval.by === 'message')
+    return html`<div class="decided soft tiny">Your message came instead: it was not run.</div>`
   const yes = approval.decision.startsWith('allow')
   const always = approval.decision.endsWith('always')
   const whom =

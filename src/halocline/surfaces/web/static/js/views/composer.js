@@ -1,6 +1,8 @@
-// Where a person writes. Enter sends, or queues while the agent works; Ctrl+Enter goes into the running turn. Words are
-// never lost: the draft is kept as it is typed, and what was sent until the server has it.
+// Where a person writes. Enter sends, or queues while the agent works; Ctrl+Enter goes into the running turn. While the
+// agent asks, a message is the answer. Words are never lost: the draft is kept as it is typed, and what was sent until
+// the server has it.
 import { html, classes, useEffect, useRef, useState } from '../ui.js'
+import { useArmed } from '../calm.js'
 import { act } from '../line.js'
 import { announcement, complain, openSheet, toast, written } from '../store.js'
 import { matches, on } from '../keys.js'
@@ -15,6 +17,7 @@ import { Lazy } from './lazy.js'
 import Strip from './strip.js'
 
 const loadChips = () => import('./chips.js')
+const loadInstead = () => import('./instead.js')
 const ONE_OF_OURS = /^\/[a-z][\w-]*(\s|$)/i
 
 export function Composer({ task = null, choice = null, usual = {}, workspace = '', placeholder, onSend }) {
@@ -28,7 +31,10 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
   const mode = f?.mode || choice?.value.mode || usual.mode || 'act'
   const approvals = f?.approvals || choice?.value.approval_mode || usual.approval_mode || ''
   const model = f?.model || choice?.value.model || usual.model || ''
-  const question = f?.waiting[0]?.kind === 'question' ? f.waiting[0] : null
+  // What was typed before a person could have seen a request is no answer to it.
+  const first = f?.waiting[0]
+  const asked = useArmed(first?.request) ? first : null
+  const question = asked?.kind === 'question' ? asked : null
   const where = task ? { task: task.id } : { workspace, model }
   const place = { task, workspace }
 
@@ -81,8 +87,9 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     field.current.focus()
   }, [written.value])
 
-  async function submit(steering) {
-    steering ||= f?.parent // a sub-agent has but one turn
+  /** Send it; `later` queues it although something is asked, and `yes` approves that with these words. */
+  async function submit(steering, { later = false, yes = false } = {}) {
+    steering ||= f?.parent || (asked && !later) // a sub-agent has but one turn
     const text = field.current.value.trim()
     if (!text && !attachmentsOf(id).length) return
     menu.close()
@@ -100,13 +107,21 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
       import('../note.js')
         .then((note) => note.keep(text, task ? f.workspace : workspace))
         .catch((error) => (complain(error), field.current && write(text))))
-    if (question && !attachmentsOf(id).length)
+    if (question && !later && !attachmentsOf(id).length)
       return void (write(''), remember(text), answer(task, question.request, text))
     const taken = await attaching.taken(text)
     if (!taken)
       return void toast('A file is not there yet, or was refused: wait for it, or remove it.', { kind: 'error' })
+    if (yes && !(await (await loadInstead()).approveWith(task, asked, text, taken))) return taken.back()
     write('')
-    announcement.value = running ? (steering ? 'Sent into the running turn' : 'Queued') : 'Sent'
+    if (yes) return void remember(text)
+    announcement.value = running
+      ? steering
+        ? asked
+          ? 'Sent as your answer'
+          : 'Sent into the running turn'
+        : 'Queued'
+      : 'Sent'
     if (running && !steering) return void enqueue(id, text, taken.parts)
     try {
       if (running) await steerInto(task, text, taken.parts)
@@ -155,6 +170,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
   }
   const cut = (text) => write(field.current.value.replace(text, '').replace(/ {2,}/g, ' '))
   const given = attachmentsOf(id).length > 0
+  const answers = asked && (typed.trim() || given) && !ONE_OF_OURS.test(typed) && typed[0] !== '!'
   const waits =
     task && (queues.value[id]?.length || steered.value[id]?.length || outbox.value.some((one) => one.place === id))
 
@@ -171,7 +187,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
       id="composer"
       ref=${field}
       rows="1"
-      placeholder=${dragged ? 'Drop it here' : question ? 'Your answer' : placeholder}
+      placeholder=${dragged ? 'Drop it here' : question ? 'Your answer' : asked ? 'Or write what to do instead' : placeholder}
       onKeyDown=${pressed}
       data-given=${given}
       onInput=${() => (changed(), menu.look())}
@@ -186,7 +202,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
       aria-describedby="composer-keys"
     ></textarea>
     <span class="hidden-text" id="composer-keys">
-      Enter ${running ? (f.parent ? '' : 'queues, Ctrl+Enter ') + 'sends into the running turn' : 'sends'}. At-sign
+      Enter ${asked ? 'answers what is asked' : running ? (f.parent ? '' : 'queues, Ctrl+Enter ') + 'sends into the running turn' : 'sends'}. At-sign
       mentions, slash has words, an exclamation mark runs a command of yours, a hash and a space keep a note.
     </span>
     ${
@@ -203,8 +219,10 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
         onCut=${cut}
       />`
     }
+    ${answers && html`<${Lazy} load=${loadInstead} task=${task} asked=${asked} submit=${submit} />`}
     <${Bar}
       task=${task}
+      asked=${asked}
       choice=${choice}
       mode=${mode}
       approvals=${approvals}

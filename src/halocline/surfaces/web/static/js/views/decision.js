@@ -17,14 +17,18 @@ const send = (task, request, decision, more = {}) =>
 
 const standing = (task, row) => judged(task.whole(row), row.approval.diffs ?? [], choicesOf(row.approval.request).value)
 
-/** Approve a call as it is shown now, with what was chosen in its diff; the way for every button and key. */
-export function approve(task, row) {
-  if (others.value[row.approval.request]) return Promise.resolve() // which of the two, its own buttons ask
-  if (!isSeen(row)) return Promise.resolve()
+/** Approve a call as it is shown now, with what was chosen in its diff; for every button and key. False: not sent. */
+export async function approve(task, row, { note = '', content = [] } = {}) {
+  if (!row?.approval || row.approval.decision || others.value[row.approval.request] || !isSeen(row)) return false
   const now = standing(task, row)
-  const { request } = row.approval
-  if (now.verdict === 'rejected') return send(task, request, 'reject_once', { note: now.note })
-  return send(task, request, 'allow_once', { note: now.note, ...(now.arguments && { arguments: now.arguments }) })
+  const more = { note: [note, now.note].filter(Boolean).join('\n\n'), content }
+  if (now.verdict === 'rejected') await send(task, row.approval.request, 'reject_once', more)
+  else
+    await send(task, row.approval.request, 'allow_once', {
+      ...more,
+      ...(now.arguments && { arguments: now.arguments }),
+    })
+  return true
 }
 
 /** What the button for that says: it never promises another thing than it does. */

@@ -144,7 +144,9 @@ function Decided({ task }) {
         : 'here'
       : one.by === 'nobody'
         ? 'as nobody could answer'
-        : 'as the turn was stopped'
+        : one.by === 'message'
+          ? 'by a message'
+          : 'as the turn was stopped'
   return html`<section>
     <h3>Decided lately</h3>
     <ul class="plain-list tiny">

@@ -31,6 +31,6 @@ export function QuestionCard({ row, task }) {
       !row.options?.includes(row.answer) &&
       html`<p class="answer"><span class="soft">You:</span> ${shown(row.answer)}</p>`
     }
-    ${!open && !row.answer && html`<p class="soft tiny">Not answered.</p>`}
+    ${!open && !row.answer && html`<p class="soft tiny">${row.by === 'message' ? 'Answered with a message.' : 'Not answered.'}</p>`}
   </article>`
 }

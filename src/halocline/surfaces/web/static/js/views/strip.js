@@ -34,7 +34,7 @@ function Queued({ task, one, at, all }) {
       <button
         class="button small quiet"
         onClick=${() => sendNow(task, one)}
-        title=${task.facts.running ? 'Into the running turn' : 'As the next prompt'}
+        title=${task.facts.waiting.length ? 'As the answer to what is asked' : task.facts.running ? 'Into the running turn' : 'As the next prompt'}
       >
         Send now
       </button>
