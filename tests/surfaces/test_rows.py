@@ -226,22 +226,27 @@ def test_many_rows_are_the_same_all_at_once_as_one_after_the_other(log: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("status", "failure"),
+    ("status", "failure", "answer"),
     [
-        ("exit code 0 in 0.1 s", ""),
-        ("exit code 3 in 0.1 s", "exit 3"),
-        ("exit code 127 (command not found) in 0.0 s", "exit 127"),
-        ("exit code 137 (SIGKILL) in 2.0 s; the folder x is gone, so it ran in the workspace", "exit 137"),
-        ("killed by SIGSEGV after 2.0 s", "SIGSEGV"),
-        ("stopped: it was still running after 5 s; for a long one set timeout", "timed out"),
-        ("it goes on as job-1", ""),
+        ("exit code 0 in 0.1 s", "", ""),
+        ("exit code 3 in 0.1 s", "exit 3", ""),
+        ("exit code 127 (command not found) in 0.0 s", "exit 127", ""),
+        ("exit code 137 (SIGKILL) in 2.0 s; the folder x is gone, so it ran in the workspace", "exit 137", ""),
+        ("killed by SIGSEGV after 2.0 s", "SIGSEGV", ""),
+        ("stopped: it was still running after 5 s; for a long one set timeout", "timed out", ""),
+        ("it goes on as job-1", "", ""),
+        ("exit code 1: nothing was found, in 0.1 s", "", "nothing was found"),
+        ("exit code 1 in 0.1 s", "exit 1", ""),
+        ("exit code 12: nothing was found, in 0.1 s", "", ""),
     ],
 )
-def test_a_command_that_failed_says_how_although_its_call_was_carried_out(status: str, failure: str) -> None:
+def test_a_command_that_failed_says_how_although_its_call_was_carried_out(
+    status: str, failure: str, answer: str
+) -> None:
     said = ToolResult("c1", (Text(f"[exit code 9 in 1 s]\n[{status}]"), Text("for the model")))
     (row,) = only([SPOKEN, STARTED, replace(ENDED, result=said)], r.CallRow)
     assert isinstance(row, r.CallRow)
-    assert (row.status, row.failure) == (ev.CallStatus.COMPLETED, failure)
+    assert (row.status, row.failure, row.answer) == (ev.CallStatus.COMPLETED, failure, answer)
 
 
 def test_an_edited_command_is_the_one_of_the_row() -> None:

@@ -4,6 +4,7 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 
+from halocline.ports.host import ShellResult
 from halocline.ports.jobs import JobOutput
 from halocline.protocol.events import JobEnded
 from halocline.protocol.jobs import JobInfo, JobState
@@ -46,10 +47,21 @@ def status(info: JobInfo) -> str:
     return ", ".join(facts)
 
 
-def exit_words(code: int) -> str:
-    """An exit code with its meaning; a negative one is a signal."""
+def find_answer(command: str, result: ShellResult) -> str:
+    """What the exit code of a command says when it is an answer, as `grep` gives one; empty for all others."""
+    if result.exit_code != 1:
+        return ""
+    from halocline.policy.shell import exit_answers  # most commands end otherwise
+
+    return exit_answers.find_answer(command, result.exit_code, result.output)
+
+
+def exit_words(code: int, answer: str = "") -> str:
+    """An exit code with its meaning; a negative one is a signal. One that is no failure has an `answer`."""
     if code < 0:
         return f"killed by {_signal(-code)}"
+    if answer:
+        return f"exit code {code}: {answer},"
     meaning = _MEANINGS.get(code) or (_signal(code - 128) if code > 128 else "")
     return f"exit code {code}{f' ({meaning})' if meaning else ''}"
 

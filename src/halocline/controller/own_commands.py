@@ -7,7 +7,7 @@ enough, so neither the gate nor a hook is asked, and a sandbox holds them only w
 import asyncio
 from functools import partial
 
-from halocline.context.job_notes import exit_words
+from halocline.context.job_notes import exit_words, find_answer
 from halocline.context.withheld_notes import withheld_note
 from halocline.ports.host import Cut, ShellCommand, ShellResult
 from halocline.protocol.commands import LeaveRunning, RunCommand, StopCommand
@@ -99,7 +99,7 @@ def _said(result: ShellResult, command: str) -> list[str]:
     """How it ended, for the person and for the model."""
     time = f"{result.seconds:.1f} s"
     if result.exit_code is not None:
-        said = [f"{exit_words(result.exit_code)} in {time}"]
+        said = [f"{exit_words(result.exit_code, find_answer(command, result))} in {time}"]
     else:
         said = [] if result.job else [f"stopped by the person after {time}"]
     if result.job:

@@ -219,7 +219,8 @@ class Answers:
         await self._course.reaches(first)
         end = self._course.events[position]
         assert isinstance(end, ev.ToolCallEnded)
-        own = (part for part in end.result.content if part not in self._given(ctx.call))
+        given = self._given(ctx.call)
+        own = (part for part in end.result.content if part not in given)
         content = tuple(part for part in own if not isinstance(part, Note) or _is_of_the_world(part))
         if end.status is ev.CallStatus.FAILED:
             raise ToolFailure("".join(part.text for part in content if isinstance(part, Text)))
@@ -258,9 +259,13 @@ class Answers:
 
     def _given(self, call: str) -> tuple[UserPart, ...]:
         """What the person gave along with the approval of a call, which its result has anyway."""
-        past = reversed(self._course.events[: self._course.at])
-        approvals = (one for one in past if isinstance(one, ev.ApprovalResolved) and one.call == call)
-        return next((approval.content for approval in approvals), ())
+        for at in reversed(range(self._course.at)):
+            match self._course.events[at]:
+                case ev.ApprovalResolved(call=id, content=content) if id == call:
+                    return content
+                case ev.StepStarted():
+                    break
+        return ()
 
     def _status_at(self, position: int) -> ev.CallStatus | None:
         end = self._course.events[position]

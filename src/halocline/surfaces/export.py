@@ -94,7 +94,7 @@ def _call(row: r.CallRow) -> str:
 
 
 def _outcome(row: r.CallRow) -> str:
-    facts = [row.failure or (row.status.value if row.status else "not ended")]
+    facts = [row.failure or row.answer or (row.status.value if row.status else "not ended")]
     if row.seconds is not None:
         facts.append(duration(row.seconds))
     if row.approval and row.approval.decision:

@@ -170,7 +170,7 @@ def _call(row: r.CallRow) -> str:
 
 
 def _facts(row: r.CallRow) -> list[str]:
-    facts = [row.failure or (row.status.value if row.status else "not ended")]
+    facts = [row.failure or row.answer or (row.status.value if row.status else "not ended")]
     facts += [duration(row.seconds)] if row.seconds is not None else []
     facts += [f"{lane.name}: {lane_said(lane)} (task {lane.child})" for lane in row.lanes]
     if row.approval and row.approval.decision:

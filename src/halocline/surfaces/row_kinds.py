@@ -95,7 +95,7 @@ class CallRow(Tagged, frozen=True):
 
     `foreign`: the tool is an MCP server's, and so are the words of its result. `own`: the person ran it themselves.
     `lanes` are its sub-agents. `failure` says how a command ended that did not end well: the tool did its work, the
-    command did not.
+    command did not. `answer` is what a command said by exit code 1 that did not fail, as `grep` and `diff` do.
     """
 
     call: str
@@ -116,6 +116,7 @@ class CallRow(Tagged, frozen=True):
     own: bool = False
     lanes: tuple[Lane, ...] = ()
     failure: str = ""
+    answer: str = ""
 
 
 class QuestionRow(Tagged, frozen=True):

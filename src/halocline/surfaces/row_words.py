@@ -61,7 +61,8 @@ def tool_said(result: ToolResult) -> str:
 
 
 COMMANDS = "execute_command"
-_FAILURE = re.compile(r"\[(?:exit code (-?[1-9]\d*)|killed by (\w+)|(stopped): it was still running)")
+_ANSWER = re.compile(r"\[exit code 1: ([^,\]]+)")
+_FAILURE = re.compile(r"\[(?:exit code (-?[1-9]\d*)\b(?!: )|killed by (\w+)|(stopped): it was still running)")
 
 
 def command_failure(output: str) -> str:
@@ -71,6 +72,12 @@ def command_failure(output: str) -> str:
         return ""
     code, name, stopped = found.groups()
     return f"exit {code}" if code else name or ("timed out" if stopped else "")
+
+
+def command_answer(output: str) -> str:
+    """`nothing was found`: what a command said by exit code 1 that did not fail, by the last line of its result."""
+    found = _ANSWER.match(output.rstrip().rpartition("\n")[2])
+    return found[1] if found else ""
 
 
 def left_open(todos: tuple[ev.Todo, ...]) -> tuple[NoticeRow, ...]:

@@ -50,6 +50,7 @@ from halocline.surfaces.row_kinds import (
 from halocline.surfaces.row_words import (
     COMMANDS,
     became,
+    command_answer,
     command_failure,
     effort_said,
     folders_said,
@@ -300,6 +301,7 @@ def _call_ended(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
             ends_turn=e.ends_turn,
             failure=command_failure(tool_said(e.result)) if e.name == COMMANDS else "",
+            answer=command_answer(tool_said(e.result)) if e.name == COMMANDS else "",
         )
 
     return _add(_change(t, e.call, end), *found(e.result.content))
@@ -313,13 +315,15 @@ def _own_started(t: Transcript, e: ev.OwnCommandStarted) -> Transcript:
 
 def _own_ended(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
     def end(row: CallRow) -> CallRow:
-        is_well = e.exit_code == 0 or (e.exit_code is None and e.job)
+        answer = command_answer(f"[{e.said}")
+        is_well = e.exit_code == 0 or answer or (e.exit_code is None and e.job)
         ended = ev.CallStatus.COMPLETED if is_well else ev.CallStatus.FAILED
         return replace(
             row,
             status=ev.CallStatus.CANCELLED if e.stopped else ended,
             output=f"{e.output.rstrip(NEW_LINE) or '[no output]'}\n[{e.said}]",
             failure=command_failure(f"[{e.said}"),
+            answer=answer,
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
         )
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from halocline.context.job_notes import exit_words
+from halocline.context.job_notes import exit_words, find_answer
 from halocline.context.withheld_notes import withheld_note
 from halocline.ports.host import Left, ShellCommand, ShellResult
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
@@ -107,7 +107,7 @@ def _events(result: ShellResult, command: str, call: str) -> tuple[DurableEvent,
 
 
 def _status(result: ShellResult, limit: float | None, command: str = "") -> list[str]:
-    said = [] if result.exit_code is None and result.left else [_end(result, limit)]
+    said = [] if result.exit_code is None and result.left else [_end(result, command, limit)]
     if result.left:
         said.append(_LEFT[result.left].format(job=result.job))
     if result.ports:
@@ -124,10 +124,10 @@ def _status(result: ShellResult, limit: float | None, command: str = "") -> list
     return [*said, *result.set_aside]
 
 
-def _end(result: ShellResult, limit: float | None) -> str:
+def _end(result: ShellResult, command: str, limit: float | None) -> str:
     code, time = result.exit_code, f"{result.seconds:.1f} s"
     if code is not None:
-        return f"{exit_words(code)} {'in' if code >= 0 else 'after'} {time}"
+        return f"{exit_words(code, find_answer(command, result))} {'in' if code >= 0 else 'after'} {time}"
     return f"stopped: it was still running after {limit:g} s; {_advice(result)}"
 
 

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from tests.hosts.chromium import needs_chromium
 from tests.surfaces.cli.halo_process import call, shell
+from tests.surfaces.web.pages.screen import SILENCE
 
 from halocline.protocol import events as ev
 
@@ -248,3 +249,61 @@ async def test_an_edited_command_is_shown_as_typed_with_the_rule_that_refused_it
     assert "$ rm -rf /" in await card.inner_text()
     assert "edited by you" in await card.inner_text()
     assert "rule never" in await card.inner_text()
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 640), (390, 844), (1100, 500)])
+async def test_an_edit_is_approved_by_a_key_only_once_its_end_was_in_view(server, opened, width, height):
+    lines = "".join(f"line {number}\n" for number in range(1, 601))
+    server.model({"call": [call("write_to_file", path="long.txt", content=lines)]}, {"text": "Wrote it."})
+    await server.start()
+    screen = await opened(width=width, height=height)
+    await screen.say("Write it.")
+    await screen.page.locator(".dock .primary:enabled").wait_for()
+    await screen.page.keyboard.press("Enter")
+    await screen.page.locator(".card.asks").get_by_text("line 600").wait_for()
+    await screen.page.wait_for_function(
+        """() => {
+          const box = [...document.querySelectorAll('.card.asks .line')].at(-1).getBoundingClientRect()
+          return box.top > 0 && box.bottom < innerHeight
+        }"""
+    )
+    assert decisions(server) == []
+    await screen.page.wait_for_timeout(SILENCE)
+    await screen.page.keyboard.press("Enter")
+    await screen.sees("Wrote it.")
+    assert (server.halo.folder / "long.txt").read_text() == lines
+
+
+async def test_a_folded_card_is_opened_before_its_edit_is_approved(server, opened):
+    server.model({"call": [call("write_to_file", path="a.txt", content="one\n")]}, {"text": "Wrote it."})
+    await server.start()
+    screen = await opened()
+    await screen.say("Write it.")
+    await screen.page.locator(".card.asks .call-line").click()
+    await screen.page.reload()
+    await screen.page.locator(".dock .primary:enabled").wait_for()
+    await screen.page.locator(".card.asks .call-line").click()
+    await screen.page.locator(".card.asks .diff").wait_for(state="detached")
+    await screen.page.locator(".dock .primary").focus()
+    await screen.page.wait_for_timeout(SILENCE)
+    await screen.page.keyboard.press("Enter")
+    await screen.sees("Wrote it.")
+    assert [event.by for event in decisions(server)] == ["user"]
+
+
+async def test_a_search_that_finds_nothing_is_an_answer_and_no_failure(server, opened):
+    server.model({"call": [shell("grep nowhere a.txt", risky=True)]}, {"text": "None."})
+    (server.halo.folder / "a.txt").write_text("one\n")
+    server.settings((server.halo.home / "settings.toml").read_text() + 'approval_mode = "yolo"\n')
+    await server.start()
+    screen = await opened()
+    await screen.say("Search.")
+    await screen.ended()
+    card = screen.page.locator(".card.call")
+    assert "nothing was found" in await card.locator(".state").inner_text()
+    assert "failed" not in (await card.get_attribute("class")).split()
+    await screen.composer.fill("!grep nowhere a.txt")
+    await screen.composer.press("Enter")
+    own = screen.page.locator(".card.call").last
+    await own.get_by_text("nothing was found").first.wait_for()
+    assert "failed" not in (await own.get_attribute("class")).split()

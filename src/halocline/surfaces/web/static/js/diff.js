@@ -143,8 +143,9 @@ export function fate(diff) {
   return ''
 }
 
-/** A diff. `each(hunk, at)` gives what `Hunk` takes beside the hunk. A long one is cut until somebody wants all. */
-export function DiffText({ diff, each = () => ({}), named = false, most = LONG }) {
+/** A diff. `each(hunk, at)` gives what `Hunk` takes beside the hunk. A long one is cut until somebody wants all, and
+ * has its `tail` only then. */
+export function DiffText({ diff, each = () => ({}), named = false, most = LONG, tail = null }) {
   const [all, setAll] = useState(false)
   const hunks = hunksOf(diff.text)
   const total = hunks.reduce((n, hunk) => n + hunk.lines.length, 0)
@@ -177,5 +178,6 @@ export function DiffText({ diff, each = () => ({}), named = false, most = LONG }
       html`<button class="link tiny pad" onClick=${() => setAll(true)}>Show all ${thousands(total)} lines</button>`
     }
     ${room > 0 && cut && hunks.length > 0 && html`<p class="soft tiny pad">… ${shown(cut[1])}</p>`}
+    ${room > 0 && tail}
   </div>`
 }

@@ -102,7 +102,8 @@ function wanted(call) {
   return firstLine(`${call.name} ${said}`.trim())
 }
 
-const FAILURE = /^\[(?:exit code (-?[1-9]\d*)|killed by (\w+)|(stopped): it was still running)/
+const ANSWER = /^\[exit code 1: ([^,\]]+)/
+const FAILURE = /^\[(?:exit code (-?[1-9]\d*)\b(?!: )|killed by (\w+)|(stopped): it was still running)/
 
 /** How a command ended that did not end well, by the last line of its result. */
 function commandFailure(output) {
@@ -110,6 +111,9 @@ function commandFailure(output) {
   if (!found) return undefined
   return found[1] ? `exit ${found[1]}` : (found[2] ?? 'timed out')
 }
+
+/** What a command said by exit code 1 that did not fail, as grep and diff do. */
+const commandAnswer = (output) => ANSWER.exec(output.trimEnd().split('\n').at(-1))?.[1]
 
 const textOf = (result) => (result.content ?? []).find((part) => part.type === 'text')?.text ?? ''
 
@@ -286,6 +290,7 @@ const FOLDS = {
       seconds: row.started_at == null ? undefined : Math.max(0, e.at - row.started_at),
       ends_turn: e.ends_turn,
       failure: e.name === 'execute_command' ? commandFailure(textOf(e.result)) : undefined,
+      answer: e.name === 'execute_command' ? commandAnswer(textOf(e.result)) : undefined,
     }))
     add(t, ...found(e.result.content))
   },
@@ -300,14 +305,18 @@ const FOLDS = {
       started_at: e.at,
       own: true,
     }),
-  own_command_ended: (t, e) =>
+  own_command_ended: (t, e) => {
+    const answer = commandAnswer(`[${e.said ?? ''}`)
+    const isWell = e.exit_code === 0 || answer || (e.exit_code == null && e.job)
     change(t, e.run, (row) => ({
       ...row,
-      status: e.stopped ? 'cancelled' : e.exit_code === 0 || (e.exit_code == null && e.job) ? 'completed' : 'failed',
+      status: e.stopped ? 'cancelled' : isWell ? 'completed' : 'failed',
       output: `${(e.output ?? '').replace(/\n+$/, '') || '[no output]'}\n[${e.said ?? ''}]`,
       failure: commandFailure(`[${e.said ?? ''}`),
+      answer,
       seconds: row.started_at == null ? undefined : Math.max(0, e.at - row.started_at),
-    })),
+    }))
+  },
   approval_requested: (t, e) => {
     const { request, reason, detail, diffs, grant, place, parts, sandbox } = e
     const approval = { request, reason, detail, diffs, grant, place, parts, sandbox }

@@ -9,7 +9,7 @@ import { DiffText, fate, Stat } from '../diff.js'
 import { Approvable } from './hunks.js'
 import { BrowserBody } from './browser.js'
 import { Decision } from './decision.js'
-import { Whole, wholeOf } from './whole.js'
+import { revealed, Whole, wholeOf } from './whole.js'
 import { CommandFoot, JobFoot } from './commands.js'
 import { Elapsed } from './elapsed.js'
 import { Lanes } from './lanes.js'
@@ -44,10 +44,12 @@ function Status({ row, cutOff }) {
     </span>`
   const [sign, look, word] = row.failure
     ? [...SAID.failed.slice(0, 2), row.failure]
-    : (SAID[row.status] ?? ['', '', row.status])
+    : row.answer
+      ? ['✓', 'soft', row.answer]
+      : (SAID[row.status] ?? ['', '', row.status])
   return html`<span class=${classes('state', look)}>
     <span aria-hidden="true">${sign}</span>
-    <span class=${row.status === 'completed' && !row.failure ? 'hidden-text' : ''}> ${word}</span>
+    <span class=${row.status === 'completed' && !row.failure && !row.answer ? 'hidden-text' : ''}> ${word}</span>
   </span>`
 }
 
@@ -147,7 +149,7 @@ export function CallCard({ row, task }) {
   const refused = row.status === 'rejected' && !row.approval?.decision?.startsWith('reject') // by a rule: it says which
   const matters = asks || (runs && command) || row.status === 'failed' || row.failure || refused || shows
   const [open, setOpen] = useState(null)
-  const isOpen = open ?? (allOpen.value || matters)
+  const isOpen = (asks && revealed.value === row.approval.request) || (open ?? (allOpen.value || matters))
   const diffs = row.diffs?.length ? row.diffs : (row.approval?.diffs ?? [])
   const added = diffs.reduce((n, diff) => n + (diff.added ?? 0), 0)
   const removed = diffs.reduce((n, diff) => n + (diff.removed ?? 0), 0)

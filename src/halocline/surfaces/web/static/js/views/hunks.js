@@ -4,6 +4,7 @@ import { html, classes, useLayoutEffect, useRef, useState } from '../ui.js'
 import { shown } from '../format.js'
 import { choicesOf, DIVISIBLE, draft, keepDraft, keyOf, rewrite, toggle, uncomment } from '../choices.js'
 import { DiffText, firstChange, hunksOf, side } from '../diff.js'
+import { End, endOf, revealed } from './whole.js'
 
 /** To the next or previous hunk below `box`. */
 export function step(box, by) {
@@ -175,7 +176,14 @@ export function Approvable({ row }) {
   }
   return html`<div class="approvable" ref=${box} onKeyDown=${pressed} data-own-keys>
     ${diffs.map(
-      (diff, file) => html`<${DiffText} key=${file} diff=${diff} each=${each(diff, file)} named=${diffs.length > 1} />`,
+      (diff, file) => html`<${DiffText}
+        key=${file}
+        diff=${diff}
+        each=${each(diff, file)}
+        named=${diffs.length > 1}
+        most=${revealed.value === request ? Infinity : undefined}
+        tail=${html`<${End} of=${endOf(request, file)} />`}
+      />`,
     )}
   </div>`
 }

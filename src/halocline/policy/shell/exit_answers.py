@@ -1,0 +1,68 @@
+"""What exit code 1 means of programs that answer by it: nothing was found, there are differences, it is not so.
+
+For those, 2 and above are failures. Of a line that could end with 1 for another reason, nothing is said. Pure.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from halocline.policy.shell.parse import parse
+from halocline.policy.shell.scanner import NotUnderstood
+from halocline.policy.shell.tree import Chain, Node, Simple
+
+NOTHING, DIFFERENT, FALSE, MISSING = "nothing was found", "there are differences", "it is false", "it was not found"
+
+ANSWERS: Mapping[str, str] = {
+    **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "look", "pgrep", "pidof"), NOTHING),
+    **dict.fromkeys(("diff", "cmp", "colordiff", "sdiff", "diff3", "zdiff", "zcmp"), DIFFERENT),
+    **dict.fromkeys(("test", "[", "expr"), FALSE),
+    **dict.fromkeys(("which", "type", "command -v", "command -V"), MISSING),
+    "git grep": NOTHING,
+    "git diff --exit-code": DIFFERENT,
+    "git diff --quiet": DIFFERENT,
+    "git merge-base --is-ancestor": "it is no ancestor",
+    "git check-ignore": "it is not ignored",
+    "git config --get": "it is not set",
+    "git show-ref": MISSING,
+}
+"""By the first words of a command; of `git`, a flag may stand anywhere behind the second."""
+_MOVES = "cd"
+
+
+def find_answer(command: str, code: int | None, output: str) -> str:
+    """What the exit code of a command line says, when it is an answer; empty when it is a success or a failure."""
+    if code != 1 or "pipefail" in command:
+        return ""
+    try:
+        deciding = [*_deciding(parse(command))]
+    except NotUnderstood:
+        return ""
+    said = [_answer(one, output) for one in deciding]
+    return next(filter(None, said), "") if all(one is not None for one in said) else ""
+
+
+def _deciding(node: Node) -> Iterator[Node]:
+    """The commands whose exit code the line may end with, the last one first."""
+    if not isinstance(node, Chain):
+        yield node
+        return
+    is_piped = False
+    for at in reversed(range(len(node.items))):
+        if not is_piped:
+            yield from _deciding(node.items[at])
+        before = node.joints[at - 1] if at else ""
+        if before not in ("|", "|&", "&&"):
+            return
+        is_piped = before != "&&"
+
+
+def _answer(node: Node, output: str) -> str | None:
+    """What 1 says of this command; empty where it does not end with 1 here, None where that would be a failure."""
+    if not isinstance(node, Simple) or not node.words:
+        return None
+    name, *words = (word.source.strip("'\"") for word in node.words)
+    name = name.rpartition("/")[2] or name
+    if name == _MOVES:
+        return None if f"{_MOVES}: " in output else ""
+    first = next((word for word in words if not word.startswith("-")), "") if name == "git" else (*words, "")[0]
+    keys = (name, f"{name} {first}", *(f"{name} {first} {word}" for word in words))
+    return next((ANSWERS[key] for key in keys if key in ANSWERS), None)
