@@ -307,3 +307,16 @@ async def test_a_search_that_finds_nothing_is_an_answer_and_no_failure(server, o
     own = screen.page.locator(".card.call").last
     await own.get_by_text("nothing was found").first.wait_for()
     assert "failed" not in (await own.get_attribute("class")).split()
+
+
+async def test_the_sheet_of_the_modes_counts_what_was_done_without_asking(server, opened):
+    looks = [shell("ls"), shell("cat a.txt"), call("read_file", path="a.txt")]
+    server.model({"call": [*looks, shell("touch made", risky=True)]}, {"text": "Done."})
+    (server.halo.folder / "a.txt").write_text("one\n")
+    await server.start()
+    screen = await opened()
+    await screen.say("Look.")
+    await screen.page.locator(".dock .primary:enabled").click()
+    await screen.ended()
+    await screen.page.locator(".composer-bar").get_by_role("button", name="Approvals:").click()
+    assert "1 read, 2 commands." in await screen.page.locator(".unasked").inner_text()

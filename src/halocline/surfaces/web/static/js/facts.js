@@ -29,6 +29,8 @@ export const facts = () => ({
   favourite: false,
   tags: [],
   last: null, // the newest turn_ended
+  asked: new Set(), // calls that a person was asked about
+  unasked: {}, // how many calls ran without that, by kind
   decided: [], // approvals that were decided here or elsewhere: {request, by, client, decision}
   handedOver: '',
   error: null,
@@ -109,6 +111,7 @@ const FACTS = {
     f.activity = 'thinking'
   },
   tool_call_started(f, e) {
+    if (!f.asked.has(e.call)) f.unasked[e.kind] = (f.unasked[e.kind] ?? 0) + 1
     Object.assign(f, { activity: 'tool', tool: { name: e.name, title: e.title, kind: e.kind }, activitySince: e.at })
   },
   tool_call_ended(f, e) {
@@ -138,6 +141,7 @@ const FACTS = {
     Object.assign(f, { running: false, cutOff: false, activity: '', last: e, waiting: [] })
   },
   approval_requested(f, e) {
+    f.asked.add(e.call)
     f.waiting = [...f.waiting, { kind: 'approval', request: e.request, event: e, arrived: Date.now() }]
   },
   approval_resolved(f, e) {

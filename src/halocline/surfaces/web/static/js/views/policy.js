@@ -3,7 +3,7 @@
 import { html, classes, useEffect, useRef, useState } from '../ui.js'
 import { act, query, welcome } from '../line.js'
 import { announcement, closeSheet, complain, go, openSheet, toast } from '../store.js'
-import { clock, shown } from '../format.js'
+import { clock, count, shown } from '../format.js'
 import { Icon } from '../icons.js'
 import { grantText } from './decision.js'
 import { usual } from './home.js'
@@ -132,6 +132,26 @@ function Asked({ task }) {
       </div>`,
     )}
   </section>`
+}
+
+const DONE = [
+  ['read', 'read', 'reads'],
+  ['search', 'search', 'searches'],
+  ['edit', 'edit', 'edits'],
+  ['delete', 'deletion', 'deletions'],
+  ['move', 'move', 'moves'],
+  ['execute', 'command', 'commands'],
+  ['fetch', 'fetch', 'fetches'],
+]
+
+/** How much was done without asking in this task, by kind. */
+function Unasked({ task }) {
+  const all = DONE.filter(([kind]) => task.facts.unasked[kind])
+  if (!all.length) return null
+  return html`<p class="small unasked">
+    Done without asking in this task:
+    ${' '}${all.map(([kind, one, many]) => count(task.facts.unasked[kind], one, many)).join(', ')}.
+  </p>`
 }
 
 function Decided({ task }) {
@@ -361,6 +381,7 @@ export default function Policy({ task = null, choice = null, command = '', wante
       It holds ${task ? 'for this task' : 'for the next task'};
       for all new tasks: <button class="link" onClick=${() => (closeSheet(), go('settings'))}>Settings</button>.
     </p>
+    ${task && html`<${Unasked} task=${task} />`}
     ${task && html`<${Asked} task=${task} />`}
     ${grid && html`<${Grid} grid=${grid} name=${MODES.find(([mode]) => mode === seen)[1]} />`}
     ${problem && html`<p class="bad">${problem}</p>`}
