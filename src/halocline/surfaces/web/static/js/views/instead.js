@@ -22,14 +22,14 @@ export async function approveWith(task, asked, note, { parts }) {
 
 export default function Instead({ asked, submit }) {
   const approval = asked.kind === 'approval'
-  return html`<div class="instead row small" role="status">
-    <span class="grow">
+  return html`<div class="instead row tiny" role="status">
+    <strong class="grow">
       ${
         approval
           ? `Your message answers this request: ${NOT_DONE[asked.event.kind] ?? 'it will not be done'}.`
           : 'Your message answers the question.'
       }
-    </span>
+    </strong>
     ${
       approval &&
       html`<button class="button small" onClick=${() => isMeant() && submit(true, { yes: true })}>
