@@ -86,13 +86,34 @@ def call(number, params):
         return page()
     if "roots" in HOW:
         say(id="roots", method="roots/list")
-        found = {"heard": HEARD, "roots": [root["uri"] for root in answer_to("roots")["result"]["roots"]]}
+        given = answer_to("roots")["result"]["roots"]
+        found = {"heard": HEARD, "roots": [root["uri"] for root in given], "whole": given}
         return {"content": [{"type": "text", "text": json.dumps(found)}]}
+    if "embeds" in HOW:
+        return embed()
     if "samples" in HOW:
         return [sample(arguments) for _ in range(1 + ("twice" in HOW))][-1]
     if "retracts" in HOW:
         return retract()
     return {"content": [{"type": "text", "text": arguments.get("text", "")}]}
+
+
+def embed():
+    """Every file below the roots, read by the server itself: as text, as embedded resources, as structured content."""
+    say(id="roots", method="roots/list")
+    folders = [root["uri"].removeprefix("file://") for root in answer_to("roots")["result"]["roots"]]
+    paths = [os.path.join(at, name) for folder in folders for at, _, names in os.walk(folder) for name in sorted(names)]
+    texts = {path: read(path) for path in paths}
+    content = [
+        {"type": "resource", "resource": {"uri": f"file://{path}", "mimeType": "text/plain", "text": text}}
+        for path, text in texts.items()
+    ]
+    return {"content": [*content, {"type": "text", "text": json.dumps(texts)}], "structuredContent": texts}
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def wait(params):
@@ -177,7 +198,10 @@ def answer(number, method, params):
         case "resources/templates/list":
             return {"resourceTemplates": [{"uriTemplate": "test://{name}", "name": "any"}]}
         case "resources/read":
-            return {"contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": "inside"}]}
+            text = "inside"
+            if params["uri"].startswith("file://"):
+                text = read(params["uri"].removeprefix("file://"))
+            return {"contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": text}]}
         case "prompts/list":
             return {"prompts": [{"name": "greet", "arguments": [{"name": "who", "required": True}]}]}
         case "prompts/get":

@@ -51,7 +51,7 @@ def has_garbage(store: Path) -> bool:
 
 def mark_garbage(store: Path) -> None:
     """Remember that something can be freed."""
-    (store / _MARK).touch()
+    (store / _MARK).touch(mode=0o600)
 
 
 def gather(git: Git) -> str:
@@ -73,7 +73,7 @@ def free(git: Git, gathered: str) -> None:
         stale.unlink(missing_ok=True)
     keep = git.store / _PACKS / f"pack-{gathered}.keep"
     if keep.with_suffix(".pack").exists():
-        keep.touch()
+        keep.touch(mode=0o600)
     try:
         git.run("repack", "-a", "-d", "-l", "-q", "--window=0")
     finally:

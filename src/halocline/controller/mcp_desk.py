@@ -23,10 +23,12 @@ from halocline.ports.mcp_servers import Owner, Server
 from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.mcp import McpTool, Order
 from halocline.protocol.obeyed import PROJECT_MCP
+from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.values import JsonObject, Value
 from halocline.store import mcp_files
 from halocline.store.importing.mcp_servers import Elsewhere as Elsewhere, elsewhere
 from halocline.store.secrets import SecretStore
+from halocline.store.whole_file import write_whole
 
 if TYPE_CHECKING:
     from halocline.mcp.bundles import Bundle
@@ -198,8 +200,8 @@ class McpDesk:
         data = await fetched(place, self._reach, LARGEST)
 
         def kept() -> "Bundle":
-            self._fetched.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._fetched.write_bytes(data)
+            make_private_folder(self._fetched.parent)
+            write_whole(self._fetched, data)
             return read(self._fetched, sha256)
 
         return await asyncio.to_thread(kept)

@@ -4,6 +4,8 @@ import logging
 from functools import cached_property
 from pathlib import Path
 
+from halocline.protocol.private_files import make_private_folder
+
 LOGGER = logging.getLogger("halocline")
 FILE_NAME = "halocline.log"
 LARGEST = 1_000_000
@@ -45,7 +47,8 @@ class ProgramLog(logging.Handler):
     def _file(self) -> logging.Handler:
         from logging.handlers import RotatingFileHandler  # costs milliseconds, and hardly ever needed
 
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(self._folder)
+        (self._folder / FILE_NAME).touch(mode=0o600)
         file = RotatingFileHandler(self._folder / FILE_NAME, maxBytes=LARGEST, backupCount=1, encoding="utf-8")
         file.setFormatter(_Redacting("%(asctime)s %(process)d %(levelname)s %(message)s"))
         return file

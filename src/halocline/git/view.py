@@ -18,6 +18,7 @@ from halocline.git.environment import bare_environment
 from halocline.git.process import Answer, run_git
 from halocline.git.repository import GitUnusable, Repository, Setting, check_ownership, find_repository
 from halocline.protocol.child_environment import ChildEnvironment, declare
+from halocline.protocol.private_files import open_private
 
 TIME_LIMIT = 30.0
 LARGEST = 2_000_000
@@ -84,9 +85,7 @@ def lend_folder(repository: Repository, environment: Mapping[str, str]) -> Path:
     place = _new_folder(repository.top)
     try:
         _link(repository, place)
-        (place / "config").write_bytes(
-            _configuration(repository.settings, environment).encode(errors="surrogateescape")
-        )
+        _write(place / "config", _configuration(repository.settings, environment).encode(errors="surrogateescape"))
     except OSError as error:
         rmtree(place, ignore_errors=True)
         raise GitUnusable(f"No view of the repository could be made: {error}.", "Look at the disk.") from error
@@ -105,13 +104,18 @@ def _link(repository: Repository, place: Path) -> None:
     links |= {found.name: found for found in folder.glob("sharedindex.*")}
     links |= {f"info/{name}": common / "info" / name for name in ("exclude", "attributes")}
     links["info/sparse-checkout"] = folder / "info" / "sparse-checkout"
-    (place / "info").mkdir()
+    (place / "info").mkdir(mode=0o700)
     for name, target in links.items():
         if target.is_dir() or target.is_file():
             (place / name).symlink_to(target)
     for name in _HEADS:
         with suppress(OSError):
-            (place / name).write_bytes(_head(folder / name))
+            _write(place / name, _head(folder / name))
+
+
+def _write(path: Path, data: bytes) -> None:
+    with open(path, "wb", opener=open_private) as file:
+        file.write(data)
 
 
 def _head(path: Path) -> bytes:

@@ -10,6 +10,7 @@ from io import FileIO
 from pathlib import Path
 
 from halocline.context.budget import gap
+from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.terminal_text import plain as plain
 
 _REDRAWN = re.compile(rb"^[^\n]*\r(?=[^\r\n])", re.MULTILINE)
@@ -48,7 +49,7 @@ class Spool:
 
     def _opened(self) -> FileIO:
         if self._file is None:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self._folder)
             path = str(self._folder / f"output-{os.urandom(6).hex()}.txt")
             self._file, self.path = FileIO(path, "xb", opener=partial(os.open, mode=0o600)), path
         return self._file

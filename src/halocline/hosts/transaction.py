@@ -19,6 +19,7 @@ import msgspec
 
 from halocline.hosts.target import MayWrite, Target, admitted, held, write_whole
 from halocline.ports.host import FileChangedOutside, FileWrite
+from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.values import Value
 
 _OPEN, _DONE, _STAGED = ".journal", ".done", b"staged\n"
@@ -261,7 +262,7 @@ def _locked(folder: Path, patience: float, given_up: Callable[[], bool] = lambda
 
     Raises OSError when another process keeps it, or when it is `given_up`.
     """
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(folder)
     fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         deadline = time.monotonic() + patience

@@ -18,6 +18,7 @@ from halocline.mcp.variables import Filled
 from halocline.ports.mcp import McpPrompt
 from halocline.protocol import json_input
 from halocline.protocol.mcp import McpTool
+from halocline.protocol.private_files import make_private_folder, open_private
 from halocline.protocol.values import Value
 
 FRESH = 86_400.0
@@ -55,9 +56,10 @@ class Offers:
     def put(self, key: str, offer: Offer) -> None:
         """Remember; a disk that is full only costs the next start its speed."""
         with suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self._folder)
             temporary = self._folder / f".{key}-{os.urandom(6).hex()}"
-            temporary.write_bytes(msgspec.json.encode(offer))
+            with open(temporary, "wb", opener=open_private) as file:
+                file.write(msgspec.json.encode(offer))
             temporary.replace(self._folder / f"{key}.json")
             (self._folder / f"{key}.slow").unlink(missing_ok=True)
             self._forget_the_oldest()
@@ -71,8 +73,8 @@ class Offers:
     def note_slow(self, key: str) -> None:
         """A task waited in vain: the next one does not, until it was ready once."""
         with suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            (self._folder / f"{key}.slow").touch()
+            make_private_folder(self._folder)
+            (self._folder / f"{key}.slow").touch(mode=0o600)
 
     def _forget_the_oldest(self) -> None:
         files = sorted(self._folder.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True)

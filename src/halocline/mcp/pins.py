@@ -12,6 +12,7 @@ import msgspec
 
 from halocline.protocol import json_input
 from halocline.protocol.mcp import McpTool
+from halocline.protocol.private_files import make_private_folder, open_private
 from halocline.protocol.values import Value
 
 _LONGEST = 4_000
@@ -42,9 +43,9 @@ class Pins:
         if pins.get(tool.subject) == pin:
             return
         with suppress(OSError):
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self._file.parent)
             temporary = self._file.with_name(f"{self._file.name}-{os.urandom(6).hex()}")
-            with open(temporary, "wb") as file:
+            with open(temporary, "wb", opener=open_private) as file:
                 file.write(msgspec.json.encode({**pins, tool.subject: pin}))
                 file.flush()
                 os.fsync(file.fileno())

@@ -5,6 +5,8 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
+from halocline.protocol.private_files import make_private_folder, open_private
+
 LARGEST = 512_000
 """Bytes of a file; then it becomes the older one, and that is gone."""
 MOST_A_RUN = 4_000_000
@@ -55,10 +57,10 @@ class ServerLog:
             return
         self._left -= len(data)
         with suppress(OSError):
-            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self.file.parent)
             if self.file.exists() and self.file.stat().st_size > LARGEST:
                 self.file.replace(self.file.with_suffix(".old"))
-            with open(self.file, "ab") as file:
+            with open(self.file, "ab", opener=open_private) as file:
                 file.write(
                     data if self._left > 0 else data + b"\n-- it prints too much: the rest of this run is left out\n"
                 )

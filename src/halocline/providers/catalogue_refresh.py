@@ -16,6 +16,7 @@ from halocline._version import __version__
 from halocline.net.http import HttpClient, Response
 from halocline.net.network import Network
 from halocline.protocol.errors import HaloclineError, ModelError
+from halocline.protocol.private_files import open_private
 from halocline.protocol.values import Value
 from halocline.providers.catalogue_file import GZIP, CatalogueFile
 from halocline.providers.catalogue_making import packed
@@ -93,7 +94,8 @@ def _stored(path: Path, data: bytes) -> CatalogueFile:
     """Write the file whole or not at all."""
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        new.write_bytes(data)
+        with open(new, "wb", opener=open_private) as opened:
+            opened.write(data)
         file = CatalogueFile.open(new)
         if file is None:
             raise HaloclineError(f"Cannot read {new} again.", "The old catalogue stays; try again.")

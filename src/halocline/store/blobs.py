@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 
 from halocline.ports.blobs import reference
+from halocline.protocol.private_files import make_private_folder
 
 _REFERENCE = re.compile(r"sha256:([0-9a-f]{2})([0-9a-f]{62})")
 
@@ -122,7 +123,7 @@ def _write(path: Path, data: bytes) -> None:
     """Whole or not at all: a reader never sees part of a blob."""
     for folder in (path.parent.parent, path.parent):
         if not folder.exists():
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(folder)
     temporary = path.with_name(f"{os.urandom(6).hex()}.tmp")
     try:
         with open(temporary, "xb", opener=partial(os.open, mode=0o600)) as file:

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.rules import Rule, Source
 from halocline.store.rule_files import Unreadable, bare, read_rules
 from halocline.store.whole_file import sync_names, write_whole
@@ -25,7 +26,7 @@ def keep(path: Path, rule: Rule, by: str = "") -> None:
     """Add a rule, unless it is there; `by` says who gave the leave. Raises OSError, also for a file that is damaged."""
     import time
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     with _alone(path.parent):
         if not any(bare(one) == rule for one in _known(path)):
             reason = f"you allowed it for good on {time.strftime('%Y-%m-%d')}{f' ({by})' if by else ''}"

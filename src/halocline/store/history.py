@@ -107,7 +107,7 @@ def outdated(trash: Path, seconds: float, now: float) -> list[str]:
         if now - entry.stat().st_mtime < seconds:
             mark.unlink(missing_ok=True)
         elif not mark.exists():
-            mark.touch()
+            mark.touch(mode=0o600)
             os.utime(mark, (now, now))
         elif now - mark.stat().st_mtime >= _SURE:
             found.append(entry.name)

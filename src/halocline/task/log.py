@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from halocline.protocol import codec
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import DurableEvent, LogRepaired
+from halocline.protocol.private_files import make_private_folder
 from halocline.task import lock
 from halocline.task.log_reading import Tail as Tail, follow as follow, read as read
 from halocline.task.stream import Stream
@@ -51,7 +52,7 @@ class Log(Stream):
         self.task = task
         self._clock = clock
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(folder)
             self._lock = lock.take(folder, task)
         except OSError as error:
             raise _not_opened(folder, error) from error

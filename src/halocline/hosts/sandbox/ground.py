@@ -14,6 +14,7 @@ from pathlib import Path
 
 from halocline.policy.sensitive_names import MADE_BY_TOOLS, RUNS_LATER, fold
 from halocline.protocol.obeyed import NESTED, OBEYED
+from halocline.protocol.private_files import make_private_folder
 
 PROTECTED = (
     frozenset(
@@ -191,7 +192,7 @@ def audit(wishes: Wishes, before: dict[Path, Identity]) -> tuple[str, ...]:
 
 def _put_aside(path: Path, wishes: Wishes) -> str:
     folder = wishes.own / "quarantine"
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     shown = path.relative_to(wishes.workspace) if path.is_relative_to(wishes.workspace) else path
     target = folder / f"{len(os.listdir(folder)) + 1}-{path.name}"
     try:

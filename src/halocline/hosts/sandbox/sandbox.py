@@ -17,6 +17,7 @@ from halocline.hosts.sandbox.ground import Identity, Wishes, audit
 from halocline.hosts.sandbox.self_test import Found, boot, find
 from halocline.hosts.sandbox.ways import SYSTEM_FOLDERS, Held, ways
 from halocline.protocol.events import SandboxChecked, SandboxStanding
+from halocline.protocol.private_files import open_private
 
 _BLOCKS_PER_MB = 1024
 _TMP = "/tmp"
@@ -92,7 +93,8 @@ class Sandbox:
         if found.checked.standing is SandboxStanding.FULL:
             fresh = self._memory.with_suffix(f".{os.getpid()}")
             with suppress(OSError):
-                fresh.write_text(json.dumps(self._key()), encoding="utf-8")
+                with open(fresh, "w", encoding="utf-8", opener=open_private) as file:
+                    file.write(json.dumps(self._key()))
                 fresh.replace(self._memory)
         return found
 

@@ -13,6 +13,9 @@ from shlex import quote
 from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS, fold, is_secret
 
 _MOST_CHOICES = 64
+_EXAMPLES = ("dist", "example", "sample", "template")
+"""Ends of names of `.env.` files that hold no secret."""
+_LETTERS = re.compile(r"\[!([a-z]+)\]|[a-z]")
 _CHOICES = re.compile(r"\{([^{}]*)\}")
 _SET = re.compile(r"\[[!^]?(.)[^\]]*\]")
 _LITERAL_END = re.compile(r"[^*?\[{!]{2}.*|.*[*?]\w[^*?\]}]{2,}")
@@ -20,7 +23,27 @@ _LITERAL_END = re.compile(r"[^*?\[{!]{2}.*|.*[*?]\w[^*?\]}]{2,}")
 
 def _fold_letters(pattern: str) -> str:
     """The pattern for tools that tell large letters from small ones."""
-    return "".join(f"[{char}{char.upper()}]" if char.isalpha() else char for char in pattern)
+    return _LETTERS.sub(lambda found: f"[!{found[1]}{found[1].upper()}]" if found[1] else _either(found[0]), pattern)
+
+
+def _either(letter: str) -> str:
+    return f"[{letter}{letter.upper()}]"
+
+
+def _spare_examples(pattern: str) -> tuple[str, ...]:
+    """`.env.*` as patterns that leave out `.env.example` and the like: no tool's patterns can say "but".
+
+    Whatever differs from all the examples does so at some letter: there is a pattern for each.
+    """
+    if pattern != ".env.*":
+        return (pattern,)
+    found: list[str] = []
+    for length in range(max(map(len, _EXAMPLES)) + 1):
+        for begin in dict.fromkeys(name[:length] for name in _EXAMPLES if len(name) >= length):
+            following = "".join(sorted({name[length] for name in _EXAMPLES if name[:length] == begin != name}))
+            found += [f".env.{begin}[!{following}]*" if following else f".env.{begin}?*"]
+            found += [] if begin in _EXAMPLES else [f".env.{begin}"]
+    return tuple(found)
 
 
 def _hidden_folders() -> tuple[str, ...]:
@@ -29,24 +52,27 @@ def _hidden_folders() -> tuple[str, ...]:
     return tuple(dict.fromkeys(end.partition("/")[0] for end in ends))
 
 
+_FILES = tuple(found for pattern in SECRET_FILES for found in _spare_examples(pattern))
+
+
 def _exclude_by_name(folders: str) -> tuple[str, ...]:
-    files = [quote(f"--exclude={_fold_letters(name)}") for name in SECRET_FILES]
+    files = [quote(f"--exclude={_fold_letters(name)}") for name in _FILES]
     return (*files, *(quote(f"{folders}={_fold_letters(name)}") for name in _hidden_folders()))
 
 
 def _exclude_for_ripgrep() -> tuple[str, ...]:
     paths = (*SECRET_FOLDERS, *SECRET_PATHS)
-    return tuple(quote(f"--iglob=!{{{','.join(names)}}}") for names in (SECRET_FILES, [f"**/{path}" for path in paths]))
+    return tuple(quote(f"--iglob=!{{{','.join(names)}}}") for names in (_FILES, [f"**/{path}" for path in paths]))
 
 
 def _exclude_for_git() -> tuple[str, ...]:
-    patterns = (*SECRET_FILES, *SECRET_PATHS, *(f"{folder}/**" for folder in SECRET_FOLDERS))
+    patterns = (*_FILES, *SECRET_PATHS, *(f"{folder}/**" for folder in SECRET_FOLDERS))
     return tuple(quote(f":(top,exclude,icase,glob)**/{pattern}") for pattern in patterns)
 
 
 def _exclude_for_find() -> str:
     paths = (*SECRET_PATHS, *(f"{folder}/*" for folder in SECRET_FOLDERS))
-    tests = [f"! -iname {quote(name)}" for name in SECRET_FILES]
+    tests = [f"! -iname {quote(name)}" for name in _FILES]
     return " ".join((*tests, *(f"! -ipath {quote(f'*/{path}')}" for path in paths)))
 
 

@@ -24,6 +24,7 @@ from halocline.controller.client import Client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import Mode
 from halocline.protocol.messages import Image, UserPart
+from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.cli import clipboard
 from halocline.surfaces.cli.completion import Mentions, Source, completer, is_begun
 from halocline.surfaces.cli.line_input import Prompt
@@ -94,7 +95,8 @@ class Composer:
 
     def _session(self, chosen: "Chosen", line: MentionedLine, hint: str) -> PromptSession[str]:
         history = self._client.home.prompt_history
-        history.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(history.parent)
+        history.touch(mode=0o600)
         session: PromptSession[str] = PromptSession(
             history=WholeHistory(history, self._chips),
             multiline=True,
