@@ -120,8 +120,8 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
         analysis.problem = "it is too long to judge" if len(command) > MAX_LENGTH else "it has too many parts to judge"
     elif odd := _odd(command):
         analysis.problem = odd
-    if where.typed:
-        analysis.canonical = None
+    if where.typed or not analysis.reads:
+        analysis.run_as_written()
     judged = _never(analysis, where) or _permitted(command, analysis, where) or _plan(analysis, where)
     return _with_parts(judged or _by_mode(command, analysis, where), analysis, MOST_COMMANDS)
 

@@ -293,7 +293,8 @@ def _sandboxed(act: Act, posture: Posture) -> Decision | None:
     held = act.in_sandbox and posture.sandbox.standing is SandboxStanding.FULL
     if not held or act.judged is None or posture.approval_mode is not ApprovalMode.AUTO or act.judged.reads:
         return None
-    if why := loses(act.command, act.judged):
+    asks = act.judged.decision is not Verdict.ALLOW  # what runs without a sandbox runs in one, too
+    if asks and (why := loses(act.command, act.judged)):
         return Decision(Verdict.ASK, "risky-command", f"the command {why}")
     if act.risky:
         return Decision(Verdict.ASK, "model-warned", "the model itself calls it risky")

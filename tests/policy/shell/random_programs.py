@@ -39,7 +39,16 @@ DOES = (
         "rmdir",
         "unlink",
     ),
-    *("truncate -s 0", "ln -s a.txt", "chmod 600", "shred", "sed -i s/a/b/", "python3 -c pass", "make", "dd if=a.txt"),
+    *(
+        "truncate -s 0",
+        "ln -s a.txt",
+        "chmod 600",
+        "shred",
+        "sed -i s/a/b/",
+        "python3 -c 'exec(0)'",
+        "make",
+        "dd if=a.txt",
+    ),
     *("git checkout --", "git rm -rf", "git clean -fd", "install a.txt", "rsync -a --delete", "tar cf new", "gzip"),
     *("tar -czf new.tgz", "tar cf new -C sub", "tar -cf- ", "zip -r new.zip", "zip -m new.zip", "cp -r", "cp -a sub"),
     *("cp -t sub", "mv -t sub", "gzip -r", "gzip -k", "bzip2", "xz", "split -b 4", "tee -a", "sort -o", "cp -rt new"),
@@ -122,6 +131,7 @@ WRAPPERS = (
 )
 JOINTS = ("; ", " && ", " || ", " | ", " & ", "\n", " |& ", ";", "&&", "|")
 SIGNS = ("\\", "\n", "'", '"', "$", "`", "{", "}", "(", ")", "\\\n", "#", "<<E", "!", ";", "&", "\t", "=", "[", "~")
+FEEDS = ("xargs", "xargs -0", "xargs -n1", "xargs -I{}", "xargs -d '\\n'", "xargs -r -n 2")
 FOUND = (
     *("-delete", "-name x", "-exec cat {} +", "-exec rm {} +", "-type f -delete", "-name '*.txt' -exec cat {} +"),
     *("-fprint new", "-fprint a.txt", "-fprintf new %p", "-fls a.txt", "-exec gzip {} +", "-exec sed -i s/a/b/ {} \\;"),
@@ -229,7 +239,7 @@ class Programs:
             return self._simple(depth)
         inner = self._line(depth - 1)
         name = self._pick(NAMES[:4])
-        match self._chance.randrange(36):
+        match self._chance.randrange(43):
             case 0:
                 return f"( {inner} )"
             case 1:
@@ -304,8 +314,22 @@ class Programs:
                 return f"{name}={self._place()}; trap '{self._name()} \"${name}\"' EXIT; {name}={self._place()}"
             case 34:
                 return f'{self._name()} $({self._lister(inner)}) <<< "$({inner})"'
-            case _:
+            case 35:
                 return f"function cat {{ {inner}\n}}\n{self._simple(0)}"
+            case 36:
+                return f"{self._reader()} $({self._reader()} {self._place()})"
+            case 37:
+                return f'for {name} in $({inner}); do {self._reader()} "${name}"; [ -e ${name} ] || continue; done'
+            case 38:
+                return f"{self._reader()} {self._place()} | {self._pick(FEEDS)} {self._reader()}"
+            case 39:
+                return f'case "${name}" in a*|{self._place()}) {inner};; *) {self._reader()} "${name}";; esac'
+            case 40:
+                return f"{name}={self._spelt_place()}; for (({name}=0; {name}<2; {name}++)); do {inner}; done"
+            case 41:
+                return f"{name}=$({inner}); git -C {self._place()} show --stat ${name}; echo $(({name} + 1))"
+            case _:
+                return f'while read -r {name}; do {self._reader()} < "${name}"; done < <({inner}); (({name}++))'
 
     def _lister(self, inner: str) -> str:
         """What prints names."""

@@ -5,16 +5,19 @@ A loop over names that are known is run as its rounds one after the other, each 
 
 from dataclasses import replace
 
+from halocline.policy.shell.arithmetic import guard_arithmetic
 from halocline.policy.shell.conditions import judge_test
-from halocline.policy.shell.expansion import expand, expand_redirect
+from halocline.policy.shell.expansion import expand, expand_redirect, expand_value
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.guards import rule_as_written
 from halocline.policy.shell.hazards import hazard_of_words
 from halocline.policy.shell.places import listing
 from halocline.policy.shell.redirects import judge_redirect
-from halocline.policy.shell.simple import SimpleCommands
-from halocline.policy.shell.texts import Forms
-from halocline.policy.shell.tree import Block, Chain, Node, Simple, Word, every_node, inner
+from halocline.policy.shell.render import render
+from halocline.policy.shell.simple import OWN_VARIABLE, SimpleCommands
+from halocline.policy.shell.texts import Forms, render_text, with_target
+from halocline.policy.shell.tree import Block, Chain, Expansion, Kind, Node, Simple, Word, every_node, inner
 from halocline.policy.shell.variables import UNKNOWN, names_set, values_of
 from halocline.protocol.rules import Effect
 
@@ -35,7 +38,7 @@ class Blocks(SimpleCommands):
         redirects = [expand_redirect(one, ground) for one in block.redirects]
         fed = self.names_behind(redirects, ground) or ground.fed
         form, after = self._by_kind(block, replace(ground, fed=fed), forms)
-        return self._redirected(block, form, ground), replace(after, fed=ground.fed)
+        return self._redirected(block, form, ground, forms), replace(after, fed=ground.fed)
 
     def _by_kind(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         match block.kind:
@@ -47,11 +50,15 @@ class Blocks(SimpleCommands):
             case "condition":
                 return self._condition(block, ground)
             case "loop" | "select" if block.name and block.name != "((":
-                return self._each(block, ground)
+                return self._each(block, ground, forms)
             case "loop":
                 return self._while(block, ground)
             case "case":
-                return None, ground.merged(*(self.node(item, ground)[1] for item in block.items))
+                return self._case(block, ground, forms)
+            case "arithmetic" if not block.items:
+                after = ground.with_variables(ground.variables.unsure_of(names_set(block)))
+                said = guard_arithmetic(block.words[0].source)
+                return f"(({said}))" if said else None, after
             case "test":
                 return self._test(block, ground, forms), ground
         for item in block.items:
@@ -59,11 +66,13 @@ class Blocks(SimpleCommands):
         variables = ground.variables.unsure_of(names_set(block))
         return None, ground.with_variables(variables)
 
-    def _redirected(self, block: Block, form: str | None, ground: Ground) -> str | None:
+    def _redirected(self, block: Block, form: str | None, ground: Ground, forms: Forms) -> str | None:
         for redirect in block.redirects:
             self.analysis.redirects |= redirect.operator not in (">&", "<&")
-            found = judge_redirect(expand_redirect(redirect, ground), block.source, ground)
-            if found.canonical is None or not found.reads:
+            target = with_target(expand_redirect(redirect, ground), forms, ground)
+            found = judge_redirect(target, block.source, ground)
+            found = replace(found, as_written=rule_as_written(found.canonical))
+            if found.as_written or not found.reads:
                 self.analysis.findings.append(found)
             form = f"{form} {found.canonical}" if form is not None and found.canonical is not None else None
         return form
@@ -97,16 +106,32 @@ class Blocks(SimpleCommands):
         if after.folders != here.folders:
             for item in block.items:
                 self.node(item, here.merged(after))
-        form = f"{'; '.join(said)}; done" if all(said) and not block.name else None
+        form = f"{'; '.join(said)}; done" if all(said) else None
+        if block.name == "((" and form:
+            form = _counted(block, form)
         return form, here.merged(after)
 
-    def _each(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
+    def _case(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
+        found = [self.node(item, ground) for item in block.items]
+        after = ground.merged(*(one for _, one in found))
+        subject, *patterns = block.words
+        expanded = expand_value(subject, ground)
+        text = render(expanded) if not expanded.dynamic else render_text(expanded, forms, ground, splits=False)
+        said: list[str] = []
+        for (form, _), head in zip(found, block.heads, strict=True):
+            some, patterns = patterns[: int(head or 0)], patterns[int(head or 0) :]
+            if form is None or not some or any(one.dynamic or one.scripts for one in some):
+                return None, after
+            said.append(f"{'|'.join(render(one) for one in some)}) {form or ':'};;")
+        return f"case {text} in {' '.join(said)} esac" if text and said else None, after
+
+    def _each(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         words = [one for given in block.words for one in expand(given, ground)]
         if listed := listing(block.source, words, ground):
             self.analysis.findings.append(listed)
         names = self._names(words, ground)
         if names is None or len(names) > MOST_ROUNDS or block.kind == "select":
-            return self._each_unknown(block, ground)
+            return self._each_unknown(block, words, ground, forms)
         said: list[str] = []
         here = ground
         for name in names:
@@ -115,7 +140,7 @@ class Blocks(SimpleCommands):
             form, here = self.node(block.items[0], here)
             said.append(form or "")
             self._drop_repeated(before)
-        form = f"{{ {'; '.join(said)}; }}" if said and all(said) and not _jumps(block) else None
+        form = _rounds(block, said) if said and all(said) else None
         return form or (":" if not names else None), ground.merged(here)
 
     def _names(self, words: list[Word], ground: Ground) -> list[str] | None:
@@ -128,14 +153,17 @@ class Blocks(SimpleCommands):
             found += names
         return found
 
-    def _each_unknown(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
+    def _each_unknown(self, block: Block, words: list[Word], ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         could = tuple(value for word in block.words for one in expand(word, ground) for value in values_of(one))
         variables = ground.variables.with_value(block.name, (*could, UNKNOWN)).unsure_of(names_set(block))
         here = ground.with_variables(variables)
-        _, after = self.node(block.items[0], here)
+        form, after = self.node(block.items[0], here)
         if after.folders != here.folders:
-            self.node(block.items[0], here.merged(after))
-        return None, here.merged(after)
+            form, _ = self.node(block.items[0], here.merged(after))
+        said = _listed(block, words, forms)
+        if not form or not said or not OWN_VARIABLE.fullmatch(block.name) or block.kind == "select" or ground.rebinds:
+            return None, here.merged(after)
+        return f"set -f; for {block.name} in {said}; do set +f; {form}; done; set +f", here.merged(after)
 
     def _drop_repeated(self, begin: int) -> None:
         """Findings of a round that say what an earlier one said."""
@@ -148,7 +176,7 @@ class Blocks(SimpleCommands):
         finding = judge_test("[[", tuple(words), block.source, forms, ground)
         if finding is None:
             finding = Finding(part(block.source, Effect.UNKNOWN, "it asks for what is not judged"), Rule.ORDINARY)
-        self.analysis.findings.append(finding)
+        self.analysis.findings.append(replace(finding, as_written=rule_as_written(finding.canonical, words)))
         return finding.canonical if finding.reads else None
 
     # Functions.
@@ -174,6 +202,37 @@ class Blocks(SimpleCommands):
 
     def _bodies(self, name: str) -> list[Block]:
         return self.analysis.functions.get(name, [])
+
+
+def _rounds(block: Block, said: list[str]) -> str:
+    """The rounds of a loop one after the other; as those of a loop, where one may be left before its end."""
+    if not _jumps(block):
+        return f"{{ {'; '.join(said)}; }}"
+    numbered = " ".join(f"{number}) {form};;" for number, form in enumerate(said))
+    return f"for ROUND in {' '.join(map(str, range(len(said))))}; do case $ROUND in {numbered} esac; done"
+
+
+def _counted(block: Block, form: str) -> str | None:
+    """The form of `for ((…; …; …))`, of whose body this is the form."""
+    clauses = [one.strip() for one in block.words[0].source.split(";")]
+    said = [guard_arithmetic(one) if one else "" for one in clauses]
+    if len(clauses) != 3 or None in said or len(block.items) > 1:
+        return None
+    return f"for (({'; '.join(map(str, said))})); {form}"
+
+
+def _listed(block: Block, words: list[Word], forms: Forms) -> str:
+    """The form of the words of a loop: known ones, and what commands print; empty where one is another."""
+    said: list[str] = []
+    for word in words:
+        match word.parts:
+            case _ if not word.dynamic:
+                said.append(render(word))
+            case (Expansion(kind=Kind.COMMAND, quoted=False, scripts=(script,)),) if forms.get(id(script)):
+                said.append(f"$({forms[id(script)]})")
+            case _:
+                return ""
+    return " ".join(said)
 
 
 def _core(finding: Finding) -> tuple[str, Rule, tuple[str, ...]]:

@@ -98,14 +98,20 @@ class Compounds(Scanner):
         if self._peek(2) == "((":
             self._at += 2
             try:
-                scripts = self._arithmetic("))")
-                return self._redirected(_arithmetic_block(scripts), begin)
+                return self._redirected(self._arithmetic_block(), begin)
             except NotUnderstood:
                 self._at = begin
         self._at = begin + 1
         found = self._list()
         self._require(")")
         return self._redirected(Block("subshell", "", (found,), heads=("",)), begin)
+
+    def _arithmetic_block(self) -> Block:
+        """An expression as a word, and the commands inside it."""
+        begin = self._at
+        scripts = self._arithmetic("))")
+        word = Word(self._text[begin : self._at - 2])
+        return Block("arithmetic", "", scripts, (word,), heads=("",) * len(scripts))
 
     def _group(self) -> Block:
         found = self._list()
@@ -143,11 +149,11 @@ class Compounds(Scanner):
         self._skip()
         if self._peek(2) == "((":
             self._at += 2
-            scripts = self._arithmetic("))")
+            head = self._arithmetic_block()
             self._skip()
             if self._peek() == ";":
                 self._at += 1
-            return Block("loop", "", (*scripts, self._body()), heads=(*("" for _ in scripts), "do"), name="((")
+            return replace(head, kind="loop", items=(*head.items, self._body()), heads=(*head.heads, "do"), name="((")
         return self._each("loop")
 
     def _select(self) -> Block:
@@ -195,19 +201,22 @@ class Compounds(Scanner):
             raise NotUnderstood("in is missing")
         self._at += 2
         items: list[Node] = []
+        heads: list[str] = []
         self._skip(lines=True)
         while self._reserved() != "esac":
             if self._peek() == "(":
                 self._at += 1
-            words += self._patterns()
+            words += (patterns := self._patterns())
             items.append(self._list())
+            falls = self._peek(3).startswith((";&", ";;&"))
+            heads.append("" if falls or len(words) <= len(patterns) else str(len(patterns)))
             if found := _CASE_END.match(self._text, self._at):
                 self._at = found.end()
                 self._skip(lines=True)
             elif self._reserved() != "esac":
                 raise NotUnderstood("esac is missing")
         self._take("esac")
-        return Block("case", "", tuple(items), tuple(words), heads=("",) * len(items))
+        return Block("case", "", tuple(items), tuple(words), heads=tuple(heads))
 
     def _patterns(self) -> list[Word]:
         found: list[Word] = []
@@ -348,7 +357,3 @@ def chain_of(items: list[Node], joints: list[str]) -> Node:
     if len(items) == 1 and joints == [""]:
         return items[0]
     return Chain(tuple(items), tuple(joints))
-
-
-def _arithmetic_block(scripts: tuple[Node, ...]) -> Block:
-    return Block("arithmetic", "", scripts, heads=("",) * len(scripts))

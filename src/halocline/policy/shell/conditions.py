@@ -5,6 +5,7 @@ import shlex
 
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.guards import as_name, checked_word
 from halocline.policy.shell.places import reading
 from halocline.policy.shell.render import render
 from halocline.policy.shell.texts import Forms, render_text
@@ -52,6 +53,8 @@ class Unjudged(Exception):
 
 def judge_test(kind: str, words: tuple[Word, ...], source: str, forms: Forms, ground: Ground) -> Finding | None:
     """The finding for a test whose words are expanded; None when it may do more than look."""
+    if kind == "[[" and len(words) == 3 and words[1].value in _COMPARES_NUMBERS:
+        kind = "["  # it takes no text for an expression
     try:
         test = _Test(kind, words, forms, ground)
         said = " ".join(test.judged())
@@ -117,7 +120,8 @@ class _Test:
         if operator == "=~":
             return [left, operator, self._regex()]
         right = self._pattern() if self._kind == "[[" and operator in _COMPARES else self._text()
-        if operator in _COMPARES_NUMBERS and not (_NUMBER.fullmatch(left) and _NUMBER.fullmatch(right)):
+        plain = _NUMBER.fullmatch(left) and _NUMBER.fullmatch(right)
+        if operator in _COMPARES_NUMBERS and self._kind == "[[" and not plain:
             raise Unjudged
         return [left, operator, right]
 
@@ -126,6 +130,10 @@ class _Test:
 
     def _path(self) -> str:
         word = self._words.pop(0)
+        if word.dynamic and (text := render_text(word, self._forms, self._ground)):
+            checked = checked_word(word, text, self._ground)
+            if checked.checked:
+                return as_name(checked).source
         if word.value is None or word.text.startswith("-"):
             raise Unjudged
         self.paths.append(word.value)

@@ -18,6 +18,8 @@ _EXAMPLES = ("dist", "example", "sample", "template")
 _LETTERS = re.compile(r"\[!([a-z]+)\]|[a-z]")
 _CHOICES = re.compile(r"\{([^{}]*)\}")
 _SET = re.compile(r"\[[!^]?(.)[^\]]*\]")
+_GUARDS = re.compile(r"LAST_FOLDER= LAST_PLACE= SECRET_NAMES=.*?\nhand_on_names\(\) \{.*?\n\}\n", re.DOTALL)
+"""The functions of `guards` in front of a form."""
 _LITERAL_END = re.compile(r"[^*?\[{!]{2}.*|.*[*?]\w[^*?\]}]{2,}")
 
 
@@ -84,10 +86,10 @@ FOR_FIND = _exclude_for_find()
 
 
 def shorten_form(form: str) -> str:
-    """The form of a command for people: the names that it leaves out are told in a word."""
+    """The form of a command for people: told in a word what it leaves out, not how it checks names."""
     for kind in (FOR_GREP, FOR_DIFF, FOR_RIPGREP, FOR_GIT, (FOR_FIND,)):
         form = form.replace(" ".join(kind), "[without names of secrets]")
-    return form
+    return _GUARDS.sub("", form)
 
 
 def names_secret(pattern: str) -> bool:

@@ -1,6 +1,6 @@
 """What the judge says of each simple command, and of the whole."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from halocline.policy.shell.tree import Block
@@ -33,7 +33,8 @@ class Rule(StrEnum):
 class Finding:
     """One part, why it is judged so, and the form in which it is run when all of the command only reads.
 
-    `argv` are its words; None when they are not known before it runs. `scripts` are files that it runs.
+    `argv` are its words; None when they are not known before it runs. `scripts` are files that it runs. `as_written` is
+    the rule where it does not run in that form, which then leaves out nothing.
     """
 
     part: CommandPart
@@ -41,6 +42,7 @@ class Finding:
     canonical: str | None = None
     argv: tuple[str, ...] | None = None
     scripts: tuple[str, ...] = ()
+    as_written: Rule | None = None
 
     @property
     def reads(self) -> bool:
@@ -81,6 +83,15 @@ class Analysis:
             and all(f.reads for f in self.findings)
         )
 
+    def run_as_written(self) -> None:
+        """Take back what only the form in which it would run makes harmless."""
+        self.canonical = None
+        for number, one in enumerate(self.findings):
+            rule = one.as_written
+            if one.rule is Rule.READS and rule is not None:
+                shown = part(one.part.text, one.part.effect, FORM_ONLY, one.part.targets)
+                self.findings[number] = replace(one, part=shown, rule=rule, canonical=None)
+
     def first(self, *rules: Rule) -> Finding | None:
         return next((finding for rule in rules for finding in self.findings if finding.rule is rule), None)
 
@@ -96,5 +107,6 @@ def unknown(text: str, reason: str, rule: Rule = Rule.UNKNOWN) -> Finding:
     return Finding(part(text, Effect.UNKNOWN, reason), rule)
 
 
+FORM_ONLY = "it uses names that are known only when it runs; run it alone"
 MOST_SHOWN = 200
 MOST_TARGETS = 20

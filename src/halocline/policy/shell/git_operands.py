@@ -32,7 +32,7 @@ def rewrite_stash(words: tuple[Word, ...]) -> tuple[Word, ...]:
         return words
     flags = [word for word in words[2:] if word.text.startswith("-")]
     named = [word for word in words[2:] if not word.text.startswith("-")]
-    if len(named) > 1 or (named and named[0].value is None):
+    if len(named) > 1 or any(word.value is None or word.checked for word in named):
         return words
     stash = named[0].text if named else "stash@{0}"
     stash = f"stash@{{{stash}}}" if _STASH.fullmatch(stash) else stash
@@ -67,9 +67,9 @@ def _names_file(word: Word, ground: Ground) -> bool:
 def judged_words(name: str, spec: Spec, given: Given, ground: Ground) -> list[Word]:
     """What of the operands has to be judged as a path. Raises Unlisted."""
     begin, patterns = find_paths(name, spec, given, ground), _patterns(name, given)
-    for word in given.operands:
-        if word.dynamic:
-            raise Unlisted(f"{word.source}: {word.dynamic}")
+    for number, word in enumerate(given.operands):
+        if word.dynamic or (word.checked and not patterns <= number < begin):
+            raise Unlisted(f"{word.source}: {word.dynamic or 'it is known only when it runs'}")
     if begin < patterns:
         raise Unlisted("write the text to search for behind -e")
     for word in given.operands[:begin]:

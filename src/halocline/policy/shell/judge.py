@@ -9,14 +9,17 @@ from dataclasses import replace
 
 from halocline.policy.shell.blocks import Blocks
 from halocline.policy.shell.expansion import expand_simple
-from halocline.policy.shell.feeding import piped
+from halocline.policy.shell.feeding import asks_for_secrets, piped
 from halocline.policy.shell.findings import Analysis, Finding, Rule, part
 from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import runs_subscripts
 from halocline.policy.shell.listed_names import names_printed
 from halocline.policy.shell.parse import NotUnderstood, parse
+from halocline.policy.shell.places import reading
 from halocline.policy.shell.readers import READERS
 from halocline.policy.shell.scripts import files_named, reads_script
+from halocline.policy.shell.specs import literal
 from halocline.policy.shell.tree import Block, Chain, Node, Simple, every_node
 from halocline.policy.shell.variables import Values
 from halocline.protocol.rules import Effect
@@ -44,7 +47,8 @@ def analyse(text: str, ground: Ground) -> Analysis:
         analysis.problem = str(why)
         _judge_what_is_understood(text, why.before, ground, analysis)
         return analysis
-    analysis.canonical = Judge(analysis, 0).whole(tree, ground)
+    form = Judge(analysis, 0).whole(tree, ground)
+    analysis.canonical = None if form is None else with_guards(form, ground)
     return analysis
 
 
@@ -121,6 +125,7 @@ class Judge(Blocks):
             sure = before == "&&" if not sure else before in ("", "&&", ";", "\n")
             sure = sure and before != "||"
             self._note_piped_script(chain, number, here)
+            self._note_fed_secret(chain, number, here)
             fed = self._names_fed(chain, number, here) if before in _PIPES else ground.fed
             form, after = self._fed(forms, chain, number, here) or self.node(item, replace(here, fed=fed))
             after = replace(after, fed=ground.fed)
@@ -154,6 +159,24 @@ class Judge(Blocks):
         feeders = chain.items[_begin_of_pipeline(chain, number) : number]
         return names_printed(feeders, ground, expand_simple, self.analysis.functions)
 
+    def _note_fed_secret(self, chain: Chain, number: int, ground: Ground) -> None:
+        """A name that is written out in front of `xargs`, and that its program may not read unasked."""
+        first, fed = _begin_of_pipeline(chain, number), chain.items[number]
+        if first == number or not isinstance(fed, Simple) or not fed.words or fed.words[0].source != "xargs":
+            return
+        feeder = chain.items[first]
+        if not isinstance(feeder, Simple) or not feeder.words:
+            return
+        words = self.expanded(feeder, ground).words
+        found = Finding(part(fed.source, Effect.READ_ONLY, "it asks for files that may hold secrets"), Rule.SECRET)
+        if words[0].text in ("echo", "printf"):
+            names = [literal(text) for word in words[1:] for text in word.text.split()]
+            found = reading(fed.source, [one for word in names for one in ground.targets(word)], "")
+        elif words[0].text != "find" or not asks_for_secrets(words):
+            return
+        if not found.reads:
+            self.analysis.findings.append(found)
+
     def _words(self, simple: Simple, ground: Ground) -> tuple[str, ...]:
         return tuple(word.source if word.dynamic else word.text for word in self.expanded(simple, ground).words)
 
@@ -174,7 +197,8 @@ class Judge(Blocks):
         forms[-1] = both[0]
         self.analysis.guarded.append(f"{find.source} | {user.source}")
         self.note_segment(user, self.expanded(user, ground), ground)
-        self.analysis.findings.append(Finding(part(user.source, Effect.READ_ONLY), Rule.READS, both[1]))
+        shown = part(user.source, Effect.READ_ONLY)
+        self.analysis.findings.append(Finding(shown, Rule.READS, both[1], as_written=Rule.DYNAMIC))
         return both[1], ground
 
 

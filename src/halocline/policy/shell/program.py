@@ -11,6 +11,7 @@ from halocline.policy.shell.dot_patterns import without_parents
 from halocline.policy.shell.exclusions import names_secret
 from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
+from halocline.policy.shell.guards import as_name, with_numbers
 from halocline.policy.shell.own_program import steering
 from halocline.policy.shell.places import reading
 from halocline.policy.shell.readers import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
@@ -23,6 +24,7 @@ from halocline.protocol.rules import Effect, Place
 MOST_NAMES = 900
 _FOLDERS = ("", "/bin/", "/usr/bin/")
 _STATUS = re.compile(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
+_PYTHON = re.compile(r"python[23]?(\.\d{1,2})?")
 _HIDDEN = "it may come upon files that an ignore file hides"
 _PROCESSES = "it may show the arguments of other processes, which may hold secrets"
 _PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.IGNORED, Rule.OWN_STATE})
@@ -95,6 +97,8 @@ def _looking(name: str, simple: Simple, ground: Ground) -> Finding:
         return _version(name, simple, ground)
     if name == "git":
         return _git(simple, ground)
+    if _PYTHON.fullmatch(name):
+        return _python(name, simple, ground)
     if name in _SHOWS_ENVIRONMENT and (not words or name == "printenv"):
         return Finding(
             part(simple.source, Effect.READ_ONLY, "it shows the environment, which may hold secrets"), Rule.SECRET
@@ -129,6 +133,26 @@ def _version(name: str, simple: Simple, ground: Ground) -> Finding:
     if "PATH" in ground.exported:
         return unknown(simple.source, "an earlier command changed PATH")
     return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, " ".join(render(word) for word in simple.words))
+
+
+def _python(name: str, simple: Simple, ground: Ground) -> Finding:
+    """Code in the command that only computes, and `-m json.tool`: run without modules of the project's."""
+    from halocline.policy.shell.python_code import files_read
+
+    texts = [word.value for word in simple.words[1:]]
+    if "PATH" in ground.exported or any(word.checked for word in simple.words[:3]):
+        return unknown(simple.source, f"nothing is known of {name}")
+    if texts[:2] == ["-m", "json.tool"]:
+        module = f"{name} -I -m json.tool"
+        return _by_spec(module, READERS["json.tool"], simple, simple.words[3:], ground)
+    files = files_read(texts[1]) if len(texts) == 2 and texts[0] == "-c" and texts[1] else None
+    if files is None:
+        return unknown(simple.source, f"nothing is known of {name}")
+    try:
+        found = [one for file in files for one in ground.find(file, quoted=True)]
+    except ToolFailure as why:
+        return unknown(simple.source, why.text, Rule.DYNAMIC)
+    return reading(simple.source, found, f"{name} -I -c {render(simple.words[2])}")
 
 
 def _by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
@@ -212,16 +236,21 @@ def _require(spec: Spec, given: Given) -> list[Word]:
     roles, paths = _roles(spec, given), []
     for number, word in enumerate(given.operands):
         role = roles[min(number, len(roles) - 1)]
+        if word.checked and role is Role.PROGRAM and (numbered := with_numbers(word)):
+            given.operands[number] = word = numbered
         if word.dynamic:
             raise Unlisted(f"{word.source}: {word.dynamic}")
         if word.is_pattern and spec.most < len(given.operands) + MOST_NAMES:
             raise Unlisted(f"{word.source} may stand for more names than is known to be harmless")
+        if word.checked and not (role is Role.PATH or (role is Role.TEXT and spec.ends and not spec.ordered)):
+            raise Unlisted(f"{word.source} is known only when it runs")
         behind = spec.ends and (not spec.ordered or 0 <= given.split <= number)
         if word.is_pattern and word.pieces[0].active and not behind and set(spec.operands) != {Role.TEXT}:
             raise Unlisted(f"{word.source} may stand for a flag; write ./{word.source}")
         match role:
             case Role.PATH:
                 paths.append(word)
+                given.operands[number] = as_name(word) if word.checked else word
             case Role.PROGRAM:
                 given.programs.append(word.text)
         if role in (Role.TEXT, Role.PROGRAM) and (word.is_pattern or (word.text.startswith("~") and not word.quoted)):
@@ -263,8 +292,12 @@ def _form(name: str, spec: Spec, given: Given) -> str:
 
 def _git(simple: Simple, ground: Ground) -> Finding:
     words = list(simple.words[1:])
-    if words and words[0].value == "--no-pager":
-        words.pop(0)
+    folder, front = _front_of_git(words), "git "
+    if folder is not None:
+        moved = reading(simple.source, ground.find(folder.text, quoted=folder.quoted), "", names_only=True)
+        if not moved.reads or any(one.place is not Place.PROJECT for one in ground.find(folder.text)):
+            return moved if not moved.reads else unknown(simple.source, "git's option -C leads where programs are kept")
+        ground, front = ground.moved(one.path for one in ground.find(folder.text)), f"git -C {render(folder)} "
     if not words or words[0].value is None:
         return unknown(simple.source, "nothing is known of this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN)
     name, *rest = git_operands.rewrite_stash(tuple(words))
@@ -275,8 +308,21 @@ def _git(simple: Simple, ground: Ground) -> Finding:
     finding = _git_by_spec(name.text, git.LOOKS[name.text], simple, tuple(rest), ground)
     if finding.rule is not Rule.READS:
         return finding
-    doubt = next((doubt for folder in ground.folders if (doubt := ground.facts.git_doubt(folder))), "")
-    return unknown(simple.source, doubt) if doubt else finding
+    doubt = next((doubt for place in ground.folders if (doubt := ground.facts.git_doubt(place))), "")
+    form = f"{front}{str(finding.canonical).removeprefix('git ')}"
+    return unknown(simple.source, doubt) if doubt else replace(finding, canonical=form)
+
+
+def _front_of_git(words: list[Word]) -> Word | None:
+    """Take `--no-pager` and `-C FOLDER` off; the folder."""
+    folder = None
+    while words and words[0].value in ("--no-pager", "-C"):
+        if words.pop(0).text == "-C":
+            if folder or not words or not words[0].value or words[0].checked:
+                words.insert(0, literal("-C"))
+                return None
+            folder = words.pop(0)
+    return folder
 
 
 def _git_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:

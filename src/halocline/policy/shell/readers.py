@@ -81,6 +81,18 @@ def _check_unpacking(given: Given) -> str:
     )
 
 
+def _check_number(given: Given) -> str:
+    return "" if all(word.text.isdecimal() for word in given.operands) else "it is no plain number"
+
+
+def _check_set(given: Given) -> str:
+    return "" if all(word.text in ("+e", "+u") for word in given.operands) else "it sets arguments"
+
+
+def _check_tput(given: Given) -> str:
+    return "" if given.operands[0].text in ("cols", "lines", "colors") else "it may change the terminal"
+
+
 def _check_ps(given: Given) -> str:
     return "" if "-o" in given.names and not given.operands else "only columns that -o names are known to be harmless"
 
@@ -300,6 +312,10 @@ READERS: dict[str, Spec] = {
     "true": Spec(operands=(TEXT,), ends=False),
     "false": Spec(operands=(TEXT,), ends=False),
     ":": Spec(operands=(TEXT,), ends=False),
+    "set": Spec("eu", "o:pipefail|errexit|nounset", operands=(TEXT,), ends=False, apart="o", extra=_check_set),
+    "exit": Spec(operands=(TEXT,), most=1, ends=False, extra=_check_number),
+    "break": Spec(operands=(TEXT,), most=1, ends=False, extra=_check_number),
+    "continue": Spec(operands=(TEXT,), most=1, ends=False, extra=_check_number),
     "seq": Spec("w", "f:format s:text", "equal-width format=format separator=text", operands=(TEXT,)),
     "sleep": Spec(operands=(TEXT,), extra=_check_sleep),
     "date": Spec(
@@ -360,6 +376,10 @@ READERS: dict[str, Spec] = {
         ends=False,
         apart="indent",
     ),
+    "json.tool": Spec(
+        words="sort-keys compact no-ensure-ascii json-lines no-indent tab indent=number", most=1, ends=False
+    ),
+    "tput": Spec(operands=(TEXT,), most=1, least=1, ends=False, extra=_check_tput),
     "pip list": Spec(
         "v",
         words="format=columns|freeze|json user local not-required exclude-editable verbose",

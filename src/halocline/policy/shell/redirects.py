@@ -50,9 +50,13 @@ def _text(redirect: Redirect, source: str) -> Finding:
     if text is None or (redirect.fd and not redirect.fd.isdecimal()):
         return Finding(shown, Rule.READS)
     if redirect.operator == "<<<":
-        return Finding(shown, Rule.READS, f"{redirect.fd}<<< {shlex.quote(text)}")
+        return Finding(shown, Rule.READS, f"{redirect.fd}<<< {_quoted(redirect, text)}")
     form = f"<<< {shlex.quote(text[:-1])}" if text else "< /dev/null"
     return Finding(shown, Rule.READS, f"{redirect.fd}{form}")
+
+
+def _quoted(redirect: Redirect, text: str) -> str:
+    return redirect.target.source if redirect.target and redirect.target.verbatim else shlex.quote(text)
 
 
 def _unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from halocline.policy.shell import wrappers
 from halocline.policy.shell.conditions import judge_test
 from halocline.policy.shell.expansion import expand_simple, with_names
-from halocline.policy.shell.feeding import executed
+from halocline.policy.shell.feeding import executed, fed, given_names
 from halocline.policy.shell.findings import Analysis, Finding, Rule, part
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
 from halocline.policy.shell.hazards import hazard, matches_hidden, splits_oddly
 from halocline.policy.shell.installed import runs_elsewhere
 from halocline.policy.shell.listed_names import names_found, names_printed
@@ -21,8 +22,8 @@ from halocline.policy.shell.parse import NotUnderstood, parse
 from halocline.policy.shell.program import MILDER, judge_program
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.scripts import entries, files_named, reads_script, scripts_of
-from halocline.policy.shell.texts import Forms, assigned_form, with_texts
-from halocline.policy.shell.tree import Node, Piece, Redirect, Simple, Word, inner
+from halocline.policy.shell.texts import Forms, assigned_form, with_target, with_texts
+from halocline.policy.shell.tree import Node, Piece, Redirect, Simple, Word, inner, words_of
 from halocline.policy.shell.variables import UNKNOWN, Values, changed_by, values_of
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import Effect
@@ -30,7 +31,7 @@ from halocline.protocol.rules import Effect
 _DEEPEST = 8
 _SAFE_VARIABLE = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TERM|NO_COLOR|TZ|COLUMNS|LINES|FORCE_COLOR|CLICOLOR")
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.@+\-/:]*")
-_OWN_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
+OWN_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
 _READ_FLAGS = frozenset({"-r"})
 _FINDS = frozenset({"find", "fd", "fdfind"})
 _FED = "a name that it is given"
@@ -70,15 +71,19 @@ class SimpleCommands(ABC):
         expanded = self.expanded(simple, ground)
         scripts, self.analysis.scripts = self.analysis.scripts, {}
         self.note_segment(simple, expanded, ground)
-        finding, after = self._judged(with_texts(expanded, forms, ground), ground, forms)
+        rendered = with_texts(expanded, forms, ground)
+        finding, after = self._judged(rendered, ground, forms)
         own, self.analysis.scripts = self.analysis.scripts, scripts | self.analysis.scripts
-        found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in expanded.redirects)]
+        redirects = [with_target(redirect, forms, ground) for redirect in expanded.redirects]
+        found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in redirects)]
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
         said = [one.canonical for one in found]
         form = None if None in said else " ".join(str(one) for one in said if one)
         shown = part(simple.source, strictest.part.effect, strictest.part.reason, targets)
-        self.analysis.findings.append(Finding(shown, strictest.rule, form, _words(expanded), entries(own)))
+        as_written = rule_as_written(form, (*rendered.words, *words_of(expanded)))
+        judged = Finding(shown, strictest.rule, form, _words(expanded), entries(own), as_written)
+        self.analysis.findings.append(judged)
         return form, self._left(expanded, after)
 
     def _left(self, simple: Simple, after: Ground) -> Ground:
@@ -139,12 +144,18 @@ class SimpleCommands(ABC):
         if name == "read" and (read := _reading_lines(simple)):
             return read, ground
         wrapped = wrappers.unwrap(simple)
+        if wrapped and name == "xargs" and (form := fed(simple, ground)):
+            finding, _ = self._wrapped(wrapped, simple, ground)
+            reads = Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form)
+            return reads if finding.rule in MILDER else finding, ground
         if wrapped and name == "find" and not ground.rebinds and (form := executed(simple, ground)):
             self.analysis.guarded.append(simple.source)
             return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form), ground
         if wrapped:
             return self._wrapped(wrapped, simple, ground)
         finding, after = judge_program(simple, ground)
+        if not finding.reads and (form := given_names(simple, forms, ground)):
+            finding = Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form)
         return finding, _moved(simple, ground, after) if name in _MOVES else after
 
     def _set(self, simple: Simple, ground: Ground, forms: Forms) -> Finding:
@@ -180,11 +191,12 @@ class SimpleCommands(ABC):
             ground = ground.with_variables(ground.variables.with_value("@", tuple(one.text for one in fed.could)))
         if wrapped.script is not None:
             canonical = self.script(wrapped.script, ground, found)
+            canonical = None if canonical is None else with_guards(canonical, ground)
         else:
             within = Simple(wrapped.source, wrapped.words, redirects=simple.redirects)
             finding, after = self._judged(within, ground, {})
             found.append(finding)
-            canonical = finding.canonical
+            canonical = _unless_handed_on(finding.canonical, simple)
             self.note_segment(within, within, ground)
         if fed is not None and wrapped.words:
             given = Simple(wrapped.source, wrapped.with_fed(fed))
@@ -233,6 +245,11 @@ class SimpleCommands(ABC):
         return canonical
 
 
+def _unless_handed_on(form: str | None, simple: Simple) -> str | None:
+    """The form of what a program runs, which can run no function of the shell's; `time` is none."""
+    return None if form and form.startswith(HANDS_ON) and simple.words[0].text != "time" else form
+
+
 def _moved(simple: Simple, ground: Ground, after: Ground) -> Ground:
     """Where `cd` leaves the shell, whether or not anybody may look there."""
     if after is not ground:
@@ -263,7 +280,7 @@ def _tested(name: str, simple: Simple, forms: Forms, ground: Ground) -> Finding 
 def _reading_lines(simple: Simple) -> Finding | None:
     """`read`, into variables of the script's own."""
     texts = [word.value for word in simple.words[1:]]
-    plain = all(text in _READ_FLAGS or (text and _OWN_VARIABLE.fullmatch(text)) for text in texts)
+    plain = all(text in _READ_FLAGS or (text and OWN_VARIABLE.fullmatch(text)) for text in texts)
     before = [(one.name, one.value.value) for one in simple.assignments]
     if not texts or not plain or any(one.name != "IFS" or one.value.value is None for one in simple.assignments):
         return None

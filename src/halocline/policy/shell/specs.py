@@ -310,6 +310,8 @@ def _next(rest: list[Word], flag: str) -> str:
     if not rest:
         raise Unlisted(f"the flag {flag} lacks its value")
     word = rest.pop(0)
+    if word.checked:
+        raise Unlisted(f"{word.source}: the value of a flag is known only when it runs")
     if word.value is None:
         raise Unlisted(f"{word.source}: {word.dynamic or 'a pattern as the value of a flag'}")
     return word.text

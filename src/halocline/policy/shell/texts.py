@@ -6,16 +6,22 @@ Each is given a form made from its parts, in quotes, so that the shell makes nei
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 
+from halocline.policy.shell.arithmetic import guard_arithmetic
 from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.guards import as_name, checked_word
 from halocline.policy.shell.readers import READERS
-from halocline.policy.shell.tree import Expansion, Kind, Node, Piece, Simple, Word
+from halocline.policy.shell.render import render
+from halocline.policy.shell.tree import Expansion, Kind, Node, Piece, Redirect, Simple, Word
 from halocline.policy.shell.variables import UNKNOWN
 
 Forms = Mapping[int, str | None]
 """The form of each command inside a word, by its identity; None when it may do more than read."""
 
 PRINTERS = frozenset({"echo", "printf", "true", "false", ":"})
+_CHECKS_ITSELF = frozenset({"cd", "test", "["})
+"""What follows depends on the folder, and tests have forms of their own."""
 _PUBLIC = frozenset(
     [
         "HOME",
@@ -53,8 +59,12 @@ _PUBLIC |= frozenset(
 )
 _OWN = re.compile(r"[a-z_][a-z0-9_]*")
 _SECRET = re.compile(r"key|token|secret|pass|auth|cred|pwd", re.IGNORECASE)
-_NUMBERS = re.compile(r"\$\(\([\d\s+\-*/%()<>=!&|^~?:,]*\)\)")
 _SHORT_OUTPUT = re.compile("wc|nproc|date|whoami|uname|hostname|id|seq|pwd|git")
+_BEHIND_REVISION = re.compile(r"([~^]\d{0,4})*(\.\.\.?[A-Za-z0-9_./~^-]*)?")
+_CUT = re.compile(
+    r"\$\{(#[a-z_]\w*(\[[@*]\])?|[a-z_]\w*(\^\^?|,,?|:\d{1,4}(:\d{1,4})?|(%%?|##?)[\w.*?/,:@+-]+|\[\d{1,4}\]|\[[@*]\]))\}"
+)
+"""A part of a text, or its letters in another case, or its length."""
 _IN_QUOTES = re.compile(r'([\\"$`])')
 
 
@@ -84,7 +94,8 @@ def _render_part(part: Expansion, forms: Forms, ground: Ground, *, splits: bool)
         case Kind.VARIABLE:
             return _render_variable(part, ground)
         case Kind.ARITHMETIC:
-            return part.source if _NUMBERS.fullmatch(part.source) else None
+            said = None if part.scripts or not part.source.startswith("$((") else guard_arithmetic(part.source[3:-2])
+            return f"$(({said}))" if said else None
         case Kind.COMMAND:
             form = forms.get(id(part.scripts[0])) if part.scripts else None
             return f"$({form})" if form and (not splits or _is_short(part.scripts[0])) else None
@@ -93,7 +104,8 @@ def _render_part(part: Expansion, forms: Forms, ground: Ground, *, splits: bool)
 
 def _render_variable(part: Expansion, ground: Ground) -> str | None:
     if part.operator:
-        return None
+        cut = part.name in ground.variables.known and _OWN.fullmatch(part.name) and _CUT.fullmatch(part.source)
+        return part.source if cut and not part.scripts else None
     values = ground.variables.known.get(part.name)
     if values and len(values) == 1 and UNKNOWN not in values[0]:
         return _IN_QUOTES.sub(r"\\\1", values[0])
@@ -108,28 +120,68 @@ def _is_short(script: Node) -> bool:
     return isinstance(last, Simple) and bool(last.words) and _SHORT_OUTPUT.fullmatch(last.words[0].text) is not None
 
 
-def with_outputs(simple: Simple, forms: Forms) -> Simple:
-    """A program that reads, with what it reads from other commands, which only read, in the form in which they run."""
-    if not simple.words or simple.words[0].value not in READERS:
+def with_outputs(simple: Simple, forms: Forms, ground: Ground) -> Simple:
+    """A program that reads, with what it reads from other commands, which only read, in the form in which they run.
+
+    Words of which only the form is known are checked as it runs.
+    """
+    if not simple.words or simple.words[0].value not in READERS or simple.words[0].value in _CHECKS_ITSELF:
         return simple
-    words = tuple(_with_output(word, forms) for word in simple.words)
+    words = tuple(_with_output(word, forms, ground) for word in simple.words)
     return simple if words == simple.words else Simple(simple.source, words, simple.assignments, simple.redirects)
 
 
-def _with_output(word: Word, forms: Forms) -> Word:
+def with_revisions(simple: Simple, forms: Forms, ground: Ground) -> Simple:
+    """A command of git's, with revisions that are known only when it runs: git is asked for the commit that each is."""
+    if ground.rebinds:
+        return simple
+    words = tuple(_with_revision(word, forms, ground) for word in simple.words)
+    return Simple(simple.source, words, simple.assignments, simple.redirects)
+
+
+def _with_revision(word: Word, forms: Forms, ground: Ground) -> Word:
+    parts = [part for part in word.parts if not isinstance(part, Piece) or part.text]
+    if not word.dynamic or not parts or not isinstance(parts[0], Expansion):
+        return word
+    behind = "".join(part.text if isinstance(part, Piece) else "$" for part in parts[1:])
+    text = render_text(replace(word, parts=(parts[0],)), forms, ground, splits=False)
+    if not text or not _BEHIND_REVISION.fullmatch(behind):
+        return word
+    return Word(f'"$(print_revision {text}){behind}"', (Piece(f"HEAD{behind}"),), verbatim=True, checked=True)
+
+
+def with_target(redirect: Redirect, forms: Forms, ground: Ground) -> Redirect:
+    """A redirection from a file, or a command, of which only the form is known, in that form."""
+    target = redirect.target
+    if redirect.operator not in ("<", "<<<") or target is None or not target.dynamic:
+        return redirect
+    if redirect.operator == "<":
+        found = _with_output(target, forms, ground)
+        return replace(redirect, target=as_name(found) if found.checked else found)
+    text = render_text(target, forms, ground, splits=False)
+    return replace(redirect, target=Word(text, (Piece("text"),), quoted=True, verbatim=True)) if text else redirect
+
+
+def _with_output(word: Word, forms: Forms, ground: Ground) -> Word:
     """`<(…)` as a word; to a program it is a file that holds nothing else."""
     match word.parts:
         case (Expansion(kind=Kind.PROCESS, source=source, scripts=(script,)),) if source.startswith("<("):
             form = forms.get(id(script))
             return Word(f"<({form})", (Piece("/dev/null"),), verbatim=True) if form else word
-    return word
+        case (Expansion(kind=Kind.COMMAND, quoted=False),):
+            return word
+    text = None if "[@]" in word.source or "[*]" in word.source else render_text(word, forms, ground)
+    return checked_word(word, text, ground) if text else word
 
 
 def with_texts(simple: Simple, forms: Forms, ground: Ground) -> Simple:
     """A command that only prints, with its words that are texts in the form in which they run."""
-    simple = with_outputs(simple, forms)
     name = simple.words[0].value if simple.words else None
-    if name not in PRINTERS or ground.rebinds:
+    if name == "git":
+        return with_revisions(simple, forms, ground)
+    if name not in PRINTERS:
+        return with_outputs(simple, forms, ground)
+    if ground.rebinds:
         return simple
     begin = 2 if name == "printf" else 1
     words = [
@@ -144,8 +196,13 @@ def assigned_form(simple: Simple, forms: Forms, ground: Ground) -> str | None:
     """The form of assignments that stand alone, of a script's own variables; None when they may steer a program."""
     said: list[str] = []
     for one in simple.assignments:
-        if not _OWN.fullmatch(one.name) or one.adds or one.subscript is not None or one.values is not None:
+        if not _OWN.fullmatch(one.name) or one.adds or one.subscript is not None:
             return None
+        if one.values is not None:
+            if any(value.dynamic for value in one.values):
+                return None
+            said.append(f"{one.name}=({' '.join(render(value) for value in one.values)})")
+            continue
         known = one.value.value
         text = shlex.quote(known) if known is not None else render_text(one.value, forms, ground, splits=False)
         if text is None:

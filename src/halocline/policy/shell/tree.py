@@ -50,6 +50,7 @@ class Word:
 
     `could` are words that a dynamic one may turn out to be, as far as that is known; in their text a NUL stands for
     what is not. `parts` are those of a word that is not expanded yet. A `verbatim` one runs as its source stands.
+    `checked`: it is known only when it runs, and the form checks it then (`guards`).
     """
 
     source: str
@@ -60,6 +61,7 @@ class Word:
     verbatim: bool = False
     parts: tuple[Part, ...] = ()
     could: tuple["Word", ...] = ()
+    checked: bool = False
 
     @property
     def value(self) -> str | None:
@@ -123,7 +125,8 @@ class Chain:
 class Block:
     """A loop, a condition, a subshell, a function and the like: what stands in it, and what is done with its output.
 
-    `heads[i]` is the reserved word in front of `items[i]`; `name` is the variable of a loop, or the function.
+    `heads[i]` is the reserved word in front of `items[i]`; of `case` it is the number of its patterns, or nothing where
+    one goes on with the next. `name` is the variable of a loop, or the function. `words` of `((` are its expression.
     """
 
     kind: str

@@ -205,6 +205,7 @@ def names_set(node: Node) -> list[str]:
             case Block():
                 names += [here.name] if here.name else []
                 names += _NAME.findall(here.source) if here.kind == "arithmetic" else []
+                names += _NAME.findall(here.words[0].source) if here.name == "((" else []
             case Chain():
                 continue
     return names

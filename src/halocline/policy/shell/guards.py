@@ -1,0 +1,140 @@
+"""Names and numbers that are known only when a command runs, checked by its form at the program that uses them.
+
+Wherever a name comes from (a loop, a pipe, a substitution), a program that reads is given it only if it then leads to a
+plain file or a folder of the workspace whose name tells of no secrets. So nothing depends on what was guessed before.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from shlex import quote
+
+from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS
+from halocline.policy.shell.arithmetic import guard_arithmetic
+from halocline.policy.shell.exclusions import FOR_FIND
+from halocline.policy.shell.findings import Rule
+from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.tree import Expansion, Kind, Piece, Word
+from halocline.protocol.rules import Place
+
+HANDS_ON = "hand_on_names"
+_OWN = re.compile(r"[a-z_][a-z0-9_]*")
+_OF_LINES = re.compile(r"[0-9,;pqdNR=<>&|+() -]*")
+"""What stands around numbers in `10,20p` and `NR >= 10 && NR <= 20`."""
+_ISOLATED = re.compile(r"\bpython[0-9.]* -I ")
+_USES = re.compile(r"\b(print_name|print_revision|hand_on_names)\b")
+_FUNCTIONS = r"""
+has_place() {
+  local path=$1 folder name=
+  case $path in ''|*$'\n'*) return 1;; /*) ;; *) path=$PWD/$path;; esac
+  if [[ -d $path ]]; then folder=$path
+  elif [[ -f $path && ! -L $path ]]; then folder=${path%/*} name=${path##*/}
+  else return 1; fi
+  if [[ $folder != "$LAST_FOLDER" ]]; then
+    LAST_FOLDER=$folder LAST_PLACE=$(cd -P -- "$folder/" 2>/dev/null && pwd -P && echo x) || LAST_PLACE=
+    LAST_PLACE=${LAST_PLACE%$'\nx'}
+  fi
+  [[ $LAST_PLACE/ == ROOT/* ]] || return 1
+  shopt -s nocasematch
+  if [[ ${LAST_PLACE#ROOT}/$name =~ $SECRET_NAMES ]]; then shopt -u nocasematch; return 1; fi
+  shopt -u nocasematch
+}
+print_name() {
+  if ! has_place "$1"; then printf '/dev/null/%s' 'left out: outside the workspace, gone, or a secret'; return; fi
+  case $1 in [[:alnum:]_./]*) printf %s "$1";; *) printf './%s' "$1";; esac
+}
+print_revision() { git rev-parse --quiet --verify --end-of-options "$1^{commit}" || printf no-commit; }
+keep_names() {
+  local given
+  while IFS= read -r -d '' given || [[ $given ]]; do
+    if has_place "$given"; then print_name "$given"; printf '\0'; fi
+  done
+  return 0
+}
+hand_on_names() {
+  local parted=$1; shift
+  case $parted in words) tr ' \t\n' '\0\0\0';; lines) tr '\n' '\0';; ends) cat;; *) xargs printf '%s\0';; esac |
+    keep_names | xargs -0 "$@"
+}
+"""
+"""The variables have large letters, as no form sets such ones. A file that is a link is left out, too."""
+
+
+def with_guards(form: str, ground: Ground) -> str:
+    """A form with the functions in front that it calls."""
+    return f"{_functions(os.path.realpath(ground.workspace))}{form}" if _USES.search(form) else form
+
+
+@cache
+def _functions(root: str) -> str:
+    text = _FUNCTIONS.replace("ROOT", quote(root.rstrip("/")))
+    return f"LAST_FOLDER= LAST_PLACE= SECRET_NAMES={quote(_secret_names())}{text}"
+
+
+def _secret_names() -> str:
+    """A regular expression for paths below the root that may hold secrets, as bash compares it."""
+    ends = "|".join(_expression(name) for name in (*SECRET_FILES, *SECRET_PATHS))
+    folders = "|".join(_expression(name) for name in SECRET_FOLDERS)
+    return f"(^|/)({ends})$|(^|/)({folders})(/|$)"
+
+
+def _expression(pattern: str) -> str:
+    plain = re.sub(r"[.+^$()|{}\[\]\\]", r"\\\g<0>", pattern)
+    return plain.replace("*", "[^/]*").replace("?", "[^/]")
+
+
+def can_check_names(ground: Ground) -> bool:
+    """Whether the form can tell the names that nobody may read: no ignore file hides any, and none are our own."""
+    own = ground.holds_own_state(os.path.realpath(ground.workspace))
+    return not (ground.rebinds or ground.hides_files or own or ground.splits_oddly)
+
+
+def checked_word(word: Word, text: str, ground: Ground) -> Word:
+    """The word of which only the form `text` is known, to be checked as it runs; itself, where that must not be."""
+    bare = word.parts[0].text if word.parts and isinstance(word.parts[0], Piece) else ""
+    places = {one.place for one in ground.targets(word)}
+    if bare.startswith("-") or not can_check_names(ground) or not places <= {Place.PROJECT, Place.RUNS_LATER}:
+        return word
+    return Word(text, (Piece("./-"),), quoted=True, verbatim=True, checked=True, parts=word.parts)
+
+
+def with_numbers(word: Word) -> Word | None:
+    """A program that picks lines, with a plain number for each variable, which is all that the form gives it."""
+    said, meant = "", ""
+    for one in word.parts:
+        if isinstance(one, Piece):
+            if one.active or not _OF_LINES.fullmatch(one.text):
+                return None
+            said, meant = said + one.text, meant + one.text
+        elif one.kind is Kind.VARIABLE and not one.operator and _OWN.fullmatch(one.name):
+            said, meant = f"{said}0${{{one.name}//[!0-9]/}}", f"{meant}1"
+        elif one.kind is Kind.ARITHMETIC and (form := guard_arithmetic(one.source[3:-2])):
+            said, meant = f"{said}$(({form}))", f"{meant}1"
+        else:
+            return None
+    return Word(f'"{said}"', (Piece(meant),), quoted=True, verbatim=True)
+
+
+def rule_as_written(form: str | None, words: Iterable[Word] = ()) -> Rule | None:
+    """The rule for what runs as it was written, where only its form makes it harmless. `words` are those of both."""
+    some = tuple(words)
+    if form is None:
+        return None
+    if any(word.checked for word in some):
+        return Rule.DYNAMIC
+    tests = form.startswith(("test ", "[[ "))
+    if _USES.search(form) or FOR_FIND in form:
+        return Rule.ORDINARY if tests else Rule.DYNAMIC
+    evaluates = (tests and any(word.dynamic for word in some)) or any(map(_is_arithmetic, some))
+    return Rule.ORDINARY if evaluates or _ISOLATED.search(form) else None
+
+
+def _is_arithmetic(word: Word) -> bool:
+    return any(isinstance(one, Expansion) and one.kind is Kind.ARITHMETIC for one in word.parts)
+
+
+def as_name(word: Word) -> Word:
+    """A checked word where a program takes it for the name of a file."""
+    return replace(word, source=f'"$(print_name {word.source})"')
