@@ -117,7 +117,7 @@ WRAPPERS = (
         "coproc {}",
     ),
 )
-DEEDS = ("rm a.txt", "curl x", "sudo ls", "git push", "crontab x", "tar xf x.tar", "pip install x", "python -c 1")
+DEEDS = ("rm a.txt", "curl x", "sudo ls", "git push", "crontab x", "tar xf x.tar", "pip install x", "python -c x")
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)

@@ -302,7 +302,7 @@ def confined(command, *, leaves=False, risky=False):
 
 
 @pytest.mark.parametrize(
-    "command", ["curl https://example.com", "cat /etc/hosts", "./unknown", "python -c 'import os'"]
+    "command", ["curl https://example.com", "cat /etc/hosts", "./unknown", "python -c 'import app'"]
 )
 def test_auto_mode_does_not_ask_about_a_command_that_a_sandbox_holds(workspace, command):
     decision = decide(confined(command), posture(workspace, AUTO, sandbox=held()))

@@ -72,9 +72,11 @@ class SimpleCommands(ABC):
         scripts, self.analysis.scripts = self.analysis.scripts, {}
         self.note_segment(simple, expanded, ground)
         rendered = with_texts(expanded, forms, ground)
+        if any(word.checked for word in rendered.words) and not judge_program(rendered, ground)[0].reads:
+            rendered = expanded  # what does more than read is judged by what its words may turn out to be
         finding, after = self._judged(rendered, ground, forms)
         own, self.analysis.scripts = self.analysis.scripts, scripts | self.analysis.scripts
-        redirects = [with_target(redirect, forms, ground) for redirect in expanded.redirects]
+        redirects = [with_target(one, forms, ground) if finding.reads else one for one in expanded.redirects]
         found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in redirects)]
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
