@@ -221,3 +221,15 @@ def test_code_that_may_do_more_is_not(code):
 def test_what_only_its_form_makes_harmless_is_asked_about_where_it_does_not_run_in_it(workspace, command):
     assert judged(workspace, command).verdict == "allow"
     assert judged(workspace, f"{command}; touch new", ApprovalMode.AUTO).verdict == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("trap 'cat names | xargs cat' EXIT", "trap 'while read -r f; do cat \"$f\"; done < names' EXIT"),
+        *("cat names | timeout 5 xargs cat", "cat names | stdbuf -oL xargs cat", "cat names | nohup xargs cat"),
+        *("bash -ec 'cat names | xargs cat'", "bash -c 'cat names | xargs cat'; touch new"),
+    ],
+)
+def test_a_text_or_a_wrapper_that_cannot_run_the_form_is_asked_about(workspace, command):
+    assert judged(workspace, command, ApprovalMode.AUTO).verdict == "ask"

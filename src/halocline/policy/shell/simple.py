@@ -83,7 +83,7 @@ class SimpleCommands(ABC):
         said = [one.canonical for one in found]
         form = None if None in said else " ".join(str(one) for one in said if one)
         shown = part(simple.source, strictest.part.effect, strictest.part.reason, targets)
-        as_written = rule_as_written(form, (*rendered.words, *words_of(expanded)))
+        as_written = finding.as_written or rule_as_written(form, (*rendered.words, *words_of(expanded)))
         judged = Finding(shown, strictest.rule, form, _words(expanded), entries(own), as_written)
         self.analysis.findings.append(judged)
         return form, self._left(expanded, after)
@@ -178,6 +178,7 @@ class SimpleCommands(ABC):
         if text not in ("", "-", "--"):
             self.script(text, ground, found)
             self.analysis.traps.append(text)
+        found = _written(found)
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule], default=None)
         rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.ORDINARY
         effect = strictest.part.effect if strictest else Effect.UNKNOWN
@@ -197,12 +198,14 @@ class SimpleCommands(ABC):
         else:
             within = Simple(wrapped.source, wrapped.words, redirects=simple.redirects)
             finding, after = self._judged(within, ground, {})
-            found.append(finding)
+            found.append(replace(finding, as_written=rule_as_written(finding.canonical, within.words)))
             canonical = _unless_handed_on(finding.canonical, simple)
             self.note_segment(within, within, ground)
         if fed is not None and wrapped.words:
             given = Simple(wrapped.source, wrapped.with_fed(fed))
             found += [one for one in (fed_floor(given, fed, ground, found[0]),) if one]
+        found = found if wrapped.form and canonical else _written(found)
+        as_written = max((one.as_written for one in found if one.as_written), key=_STRICTNESS.__getitem__, default=None)
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         rule, reason, effect = strictest.rule, strictest.part.reason, strictest.part.effect
         if wrapped.rule is not None and _STRICTNESS[wrapped.rule] > _STRICTNESS[rule]:
@@ -210,7 +213,8 @@ class SimpleCommands(ABC):
             effect = Effect.UNKNOWN if effect is Effect.READ_ONLY else effect
         targets = tuple(target for one in found for target in one.part.targets)
         form = wrapped.form(canonical) if wrapped.form and canonical and rule is Rule.READS else None
-        return Finding(part(simple.source, effect, reason, targets), rule, form), after if wrapped.stays else ground
+        judged = Finding(part(simple.source, effect, reason, targets), rule, form, as_written=as_written)
+        return judged, after if wrapped.stays else ground
 
     def _fed_word(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> Word | None:
         """The names that a wrapper gives to what it runs, as a word; None for one that gives none."""
@@ -245,6 +249,11 @@ class SimpleCommands(ABC):
             self.analysis.findings += inside.findings
         found += inside.findings or [Finding(part(text, Effect.READ_ONLY), Rule.READS, "")]
         return canonical
+
+
+def _written(found: list[Finding]) -> list[Finding]:
+    """The findings of what does not run in a form of its own."""
+    return [replace(one, rule=one.as_written) if one.as_written and one.rule is Rule.READS else one for one in found]
 
 
 def _unless_handed_on(form: str | None, simple: Simple) -> str | None:
