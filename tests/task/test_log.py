@@ -10,7 +10,7 @@ from halocline.protocol.errors import LogDamaged, LogTooNew, TaskBusy
 from halocline.protocol.events import LogRepaired, Mode, ModeChanged, ModelChanged, Noticed, TextDelta
 from halocline.task.lock import owner
 from halocline.task.log import Log, LogUnwritable, follow, read
-from halocline.task.stream import QUEUE_LIMIT
+from halocline.task.stream import QUEUE_LIMIT, Stream
 
 
 @pytest.fixture
@@ -127,6 +127,18 @@ def test_a_killed_writer_frees_the_lock_and_loses_nothing(tmp_path):
     log = Log(tmp_path, "t")
     assert [e.seq for e in log.load()] == [int(seq) for seq in shown] == list(range(1, 21))
     log.close()
+
+
+async def test_what_another_process_wrote_is_told_only_after_what_came_before_it(log):
+    heard = Stream(lambda after: read(log.path, after))
+    first, second = log.append(changed(1)), log.append(changed(2))
+    heard.seq = first.seq
+    events = heard.events()
+    assert await anext(events) == first
+    heard.show(Noticed("between"))
+    heard.seq = second.seq
+    heard.show(second)
+    assert [await anext(events), await anext(events)] == [Noticed("between"), second]
 
 
 async def test_past_and_live_join_without_a_gap(log):

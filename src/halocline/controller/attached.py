@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.controller.door import LONGEST_LINE, address
+from halocline.controller.door import FAREWELL, LONGEST_LINE, address
 from halocline.protocol import codec, commands as cmd, joining, json_input
 from halocline.protocol.errors import TaskBusy
 from halocline.protocol.events import Durable, Event, Noticed
@@ -104,7 +104,7 @@ class Attached:
             self.stream.finish()
             raise
         finally:
-            self._hang_up()
+            await self.hang_up()
 
     def push(self, event: Event) -> None:
         """This process is the writer now, and hears itself."""
@@ -125,15 +125,19 @@ class Attached:
             self._send_here(command)
 
     async def _connected(self) -> bool:
+        first = b""
         try:
-            with address(self._folder) as name:
-                reader, writer = await asyncio.open_unix_connection(name, limit=LONGEST_LINE)
-            writer.write(_encode(self._me) + b"\n")
-            first = await reader.readline()
+            reader, writer = await _connect(self._folder)
         except OSError:
             return False
+        try:
+            writer.write(_encode(self._me) + b"\n")
+            with suppress(OSError):
+                first = await reader.readline()
+        finally:
+            if not first:
+                await _close(writer)
         if not first:
-            writer.close()
             return False
         self._reader, self._writer, self._unanswered = reader, writer, 0
         self._take(first)
@@ -148,7 +152,7 @@ class Attached:
         with suppress(OSError, ValueError):
             while line := await self._reader.readline():
                 self._take(line)
-        self._hang_up()
+        await self.hang_up()
         self._read()
         if self._unanswered:
             self._learn(Noticed(LOST))
@@ -175,10 +179,11 @@ class Attached:
         self.state = reduce(self.state, event)
         self.stream.show(event)
 
-    def _hang_up(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-        self._reader = self._writer = None
+    async def hang_up(self) -> None:
+        """Close the connection, if there is one: also where `follow` was cancelled before it began."""
+        writer, self._reader, self._writer = self._writer, None, None
+        if writer is not None:
+            await _close(writer)
 
     def _closed_door(self) -> TaskBusy:
         return TaskBusy(
@@ -187,19 +192,36 @@ class Attached:
         )
 
 
+async def _connect(folder: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    with address(folder) as name:
+        return await asyncio.open_unix_connection(name, limit=LONGEST_LINE)
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    """Close a connection and wait until it is: what was written goes out first, unless nobody reads it."""
+    writer.close()
+    with suppress(OSError):
+        try:
+            async with asyncio.timeout(FAREWELL):
+                await writer.wait_closed()
+        except TimeoutError:
+            writer.transport.abort()
+
+
 async def passed_on(folder: Path, command: cmd.AnyCommand, client: str) -> None:
     """Have a task's writer do one thing, and wait until it has. Raises TaskBusy when it does not."""
     why = "lets nobody in"
-    with suppress(OSError, msgspec.DecodeError):
-        with address(folder) as name:
-            reader, writer = await asyncio.open_unix_connection(name, limit=LONGEST_LINE)
-        writer.write(_encode(joining.Joining(client)) + b"\n" + _encode(command) + b"\n")
-        while line := await reader.readline():
-            if isinstance(answer := _frame.decode(line), joining.Answered):
-                writer.close()
-                if not answer.refused:
-                    return
-                why = f"says: {answer.refused}"
-                break
+    with suppress(OSError, ValueError, msgspec.DecodeError):
+        reader, writer = await _connect(folder)
+        try:
+            writer.write(_encode(joining.Joining(client)) + b"\n" + _encode(command) + b"\n")
+            while line := await reader.readline():
+                if isinstance(answer := _frame.decode(line), joining.Answered):
+                    if not answer.refused:
+                        return
+                    why = f"says: {answer.refused}"
+                    break
+        finally:
+            await _close(writer)
     pid = (lock.owner(folder) or "unknown").split()[0]
     raise TaskBusy(f"Task {folder.name} is open in another process (pid {pid}), which {why}", "Close it there.")

@@ -1,7 +1,7 @@
 """The tasks that this process joined while others write them. A program that joins none pays for nothing."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from halocline.protocol.commands import AnyCommand
@@ -25,6 +25,7 @@ class Attachments:
         self._joined: dict[str, tuple[Attached, asyncio.Task[None]]] = {}
 
     def get(self, name: str) -> "Attached | None":
+        """The task as another process writes it; None when it is not joined."""
         return self._joined[name][0] if name in self._joined else None
 
     async def join(self, name: str, client: str, open_here: Callable[[], Awaitable[Log]] | None) -> None:
@@ -44,14 +45,19 @@ class Attachments:
         """Leave a task, which goes on; nothing happens when it was not joined. Gives what broke it."""
         if (joined := self._joined.pop(name, None)) is None:
             return None
-        joined[1].cancel()
-        (end,) = await asyncio.gather(joined[1], return_exceptions=True)
+        (end,) = await _left([joined])
         return end if isinstance(end, Exception) else None
 
     async def close(self) -> list[BaseException]:
         """Leave all; gives what broke any."""
-        following = [task for _, task in self._joined.values()]
-        for task in following:
-            task.cancel()
-        ends = await asyncio.gather(*following, return_exceptions=True)
-        return [end for end in ends if isinstance(end, Exception)]
+        return [end for end in await _left([*self._joined.values()]) if isinstance(end, Exception)]
+
+
+async def _left(joined: "Sequence[tuple[Attached, asyncio.Task[None]]]") -> list[BaseException | None]:
+    """How following each of them ended; none has a connection any more."""
+    for _, following in joined:
+        following.cancel()
+    ends = await asyncio.gather(*(following for _, following in joined), return_exceptions=True)
+    for task, _ in joined:
+        await task.hang_up()
+    return ends

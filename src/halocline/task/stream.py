@@ -13,6 +13,7 @@ from halocline.protocol.events import (
     Durable,
     DurableEvent,
     Event,
+    Noticed,
     SubagentProgressed,
     TextDelta,
     ThinkingDelta,
@@ -69,10 +70,10 @@ class Subscription:
         self._closed = True
         self._wake.set()
 
-    def durable(self) -> Iterator[DurableEvent]:
-        """Take out what came so far, without what is transient."""
+    def missed(self) -> Iterator[DurableEvent | Noticed]:
+        """Take out what came so far, without what is told anew as what goes on now."""
         while self._queue:
-            if isinstance(event := self._queue.popleft(), Durable):
+            if isinstance(event := self._queue.popleft(), Durable | Noticed):
                 yield event
 
     async def live(self) -> AsyncIterator[Event]:
@@ -87,7 +88,7 @@ class Subscription:
 
 
 class Stream:
-    """The events of one log. `past` reads those on disk after a given one; `seq` is the newest that was written."""
+    """The events of one log. `past` reads those on disk after a given one; `seq` is the newest that was shown."""
 
     def __init__(self, past: Callable[[int], Iterable[DurableEvent]]) -> None:
         self.seq = 0
@@ -130,14 +131,18 @@ class Stream:
             subscriber.close()
         try:
             while not subscriber.at_end:
-                subscriber.behind = False
-                for past in self._past(after) if after < self.seq else ():
+                subscriber.behind, reached = False, self.seq
+                for past in self._past(after) if after < reached else ():
+                    if past.seq > reached:  # it is heard of in its turn, behind what comes before it
+                        break
                     after = past.seq
                     yield past
-                for missed in subscriber.durable():
-                    if missed.seq > after:
+                for missed in subscriber.missed():
+                    if isinstance(missed, Durable):
+                        if missed.seq <= after:
+                            continue
                         after = missed.seq
-                        yield missed
+                    yield missed
                 yield tuple(self.now.events())
                 async for event in subscriber.live():
                     if isinstance(event, Durable):

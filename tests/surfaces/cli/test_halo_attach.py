@@ -5,7 +5,7 @@ import os
 import stat
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pexpect
 from tests.surfaces.cli.halo_process import Halo, ended, line_with, shell, until_written
@@ -26,7 +26,8 @@ LIMIT = 30
 
 @asynccontextmanager
 async def guest(halo: Halo, name: str = "guest", *, asks: bool = True) -> AsyncIterator["Guest"]:
-    """Another client of the same home, in this process, attached to its only task."""
+    """Another client of the same home, in this process, attached to its only task; no connection outlives it."""
+    before = sockets()
     client = Client(Controller(Assembly.of(Choices(), halo.env)), name)
     try:
         async with asyncio.timeout(LIMIT):
@@ -36,6 +37,19 @@ async def guest(halo: Halo, name: str = "guest", *, asks: bool = True) -> AsyncI
         yield Guest(client, task)
     finally:
         await client.close()
+    async with asyncio.timeout(LIMIT):
+        while sockets() - before:
+            await asyncio.sleep(0.01)
+
+
+def sockets() -> set[tuple[int, int]]:
+    """The sockets that this process has open."""
+    found = set()
+    for file in map(int, os.listdir("/dev/fd")):
+        with suppress(OSError):  # the listing itself is closed by now
+            info = os.fstat(file)
+            found |= {(file, info.st_ino)} if stat.S_ISSOCK(info.st_mode) else set()
+    return found
 
 
 @asynccontextmanager
@@ -98,6 +112,11 @@ async def test_two_attached_clients_see_the_same_and_one_of_them_approves(halo: 
             assert (await ended(writer)).out == "Hello.\n"
             assert ann.durable == ben.durable == halo.log()[: len(ann.durable)]
         assert (halo.folder / "made").exists()
+
+
+async def test_whoever_leaves_at_once_leaves_no_connection_behind(halo: Halo) -> None:
+    async with writing(halo, "-y", "-m", halo.script(FOR_EVER)), guest(halo):
+        pass
 
 
 async def test_a_second_process_is_told_who_has_the_task(halo: Halo) -> None:

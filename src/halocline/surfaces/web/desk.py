@@ -6,6 +6,7 @@ that was opened, rests, and that nobody looks at is let go after a while, so tha
 
 import asyncio
 import logging
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -112,6 +113,11 @@ class Desk:
         if following := self._following.get(task):
             await asyncio.wait([following])
         return self._broke.get(task)
+
+    def writer(self, task: str) -> str:
+        """The pid of the process that has a task open; empty when none has, nor is this one about to go on with it."""
+        goes_on = task in self._opening or self.client.is_open(task)
+        return self.client.writer(task) or (str(os.getpid()) if goes_on else "")
 
     def known(self, task: str) -> str:
         """The id of a task that exists: what a page says may be anything. Raises TaskNotFound and UsageError."""

@@ -41,7 +41,7 @@ async def task(desk: Desk, which: OfTask) -> dict[str, Any]:
     """What its log says of one task, the process that writes it, and whether it is open here."""
     name = desk.known(which.task)
     info = await asyncio.to_thread(desk.client.info, name)
-    return {"info": info, "writer": desk.client.writer(name), "is_open": desk.client.is_open(name)}
+    return {"info": info, "writer": desk.writer(name), "is_open": desk.client.is_open(name)}
 
 
 async def context(desk: Desk, which: OfTask) -> ContextReport:

@@ -47,6 +47,9 @@ const textOf = (content) =>
     .join('')
     .trim()
 
+/** Whether words go into a turn: one that runs, or the only one of a sub-agent, which may be about to begin. */
+export const takesSteering = (f) => f.running || Boolean(f.parent && !f.last)
+
 /** The facts after an event; it is the same object. */
 export function learn(f, event) {
   if (event.at) f.at = event.at

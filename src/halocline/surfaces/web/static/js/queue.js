@@ -2,6 +2,7 @@
 // reloads. A queue goes on by itself when its task rests; after a turn that was stopped or failed it waits for a word of
 // the person. One tab sends, however many look.
 import { effect, signal } from './ui.js'
+import { takesSteering } from './facts.js'
 import { standing } from './line.js'
 import { tell } from './outbox.js'
 import { kept, remember, renew } from './prefs.js'
@@ -58,7 +59,7 @@ export async function steer(task, text, parts = []) {
   change(steered, 'steered', task.id, (all) => [...all, one])
   const forget = () => change(steered, 'steered', task.id, (all) => all.filter((other) => other.key !== one.key))
   remember(text)
-  if (!task.facts.running) {
+  if (!takesSteering(task.facts)) {
     forget()
     return tell(task.id, 'submit_prompt', contentOf({ text, parts }))
   }

@@ -3,6 +3,7 @@
 // the server has it.
 import { html, classes, useEffect, useRef, useState } from '../ui.js'
 import { useArmed } from '../calm.js'
+import { takesSteering } from '../facts.js'
 import { act } from '../line.js'
 import { announcement, complain, openSheet, toast, written } from '../store.js'
 import { matches, on } from '../keys.js'
@@ -124,7 +125,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
       : 'Sent'
     if (running && !steering) return void enqueue(id, text, taken.parts)
     try {
-      if (running) await steerInto(task, text, taken.parts)
+      if (f && takesSteering(f)) await steerInto(task, text, taken.parts)
       else {
         remember(text)
         await onSend([...(text ? [{ type: 'text', text }] : []), ...taken.parts])

@@ -1,6 +1,7 @@
 // Above the text: what was sent and is not delivered yet. Queued prompts go out one by one as turns end; steering goes in
 // before the next request; what the server has not confirmed waits for the line.
 import { html, useLayoutEffect, useRef, useState } from '../ui.js'
+import { takesSteering } from '../facts.js'
 import { standing } from '../line.js'
 import { outbox } from '../outbox.js'
 import { drop, goOn, isHeld, move, queues, reword, sendNow, steered } from '../queue.js'
@@ -91,7 +92,7 @@ export default function Strip({ task }) {
       steering.length > 0 &&
       html`<section aria-label="On its way into the turn">
         <p class="strip-title">
-          ${task.facts.running ? 'Goes in before the next request' : 'Goes along with your next prompt'}
+          ${takesSteering(task.facts) ? 'Goes in before the next request' : 'Goes along with your next prompt'}
         </p>
         <ul class="queue">
           ${steering.map(
