@@ -57,7 +57,7 @@ class Home(Value, frozen=True):
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> "Home":
-        """The home that the environment names. Raises UsageError when it cannot be made or written."""
+        """The home that the environment names, made if need be. Raises UsageError when it cannot be made or read."""
         root = home_folder(env)
         home = cls(root)
         try:
@@ -65,16 +65,22 @@ class Home(Value, frozen=True):
             if not root.exists():
                 root.parent.mkdir(parents=True, exist_ok=True)
                 root.mkdir(exist_ok=True, mode=0o700)
-            _close_to_others(root)
+            if home.is_writable:
+                _close_to_others(root)
             home.tasks.mkdir(exist_ok=True, mode=0o700)
         except OSError as error:
             raise UsageError(
                 f"Cannot use {root} as Halocline's home: {error.strerror or error}.",
                 "Set HALOCLINE_HOME to a folder that you can write.",
             ) from error
-        if not os.access(home.tasks, os.W_OK | os.X_OK):
-            raise UsageError(f"Halocline's home {root} cannot be written.", "Set HALOCLINE_HOME to another folder.")
+        if not os.access(home.tasks, os.R_OK | os.X_OK):
+            raise UsageError(f"Halocline's home {root} cannot be read.", "Set HALOCLINE_HOME to another folder.")
         return home
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether something can be kept in it; a file system may be mounted to be read only."""
+        return os.access(self.root, os.W_OK | os.X_OK)
 
     @property
     def tasks(self) -> Path:

@@ -61,10 +61,13 @@ class Halo:
         path.write_text("".join(f"[[turn]]\n{_table(turn)}\n" for turn in turns))
         return f"scripted/{path}"
 
-    async def start(self, *words: str | bytes, stdin: int = DEVNULL, **more: Any) -> Process:
+    async def start(
+        self, *words: str | bytes, stdin: int = DEVNULL, before: Sequence[str] = (), **more: Any
+    ) -> Process:
+        """Begin the command; `before` are the words of a program that runs it."""
         settings = {"stdout": PIPE, "stderr": PIPE, "cwd": self.folder, **more}
         settings["env"] = self.env | settings.get("env", {})
-        process = await asyncio.create_subprocess_exec(*HALO, *words, stdin=stdin, **settings)
+        process = await asyncio.create_subprocess_exec(*before, *HALO, *words, stdin=stdin, **settings)
         self._started.append(process)
         return process
 

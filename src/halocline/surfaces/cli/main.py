@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TextIO
 
 from halocline.controller.own_program import refuse_from_task
+from halocline.controller.unwritable_home import refuse_unwritable_home
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.arguments import parse
 from halocline.surfaces.cli.exit_codes import ExitCode, explained, of_error
@@ -58,6 +59,7 @@ def main(argv: list[str]) -> int:
 def _command(argv: list[str]) -> int:
     arguments = parse(argv)
     refuse_from_task(argv, os.environ)
+    refuse_unwritable_home(arguments.command, vars(arguments), os.environ)
     module = import_module(f".{name}" if "." not in (name := MODULES[arguments.command]) else name, __package__)
     code = int(module.command(arguments))
     sys.stdout.flush()
