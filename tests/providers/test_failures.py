@@ -39,6 +39,19 @@ QUOTA_USED_UP = (
         (400, "the request exceeds the available context size", Kind.CONTEXT_EXCEEDED),
         (400, "input length and `max_tokens` exceed context limit", Kind.CONTEXT_EXCEEDED),
         (422, "Please reduce the length of the messages", Kind.CONTEXT_EXCEEDED),
+        (
+            400,
+            "This model's maximum prompt length is 131072 but the request contains 136973 tokens.",
+            Kind.CONTEXT_EXCEEDED,
+        ),
+        *(
+            (status, f"Input validation error: `inputs` {words}", Kind.CONTEXT_EXCEEDED)
+            for status in (400, 422)
+            for words in (
+                "tokens + `max_new_tokens` must be <= 2048. Given: 3474 `inputs` tokens and 60 `max_new_tokens`",
+                "must have less than 1024 tokens. Given: 1168",
+            )
+        ),
         (413, "request_too_large", Kind.CONTEXT_EXCEEDED),
         (400, "max_tokens: 200000 > 64000, the maximum allowed number of output tokens", Kind.INVALID_REQUEST),
         (400, "messages: roles must alternate", Kind.INVALID_REQUEST),

@@ -48,6 +48,9 @@ _CONTEXT = _words(
     r"input length and .?max_tokens",
     r"token (count|limit)[^.]*exceed",
     r"reduce the length",
+    r"maximum prompt length is \d",  # xAI
+    r"`inputs` tokens \+ `max_new_tokens` must be",  # Text Generation Inference, and Together
+    r"`inputs` must have less than \d+ tokens",
 )
 _OVERLOADED = _words("overloaded", "at capacity", "no healthy upstream")
 
