@@ -1,10 +1,11 @@
 import pytest
 from msgspec.structs import replace
 
+from halocline.protocol.limits import Limits
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state import State, TurnState, signature
 from halocline.protocol.subtasks import Subtask
-from halocline.task.governor import STOP_AT, Governor, Limits, Stopwatch, judge, limits_of, remark
+from halocline.task.governor import STOP_AT, Governor, Stopwatch, judge, limits_of, remark
 
 STATE = State(turn=TurnState(started_at=100.0), steps=5, cost=0.5)
 

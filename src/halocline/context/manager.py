@@ -79,7 +79,7 @@ class Context:
 
     def room(self, state: State) -> Room:
         """How much there is room for."""
-        return room(state, self._at)
+        return room(state, state.limits.compacts_at if state.limits else self._at)
 
     def used(self, state: State, toolset: Toolset) -> int:
         """Tokens of the request that would be made now: what the provider counted last and what came since.

@@ -14,6 +14,7 @@ from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.context.manager import Context
 from halocline.controller.blotting import KnownValues
 from halocline.controller.choices import Choices as Choices
+from halocline.controller.chosen_limits import chosen_limits
 from halocline.controller.foreign_code import any_hooks, any_servers, has_hooks, has_subagents
 from halocline.controller.grounds import LazyMentions, checkpoints, diagnostics, in_auto, sandbox, subagents
 from halocline.controller.instructions import instructions_of
@@ -38,6 +39,7 @@ from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
 from halocline.protocol.events import ApprovalMode, Mode
+from halocline.protocol.limits import Limits
 from halocline.protocol.secret import Secret
 from halocline.protocol.state import State
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
@@ -49,7 +51,7 @@ from halocline.store.paths import Home
 from halocline.store.rule_files import RuleFiles
 from halocline.store.settings import LanguageServerSettings, Settings, load_settings, over
 from halocline.task.attention import Attention
-from halocline.task.governor import Governor, Limits
+from halocline.task.governor import Governor
 from halocline.task.inbox import Inbox
 from halocline.task.judging import OUTPUTS
 from halocline.task.log import Log
@@ -269,7 +271,7 @@ class Assembly:
         parts = self._parts(log, state, workspace, RecordedHooks(course))
         facts = RecordedFacts(course, self._env)
         machine = structs.replace(parts["machine"], leave=RecordedLeave(), facts=facts, attention=None, mentions=None)
-        parts |= {"toolset": tools, "governor": Governor(self._limits(), course.seconds), "machine": machine}
+        parts |= {"toolset": tools, "governor": Governor(self.limits(), course.seconds), "machine": machine}
         return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
 
     def for_replay(self, recorded: Mapping[str, Any], *, had_browser: bool) -> "Assembly":
@@ -307,14 +309,14 @@ class Assembly:
             "automatic_compaction": self.settings.compaction.automatic,
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, state.roots, log.task),
-            "governor": Governor(self._limits()),
+            "governor": Governor(self.limits()),
             "machine": self._machine(log, state, workspace, hooks),
             "home": self.home.root,
         }
 
-    def _limits(self) -> Limits:
-        settings = self.settings
-        return Limits(settings.max_steps, settings.max_cost, settings.time_limit, settings.max_failures)
+    def limits(self) -> Limits:
+        """What the settings allow a task that begins or goes on now."""
+        return chosen_limits(self.settings)
 
     def shadow_git(self, workspace: Path, task: str) -> ShadowGit:
         """The checkpoints of a workspace; new ones are counted as the task's."""

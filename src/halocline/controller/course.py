@@ -28,6 +28,7 @@ FROM_ELSEWHERE = (
     ev.ModeChanged,
     ev.ModelChanged,
     ev.EffortChanged,
+    ev.LimitsChanged,
     ev.GrantTakenBack,
     ev.PolicyChanged,
     ev.RulesChanged,

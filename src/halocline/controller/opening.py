@@ -20,6 +20,7 @@ from halocline.protocol.events import (
     ApprovalMode,
     DurableEvent,
     EffortChanged,
+    LimitsChanged,
     Mode,
     ModeChanged,
     ModelChanged,
@@ -136,6 +137,7 @@ def begun(
         compact=compact,
         window=known_window(mode, names, assembly),
         roots=roots,
+        limits=assembly.limits(),
     )
 
 
@@ -161,7 +163,9 @@ def adopt(task: Task, assembly: Assembly, options: TaskOptions, names: Mapping[M
 
 
 def adjust(task: Task, options: TaskOptions, models: Mapping[Mode, str], assembly: Assembly) -> None:
-    """Go on in the mode and with the approvals that a person chose."""
+    """Go on in the mode and with the approvals that a person chose, within the limits of the settings."""
+    if task.state.limits != assembly.limits():
+        task.emit(LimitsChanged(limits=assembly.limits()))
     switch(task, options.mode or task.state.mode, models, assembly)
     if options.approval_mode not in (None, task.state.approval_mode):
         task.emit(PolicyChanged(approval_mode=options.approval_mode))

@@ -20,7 +20,7 @@ from halocline.controller.replayed import Replayed
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.state import State
-from halocline.protocol.values import Value
+from halocline.protocol.values import JsonObject, Value
 from halocline.store.recording import Recording, read_recording
 from halocline.task.log import Log
 from halocline.task.tool_calls import UNKNOWN_TOOL
@@ -74,7 +74,7 @@ class _Stage:
         self, recording: Recording, assembly: Assembly, started: ev.TaskStarted, strict: bool, folder: Path | None
     ) -> None:
         self._requests = recording.requests
-        self._assembly = assembly.for_replay(recording.settings, had_browser=_had_browser(recording))
+        self._assembly = assembly.for_replay(_settings_of(recording, started), had_browser=_had_browser(recording))
         self._folder = folder
         self._workspace = started.workspace
         here = replace(started, workspace=str(folder or started.workspace))
@@ -128,6 +128,12 @@ class _Stage:
         if self._folder is None:
             return text
         return _SECONDS.sub(r" \1 <time> s", text.replace(str(self._folder), self._workspace))
+
+
+def _settings_of(recording: Recording, started: ev.TaskStarted) -> JsonObject:
+    """The settings that the recording has, or else its log."""
+    sandbox = {"sandbox": started.limits.sandbox} if started.limits and started.limits.sandbox else {}
+    return sandbox | recording.settings
 
 
 def _had_browser(recording: Recording) -> bool:

@@ -182,6 +182,7 @@ class Subtasks:
                     window=known_window(Mode.ACT, chosen.names, assembly),
                     roots=parent.roots,
                     subtask=plan.subtask,
+                    limits=parent.limits,
                 ),
                 *([rules.event] if rules.event else []),
                 ToolsOffered(tools=tuple(sorted(tools_of(plan.agent, skills)))),

@@ -46,6 +46,7 @@ from halocline.protocol.kinds import (
     ToolKind as ToolKind,
 )
 from halocline.protocol.labels import TaskLabelled as TaskLabelled
+from halocline.protocol.limits import Limits, LimitsChanged as LimitsChanged
 from halocline.protocol.machine_events import (
     PageShown as PageShown,
     SandboxChecked as SandboxChecked,
@@ -91,6 +92,7 @@ class TaskStarted(Durable, frozen=True):
     read, where that is known before it was asked. A fork has the events of `forked_from` up to `forked_at` before its
     own. With an `origin` it happened in another program: that one's model, and no system prompt until it is adopted.
     `roots` are the folders beside the workspace that it works in as well. A `subtask` is a sub-agent's.
+    Logs of older versions do not say the `limits`.
     """
 
     workspace: str
@@ -107,6 +109,7 @@ class TaskStarted(Durable, frozen=True):
     window: int | None = None
     roots: tuple[str, ...] = ()
     subtask: Subtask | None = None
+    limits: Limits | None = None
 
 
 class LogRepaired(Durable, frozen=True):
@@ -400,6 +403,7 @@ DurableEvent = (
     | ModeChanged
     | ModelChanged
     | EffortChanged
+    | LimitsChanged
     | GrantTakenBack
     | PolicyChanged
     | RulesChanged

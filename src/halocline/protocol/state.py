@@ -13,6 +13,7 @@ from halocline.protocol import events as ev, focus
 from halocline.protocol.going_back import Branch, Points
 from halocline.protocol.instructions import ActiveInstruction
 from halocline.protocol.labels import Labels
+from halocline.protocol.limits import Limits
 from halocline.protocol.mcp import McpServer, Sampled
 from halocline.protocol.messages import (
     AssistantMessage,
@@ -87,6 +88,7 @@ class State(Value, frozen=True):
     system_prompt: str = ""
     compact: bool = False
     effort: Effort | None = None
+    limits: Limits | None = None
     thinking_budget: int | None = None
     messages: Sequence[Message] = ()
     draft: Any = None

@@ -95,7 +95,7 @@ class Compactor:
         if wish:
             async for event in self.grant(wish):
                 yield event
-        elif self._automatic and self._uses_more_than(self._context.room(self._state()).allowed):
+        elif self._is_automatic and self._uses_more_than(self._context.room(self._state()).allowed):
             async for event in self._compact(CompactionCause.CROWDED):
                 yield event
         # A request that is known to be too long is not made.
@@ -103,6 +103,11 @@ class Compactor:
         is_known = state.window or state.limit
         if is_known and self._uses_more_than(self._context.room(state).window) and (made := self._shortest()):
             yield made
+
+    @property
+    def _is_automatic(self) -> bool:
+        limits = self._state().limits
+        return limits.compacts if limits else self._automatic
 
     def _uses_more_than(self, tokens: int) -> bool:
         return self._context.used(self._state(), self._toolset) > tokens

@@ -7,6 +7,9 @@ is measured here: the log has the time of a wall clock, which may be set.
 import time
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
+from halocline.protocol.limits import Limits
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state import State, signature
 from halocline.protocol.values import Value
@@ -22,15 +25,6 @@ SECONDS_REACHED = "seconds is reached."
 """How a verdict on time ends."""
 GO_ON = "Go on"
 STOP = "Stop here"
-
-
-class Limits(Value, frozen=True):
-    """`steps` and `seconds` are per turn, `cost` is US dollars per task, `failures` is in a row. None: no limit."""
-
-    steps: int | None = 200
-    cost: float | None = None
-    seconds: float | None = None
-    failures: int = 3
 
 
 class Verdict(Value, frozen=True):
@@ -79,9 +73,11 @@ class Governor:
 
 
 def limits_of(state: State, limits: Limits) -> Limits:
-    """The task's limits: a sub-agent has those that it was given, whatever the settings say now."""
-    given = state.subtask
-    return limits if given is None else Limits(given.steps, given.cost, given.seconds, limits.failures)
+    """The task's limits: those of its log; `limits` where an older log has none. A sub-agent's are its own."""
+    limits, given = state.limits or limits, state.subtask
+    if given is None:
+        return limits
+    return replace(limits, steps=given.steps, cost=given.cost, seconds=given.seconds)
 
 
 def judge(state: State, limits: Limits, seconds: float) -> Verdict | None:

@@ -1,0 +1,170 @@
+"""A replay is the same whatever the settings are by then: what steers a run stands in its log."""
+
+import msgspec
+import pytest
+from tests.journeys.conftest import YOLO, Journey
+
+from halocline.controller.assembly import Assembly
+from halocline.controller.replay import replay
+from halocline.policy.grid import AutoApprove
+from halocline.ports.code import SyntaxRule
+from halocline.protocol import events as ev
+from halocline.protocol.limits import Limits
+from halocline.providers.scripted import Call, Turn
+from halocline.store.recording import Recording
+from halocline.store.settings import (
+    CompactionSettings,
+    LanguageServerSettings,
+    McpSettings,
+    PlanSettings,
+    Price,
+    Provider,
+    Settings,
+    Timeouts,
+    WebSearchSettings,
+)
+
+OTHER = {
+    "model": "ollama/other",
+    "fallback_models": ("ollama/other",),
+    "profile": "other",
+    "profiles": {"other": {"max_steps": 1}},
+    "plan": PlanSettings(model="ollama/other", thinking_budget=5),
+    "base_url": "http://127.0.0.1:1",
+    "text_tools": ("*",),
+    "image_models": ("*",),
+    "approval_mode": ev.ApprovalMode.AUTO,
+    "auto_approve": AutoApprove(read=False, edit=False, safe_commands=False, all_commands=False, web=False),
+    "max_steps": 1,
+    "max_cost": 0.0001,
+    "time_limit": 0.0001,
+    "max_failures": 1,
+    "max_tokens": 7,
+    "effort": "high",
+    "thinking_budget": 7,
+    "context_window": 1000,
+    "prompt": "compact",
+    "system_prompt_file": "nowhere",
+    "append_system_prompt": "more",
+    "language": "German",
+    "checkpoints": False,
+    "checkpoints_patience": 1.0,
+    "checkpoints_quota": 1.0,
+    "keep_deleted": 1,
+    "sandbox": "require",
+    "sandbox_network": True,
+    "sandbox_git_writes": True,
+    "sandbox_writable": ("/tmp",),
+    "sandbox_processes": 1,
+    "sandbox_file_size": 1.0,
+    "hide_keys": False,
+    "syntax_errors": SyntaxRule.REFUSE,
+    "partial_edits": True,
+    "todo_reminder": 1,
+    "memory": True,
+    "subagents": "on",
+    "subagent_steps": 1,
+    "subagent_seconds": 1.0,
+    "extra_tools": ("new_task",),
+    "words_off": ("*",),
+    "web_search": WebSearchSettings(engine="searxng", url="http://127.0.0.1:1"),
+    "language_servers": LanguageServerSettings(enabled=False),
+    "mcp": McpSettings(enabled=False, wait=0.0, share=0.0, sampling="off"),
+    "formatters": {"*": "true"},
+    "compaction": CompactionSettings(automatic=False, at=0.2),
+    "connect_timeout": 1.0,
+    "first_byte_timeout": 1.0,
+    "stall_timeout": 1.0,
+    "timeouts": {"ollama": Timeouts(connect=1.0)},
+    "proxy": "http://127.0.0.1:1",
+    "ca_file": "/nowhere",
+    "browser": True,
+    "browser_executable": "/bin/true",
+    "browser_remote": "127.0.0.1:1",
+    "browser_viewport": "360x640",
+    "rules": False,
+    "rules_excluded": ("*",),
+    "add_dirs": ("/tmp",),
+    "hooks": False,
+    "hook_folders": ("/nowhere",),
+    "hook_timeout": 1.0,
+    "hook_failures": "continue",
+    "prices": {"ollama/other": Price(input=1.0, output=1.0, window=1000)},
+    "providers": {"other": Provider(base_url="http://127.0.0.1:1")},
+    "catalogue_url": "http://127.0.0.1:1",
+}
+"""Of each setting a value that is not its default."""
+LONG = "word " * 30_000
+NOTHING = Turn(calls=(Call("read_file", {"path": "nothing"}),))
+BUSY = (
+    Turn(calls=(Call("update_todos", {"todos": [{"text": "one", "status": "in_progress"}]}),)),
+    NOTHING,
+    Turn(calls=(Call("read_file", {"path": "note.py"}),)),
+    Turn(calls=(Call("write_to_file", {"path": "note.py", "content": "def broken(:\n"}),)),
+    Turn(calls=(Call("execute_command", {"command": "echo $((1 + 1))"}),)),
+    Turn(calls=(Call("web_fetch", {"url": "http://127.0.0.1:1/", "prompt": "x"}),)),
+    Turn(calls=(Call("web_search", {"query": "x"}),)),
+    Turn(text="Done."),
+)
+FAILING = (NOTHING, Turn(calls=(Call("read_file", {"path": "neither"}),)), Turn(text="Done."))
+CROWDED = (Turn(text=LONG), Turn(text="Short."))
+TASKS = {
+    "of many steps": (BUSY, {}),
+    "at its limit of steps": (BUSY, {"max_steps": 3}),
+    "at its limit of cost": (BUSY, {"max_cost": 1.0}),
+    "at its limit of failures": (FAILING, {"max_failures": 2}),
+    "below its limit of failures": (FAILING, {"max_failures": 5}),
+    "that is shortened": (CROWDED, {"context_window": 60_000}),
+    "that is not shortened": (CROWDED, {"context_window": 60_000, "compaction": CompactionSettings(automatic=False)}),
+    "that is shortened early": (CROWDED, {"context_window": 200_000, "compaction": CompactionSettings(at=0.1)}),
+}
+
+
+def test_each_setting_has_another_value_here():
+    assert {field.name for field in msgspec.structs.fields(Settings)} == set(OTHER)
+    assert [name for name, value in OTHER.items() if getattr(Settings(), name) == value] == []
+
+
+@pytest.mark.parametrize("name", TASKS)
+async def test_a_replay_does_not_depend_on_any_setting_of_today(journey: Journey, name: str):
+    turns, settings = TASKS[name]
+    journey.write("note.py", "x = 1\n")
+    client = journey.client(turns, **settings)
+    await journey.open(client, YOLO)
+    await journey.prompt(client, "first")
+    if turns is CROWDED:
+        await journey.prompt(client, "second")
+    await client.close()
+    recording = Recording(tuple(journey.logged))
+    different = []
+    for setting, value in OTHER.items():
+        today = Assembly(journey.home, msgspec.structs.replace(Settings(), **{setting: value}), {})
+        done = await replay(recording, today, strict=True)
+        different += [] if done.same else [(setting, done.differences)]
+    assert different == []
+
+
+async def test_other_limits_at_a_resume_are_in_the_log(journey: Journey):
+    await journey.run(*BUSY, max_steps=3)
+    await journey.run(*BUSY[3:], prompt="go on", resume=journey.task, max_steps=2)
+    (changed,) = [event for event in journey.logged if isinstance(event, ev.LimitsChanged)]
+    assert changed.limits == Limits(steps=2, sandbox="off")
+    journey.settings = Settings()
+    assert (await journey.replay()).same
+
+
+async def test_the_same_limits_at_a_resume_are_not_said_again(journey: Journey):
+    await journey.run(*BUSY, max_steps=3)
+    await journey.run(*BUSY[3:], prompt="go on", resume=journey.task, max_steps=3)
+    assert [event for event in journey.logged if isinstance(event, ev.LimitsChanged)] == []
+
+
+async def test_a_log_of_an_older_version_replays_with_the_limits_of_today(journey: Journey):
+    await journey.run(*FAILING)
+    older = tuple(
+        msgspec.structs.replace(event, limits=None) if isinstance(event, ev.TaskStarted) else event
+        for event in journey.logged
+    )
+    for most, same in ((3, True), (1, False)):
+        today = Assembly(journey.home, Settings(max_failures=most), {})
+        assert (await replay(Recording(older), today, strict=True)).same is same
