@@ -11,6 +11,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
 from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces.cli.output import Foreign
+from halocline.surfaces.cli.replies import DRAWN
 from halocline.surfaces.cli.screen import Screen, growth, step
 
 HUNK = "@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n"
@@ -508,3 +509,39 @@ def test_sub_agents_are_a_line_each_when_they_end_below_what_they_were_asked_for
 def test_details_show_what_a_sub_agent_was_asked_and_what_it_said():
     assert "Where is it?" in shown(lanes(), details=True)
     assert "In a.py." in shown(lanes(), details=True)
+
+
+LONG = {
+    "list": "- an item with **bold** words\n" * 4_000,
+    "prose": "Some **bold** words.\n\n" * 6_000,
+    "code": f"```python\n{'value = 1' + chr(10)}{'more = 2' + chr(10) * 1}" + "more = 3\n" * 12_000 + "```\n",
+    "line": "word " * 30_000,
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_long_reply_is_drawn_up_to_a_bound_and_then_printed_as_it_was_written(kind: str, *, streamed: bool) -> None:
+    text = LONG[kind] + "\n\nThe **end**.\n"
+    deltas = [ev.TextDelta(text[start : start + 999]) for start in range(0, len(text), 999)] if streamed else []
+    said = shown([*deltas, message(text), message("A **new** reply.")])
+    assert said.count("long: from here on as it was written") == 1
+    assert said.index("long: from") < 1.5 * DRAWN
+    letters = [letter for letter in said.replace("long: from here on as it was written", "") if letter.isalpha()]
+    assert "".join(letters).replace("python", "") == "".join(
+        letter for letter in text + "A new reply." if letter.isalpha()
+    ).replace("python", "")
+    assert "The **end**." in said
+    assert "A new reply." in said
+
+
+def test_what_is_printed_as_it_was_written_holds_no_escape_sequence() -> None:
+    said = shown([message("plain\n" * (DRAWN // 3) + "\x1b[31mred\x1b]0;title\x07 \u202e end")])
+    assert "\x1b" not in said
+    assert "red <U+202E> end" in said
+
+
+def test_the_beginning_of_a_long_prompt_is_shown_however_long_its_lines_are() -> None:
+    said = shown([ev.TurnStarted(content=(Text("word " * 100_000),))])
+    assert len(said) < 20_000
+    assert "more characters" in said

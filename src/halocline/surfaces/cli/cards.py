@@ -31,7 +31,8 @@ from halocline.surfaces.figures import (
 
 OUTPUT_LINES = 12
 DIFF_LINES = 40
-PROMPT_LINES = 20
+PROMPT_LINES, PROMPT_LETTERS = 20, 8_000
+LONGEST_LINE = 1_000
 WHOLE = 1_000_000
 """A bound on lines that bounds nothing."""
 LOOKS = frozenset({ToolKind.READ, ToolKind.SEARCH})
@@ -54,16 +55,19 @@ def start_card(row: r.StartRow) -> RenderableType:
 def prompt_card(row: r.PromptRow) -> RenderableType:
     """What the person said, a long text only in its beginning."""
     lines = clean(row.text).strip("\n").split("\n")
-    body: list[RenderableType] = [wrapped("\n".join(lines[:PROMPT_LINES]), "prompt")]
+    beginning = "\n".join(lines[:PROMPT_LINES])
+    body: list[RenderableType] = [wrapped(beginning[:PROMPT_LETTERS], "prompt")]
     if hidden := lines[PROMPT_LINES:]:
         body.append(line(f"… {plural(len(hidden), 'more line')}", "quiet"))
+    elif (letters := len(beginning) - PROMPT_LETTERS) > 0:
+        body.append(line(f"… {plural(letters, 'more character')}", "quiet"))
     return marked(Group(*body), "❯", "accent")
 
 
 def thought_card(row: r.ThoughtRow, *, details: bool) -> RenderableType:
     """The first line of a thought, or all of it."""
     text = clean(row.text).strip()
-    body = wrapped(text, "thought") if details else line(text.split("\n", 1)[0], "thought")
+    body = wrapped(text, "thought") if details else line(text[:LONGEST_LINE].split("\n", 1)[0], "thought")
     return marked(body, "∴", "quiet")
 
 

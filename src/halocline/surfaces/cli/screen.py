@@ -3,14 +3,12 @@
 Rows are printed in their order, each when it is settled; what is not settled yet is the one moving line.
 """
 
-import re
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 
 from rich.console import Console, RenderableType
-from rich.text import Text
 
 from halocline.protocol import events as ev
 from halocline.protocol.checklist import at_work, done
@@ -19,9 +17,8 @@ from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, Subag
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli import cards
 from halocline.surfaces.cli.keys import ASK_NOW_HINT, LEAVE_HINT, LEFT_BY_KEY, Keyboard
-from halocline.surfaces.cli.look import Gutter
-from halocline.surfaces.cli.markdown_blocks import split
 from halocline.surfaces.cli.output import Foreign
+from halocline.surfaces.cli.replies import Replies
 from halocline.surfaces.cli.safe_text import clean, reveal
 from halocline.surfaces.cli.scrollback import Scrollback
 from halocline.surfaces.cli.status_line import Activity
@@ -42,9 +39,6 @@ LONGEST_CALL = 120
 
 NEW_LINE = "\n"
 
-_ADDRESS = re.compile(r"\s*https?://\S+\s*")
-_MARGIN = Text("  ", end="")
-
 
 class Screen:
     """Consumes events one by one. `details` shows whole thoughts, outputs and diffs; `can_leave` tells of the key.
@@ -61,6 +55,7 @@ class Screen:
         self._printed = 0
         self._looks: list[r.CallRow] = []
         self._stream = Stream()
+        self._replies = Replies(self._out)
         self._progress = ""
         self._asked: dict[str, str] = {}
         self._previewed = ""
@@ -83,8 +78,7 @@ class Screen:
     def close(self) -> None:
         """Print what still waits to be finished, and leave the terminal as it was."""
         self._out.status.stop()
-        for row in self._stream.flush():
-            self._print_row(row)
+        self._print_rows(self._stream.flush())
         self._stream.discard()
         self._print_looks()
 
@@ -178,14 +172,17 @@ class Screen:
             case ev.AssistantMessageCompleted():
                 said, spoken = self._stream.end(event.message.text)
                 self._print_rows(said)
+                self._replies.begin()
             case ev.StepRetried():
                 self._stream.discard()
+                self._replies.begin()
             case ev.ErrorRaised():
                 self._print_rows(self._stream.flush())
                 self._advance()
             case ev.TurnEnded():
                 self._print_rows(self._stream.flush())
                 self._stream.discard()
+                self._replies.begin()
             case ev.ApprovalRequested():
                 self.show_approval(event)
             case ev.QuestionAsked():
@@ -213,8 +210,13 @@ class Screen:
                 self._print_row(row)
 
     def _print_rows(self, rows: list[r.ThoughtRow | r.ReplyRow]) -> None:
+        """Print what belongs to the reply that is being spoken."""
         for row in rows:
-            self._print_row(row)
+            if isinstance(row, r.ReplyRow):
+                self._print_looks()
+                self._replies.print(row.text)
+            else:
+                self._print_row(row)
 
     def _print_row(self, row: r.Row) -> None:
         match row:
@@ -313,14 +315,9 @@ class Screen:
         self._print(cards.answer_line(row), row.request)
 
     def _print_markdown(self, text: str) -> None:
-        from halocline.surfaces.cli.markdown import Prose
-
-        for block in split(text):
-            if _ADDRESS.fullmatch(block):
-                self._print_looks()
-                self._out.print_whole(clean(block.strip()))
-            else:
-                self._print(Gutter(Prose(block), _MARGIN, _MARGIN))
+        self._print_looks()
+        self._replies.begin()
+        self._replies.print(text)
 
     def _print_looks(self) -> None:
         if self._looks:

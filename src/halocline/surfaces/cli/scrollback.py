@@ -8,7 +8,11 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from halocline.surfaces.cli.look import THEME, Safe
+from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.cli.status_line import StatusLine
+
+PIECE = 1 << 20
+"""Characters that are made safe at a time, and what the line takes that they end in."""
 
 
 class Scrollback:
@@ -33,6 +37,17 @@ class Scrollback:
         if self.group is not None:
             self.console.print()
         self.console.print(Safe(Text(text)), soft_wrap=True)
+        self.group = ""
+
+    def print_plain(self, text: str) -> None:
+        """Text of any length as it was written, past rich: the terminal wraps its lines."""
+        self.status.erase()
+        file, end = self.console.file, 0
+        file.write("\n" if self.group is not None else "")
+        while end < len(text):
+            begin, end = end, text.find("\n", end + PIECE) + 1 or len(text)
+            file.write(clean(text[begin:end]))
+        file.write("" if text.endswith("\n") else "\n")
         self.group = ""
 
     @contextmanager
