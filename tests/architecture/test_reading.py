@@ -31,7 +31,7 @@ REASONS = {
     **dict.fromkeys(
         (
             f"controller/{name}.py"
-            for name in ("blotting", "door", "forks", "import_desk", "log_checks", "storage", "sweeping")
+            for name in ("blotting", "door", "forks", "import_desk", "litter", "log_checks", "storage", "sweeping")
         ),
         OWN,
     ),

@@ -12,6 +12,7 @@ from halocline.checkpoints.guards import check_workspace
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.client import Client
 from halocline.controller.finding import Finding as Finding
+from halocline.controller.litter_checks import check_litter
 from halocline.controller.log_checks import check_logs
 from halocline.controller.model_choice import local_models
 from halocline.hosts.ripgrep import Ripgrep
@@ -65,7 +66,7 @@ def _kept(env: Mapping[str, str], *, fix: bool) -> list[Finding]:
         home = Home.of(env)
     except HaloclineError:
         return []
-    return check_logs(home, fix=fix)
+    return [*check_logs(home, fix=fix), *check_litter(home, fix=fix)]
 
 
 def _settings(env: Mapping[str, str]) -> Finding:

@@ -1,6 +1,7 @@
 """How a task begins here, or is taken up again: what is fixed for good, and what another process left."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,6 +37,7 @@ from halocline.protocol.messages import Effort
 from halocline.protocol.state import State
 from halocline.protocol.values import Value
 from halocline.providers.switching import Chosen, name_in
+from halocline.store.paths import Home
 from halocline.store.settings import over
 from halocline.task.log import Log
 from halocline.task.task import Task
@@ -206,13 +208,25 @@ async def told_then_run(task: Task, said: Sequence[str]) -> None:
 
 
 async def kept_open(task: Task, send: Callable[[AnyCommand], Awaitable[bool]]) -> None:
-    """Let others join until this is cancelled. Where no socket can be made nobody can; the log is there."""
+    """Let others join until this is cancelled. Where no socket can be made nobody can; the log is there.
+
+    The first request is off by now, so this is also when what killed processes left is removed.
+    """
     await asyncio.sleep(DOOR_AFTER)
     from halocline.controller.door import Door
 
     with suppress(OSError):
         async with Door(task, send):
+            await _swept(task)
             await asyncio.Event().wait()
+
+
+async def _swept(task: Task) -> None:
+    if task.state.subtask is None:
+        from halocline.controller.litter import sweep
+
+        with suppress(OSError):
+            await asyncio.to_thread(sweep, Home(task.home), time.time())
 
 
 def switch(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> None:

@@ -162,9 +162,21 @@ def _write(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite 
 
 
 def _tidy(paths: Sequence[Path], since: int) -> None:
-    """Remove what a write of these files left whose process died. One that another process makes now is younger."""
+    """Remove what a write of these files left whose process died."""
+    for path in temporaries_beside(paths, since):
+        with suppress(OSError):
+            path.unlink()
+
+
+def temporaries_beside(paths: Sequence[Path], since: int) -> list[Path]:
+    """What writes of these files left whose process died. One that another process makes now is younger than `since`
+
+    (nanoseconds of the clock).
+    """
+    found = []
     for folder in {os.path.dirname(os.path.realpath(path)) for path in paths}:
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.startswith(_BEGINS) and entry.name.endswith(_ENDS) and entry.stat().st_mtime_ns < since:
-                    os.unlink(entry.path)
+                    found.append(Path(entry.path))
+    return found
