@@ -113,3 +113,63 @@ async def test_a_folder_of_nobody_is_a_name_like_any_other(say, workspace: Path)
     (workspace / "~nobody-here").mkdir()
     (workspace / "~nobody-here" / "a").write_text("one\n")
     assert await say("read_file", path="~nobody-here/a") == "1 | one\n[1 line]"
+
+
+LARGE = 2_100_000
+"""Lines of a file of more than 20 MB."""
+LARGE_FOOTER = "[lines 1999999-2000002 of 2100000; read on with start_line=2000003]"
+
+
+@pytest.fixture
+def large(workspace: Path) -> Path:
+    path = workspace / "large.log"
+    path.write_bytes(b"".join(b"line %7d\r\n" % number for number in range(1, LARGE + 1)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "first", "last", "footer"),
+    [
+        (None, None, 1, 1000, "[lines 1-1000 of 2100000; read on with start_line=1001]"),
+        (
+            2_000_000,
+            2_000_002,
+            2_000_000,
+            2_000_002,
+            "[lines 2000000-2000002 of 2100000; read on with start_line=2000003]",
+        ),
+        (
+            2_000_002,
+            2_000_000,
+            2_000_000,
+            2_000_002,
+            "[lines 2000000-2000002 of 2100000; read on with start_line=2000003]",
+        ),
+        (9_999_999, None, LARGE, LARGE, "[lines 2100000-2100000 of 2100000]"),
+        (2_099_999, 9_999_999, 2_099_999, LARGE, "[lines 2099999-2100000 of 2100000]"),
+    ],
+)
+async def test_a_range_of_a_large_file_is_read_as_of_a_small_one(say, large: Path, start, end, first, last, footer):
+    lines = (await say("read_file", path="large.log", start_line=start, end_line=end)).split("\n")
+    assert lines[0] == f"{first} | line {first:7}"
+    assert lines[-2] == f"{last} | line {last:7}"
+    assert lines[-1] == footer
+
+
+async def test_a_large_file_that_is_no_text_is_not_read(say, workspace: Path):
+    (workspace / "large.bin").write_bytes(b"one\n" * 6_000_000 + b"\0")
+    with pytest.raises(ToolFailure, match=r"large\.bin is a binary file"):
+        await say("read_file", path="large.bin")
+
+
+async def test_one_endless_line_is_cut(say, workspace: Path):
+    (workspace / "line").write_bytes(b"x" * 21_000_000 + b"\ntwo\n")
+    assert (await say("read_file", path="line", start_line=1)).startswith("1 | xxx")
+    assert await say("read_file", path="line", start_line=2) == "2 | two\n[lines 2-2 of 2]"
+
+
+async def test_a_large_file_in_another_encoding_says_so(say, workspace: Path):
+    (workspace / "old").write_bytes(b"caf\xe9 and more\n" * 1_600_000)
+    assert (await say("read_file", path="old", start_line=1_500_000, end_line=1_500_000)) == (
+        "1500000 | café and more\n[lines 1500000-1500000 of 1600000; read on with start_line=1500001; encoding cp1252]"
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from halocline.hosts.opening import look, open_folder_below, opened, read_from, require_regular
 from halocline.hosts.target import MayWrite, admitted, held
-from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark, Scope
+from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRange, Mark, Scope
 
 _SMALL = 1 << 16
 _BEGINS, _ENDS = ".halo-", ".tmp"
@@ -45,6 +45,9 @@ class LocalFiles:
     async def read(self, path: Path, limit: int) -> bytes:
         small = _read_small(path, limit, self._scope)
         return await asyncio.to_thread(_read, path, limit, self._scope) if small is None else small
+
+    async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
+        return await asyncio.to_thread(_read_lines, path, first, last, limit, self._scope)
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
         await asyncio.to_thread(_write, path, data, expected, self._may_write)
@@ -144,6 +147,15 @@ def _read(path: Path, limit: int, scope: Scope | None) -> bytes:
     with opened(path, scope) as (fd, _, found):
         require_regular(found, path)
         return read_from(fd, limit)
+
+
+def _read_lines(path: Path, first: int, last: int, limit: int, scope: Scope | None) -> LineRange:
+    from halocline.hosts.line_ranges import read_lines  # which few files are large enough for
+
+    with opened(path, scope) as (fd, _, found):
+        require_regular(found, path)
+        with open(fd, "rb", closefd=False) as file:
+            return read_lines(file, first, last, limit)
 
 
 def _write(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite | None) -> None:

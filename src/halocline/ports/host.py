@@ -66,6 +66,18 @@ class Scope(Protocol):
         """Whether it may hold secrets, by its name."""
 
 
+class LineRange(Value, frozen=True):
+    """Lines of a file, as bytes: `first` is the number of the first, `total` how many there are in the file.
+
+    `encoding` is that of the whole file; empty for what is no text.
+    """
+
+    data: bytes
+    first: int
+    total: int
+    encoding: str
+
+
 class Files(Protocol):
     """Files of the host. Failures are `OSError`s, translated by the tools."""
 
@@ -74,6 +86,9 @@ class Files(Protocol):
 
     async def read(self, path: Path, limit: int) -> bytes:
         """The first `limit` bytes of a regular file. Raises OSError for devices, pipes and sockets."""
+
+    async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
+        """Lines of a file of any size (from 1), clamped to it: at most `limit` bytes. Raises OSError as `read` does."""
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
         """Replace the file in one step, keeping its permissions; parents are made.

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from errno import EACCES, EINVAL, ELOOP, ENOENT, ENOTDIR
+from io import BytesIO
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
-from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, Mark, Scope
+from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRange, Mark, Scope
 
 T = TypeVar("T")
 
@@ -43,6 +44,11 @@ class MemoryFiles:
         if path not in self.contents:
             raise FileNotFoundError(ENOENT, "no such file or directory", str(path))
         return self.contents[path][:limit]
+
+    async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
+        from halocline.hosts.line_ranges import read_lines
+
+        return read_lines(BytesIO(await self.read(path, len(self.contents.get(path, b"")))), first, last, limit)
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
         self._require(path)

@@ -5,7 +5,7 @@ What must stay true: a text is left out as already read only when the very same 
 
 from collections.abc import Callable, Sequence
 from os.path import normpath
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Annotated
 
 import msgspec
@@ -62,6 +62,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     path, info = await existing(input.path, ctx)
     name = shown(path, ctx)
     _require_readable(name, info)
+    if info.size > LARGEST_FILE:
+        return await _part_of_large(name, path, input, ctx)
     with explained(path, ctx):
         data = await ctx.files.read(path, LARGEST_FILE)
     return replace(await _shown(name, data, input, ctx), seen=(SeenFile(name, reference(data)),))
@@ -81,11 +83,31 @@ def _require_readable(name: str, info: FileInfo) -> None:
         raise ToolFailure(f"{name} is a folder. Use list_files to see what it holds.")
     if not info.is_file:
         raise ToolFailure(f"{name} is not a regular file (a device, pipe or socket), so it is not read.")
-    if info.size > LARGEST_FILE:
+
+
+async def _part_of_large(name: str, path: Path, input: Input, ctx: ToolContext) -> ToolOutput:
+    """Lines of a file that is too large to be held. Others near them are looked at for secrets that reach into them."""
+    start, end = input.start_line or 1, input.end_line
+    if end is not None and start > end:
+        start, end = end, start
+    last = end or start + (FILE.lines or 0) - 1
+    with explained(path, ctx):
+        part = await ctx.files.read_lines(path, start - _NEAR, last + _NEAR, LARGEST_FILE)
+        if part.data.count(b"\n") < min(start, part.total) - part.first:  # lines so long that none was left for these
+            part = await ctx.files.read_lines(path, start, last, LARGEST_FILE)
+    if not part.encoding:
         raise ToolFailure(
-            f"{name} has {info.size:,} bytes, more than the {LARGEST_FILE:,} that can be read. "
-            "Find the part you need with search_files, or print it with `sed -n` by execute_command."
+            f"{name} is a binary file, a document or UTF-16, of which at most {LARGEST_FILE:,} bytes can be read. "
+            "Find the part you need with search_files."
         )
+    lines = lines_of(part.data.decode(part.encoding, "replace").removeprefix("\ufeff").replace("\r\n", "\n"))
+    lines = ctx.blot("\n".join(lines)).split("\n")
+    first = min(max(start, part.first), part.total)
+    wanted = lines[first - part.first : min(last, part.total) - part.first + 1]
+    shown_lines = fitting(wanted, _budget(end), numbered_from=first).lines
+    footer = _footer(first, first + len(shown_lines) - 1, part.total)
+    text = "\n".join([*shown_lines, f"[{footer}{_encoding(TextFile('', part.encoding))}]"])
+    return ToolOutput.of(ALREADY_READ if _is_known(text, input.path, ctx.messages) else text)
 
 
 def _kept(reference: str, ctx: ToolContext) -> TextFile:

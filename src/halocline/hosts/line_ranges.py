@@ -1,0 +1,64 @@
+"""Reads lines out of a file of any size: looks through it once, in pieces, and keeps only what was asked for."""
+
+import codecs
+from typing import BinaryIO
+
+from halocline.ports.host import LineRange
+
+PIECE = 1 << 20
+"""Bytes that are looked through at a time."""
+ENCODINGS = ("utf-8", "cp1252", "latin-1")
+"""As a file that is read whole is taken: the first that fits all of it."""
+
+
+def read_lines(file: BinaryIO, first: int, last: int, limit: int) -> LineRange:
+    """The lines from `first` to `last` (from 1), clamped to the file: at most `limit` bytes of them."""
+    starts, total, encoding = _look_through(file)
+    first = min(max(first, 1), max(total, 1))
+    if not encoding:
+        return LineRange(b"", first, total, encoding)
+    return LineRange(_cut(file, starts, first, last, limit), first, total, encoding)
+
+
+def _look_through(file: BinaryIO) -> tuple[list[int], int, str]:
+    """How many lines end before each piece, how many there are, and the encoding; empty for what is no text."""
+    decoders = {name: codecs.getincrementaldecoder(name)() for name in ENCODINGS}
+    starts, lines, end = [], 0, b"\n"
+    file.seek(0)
+    while piece := file.read(PIECE):
+        if b"\0" in piece:
+            return [], 0, ""
+        starts.append(lines)
+        lines, end = lines + piece.count(b"\n"), piece
+        decoders = {name: decoder for name, decoder in decoders.items() if _fits(decoder, piece)}
+    encoding = next(name for name, decoder in decoders.items() if _fits(decoder, b"", final=True))
+    return starts, lines + (not end.endswith(b"\n")), encoding
+
+
+def _fits(decoder: codecs.IncrementalDecoder, piece: bytes, *, final: bool = False) -> bool:
+    try:
+        decoder.decode(piece, final)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _cut(file: BinaryIO, starts: list[int], first: int, last: int, limit: int) -> bytes:
+    """The bytes of lines: they are looked for from the last piece on that begins before the first of them does."""
+    before = max((at for at, lines in enumerate(starts) if lines < first - 1), default=0)
+    file.seek(before * PIECE)
+    for _ in range(first - 1 - (starts[before] if starts else 0)):
+        _skip_line(file)
+    taken: list[bytes] = []
+    for _ in range(first, last + 1):
+        line = file.readline(limit)
+        if not line or limit <= 0:
+            break
+        taken.append(line)
+        limit -= len(line)
+    return b"".join(taken)
+
+
+def _skip_line(file: BinaryIO) -> None:
+    while (part := file.readline(PIECE)) and not part.endswith(b"\n"):
+        pass
