@@ -22,6 +22,8 @@ from halocline.store.settings import Settings
 PROBE_SECONDS = 0.4
 """How long a local server may take to say which models it has."""
 
+DIRECT_QUIET = 300.0
+"""Seconds of a reply without anything new in it; a server on this machine may take as long as its silences."""
 NO_MODEL = "There is no model to talk to."
 HOW_TO = """Pick one of these:
         halo login  (asks for a key, tries it and keeps it)
@@ -48,7 +50,7 @@ async def open_model(
     at = known(await place(vendor, model, settings, env, keys), settings, catalogue)
     if settings.max_cost is not None:
         at = await with_a_price(at, settings.max_cost)
-    speaker = client(at, blobs)
+    speaker = bounded(client(at, blobs), at, settings)
     return Informed(speaker, at) if wants_to_know(at) else speaker
 
 
@@ -97,6 +99,16 @@ async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
             f'Give it in settings.toml, in dollars per million tokens, as input and output of [prices."{at.name}"].',
         )
     return at
+
+
+def bounded(model: Model, at: Endpoint, settings: Settings) -> Model:
+    """The model, with an end to what says nothing new or does not end."""
+    from halocline.providers.bounded import Bounded
+
+    way = at.network
+    quiet = settings.quiet_timeout or max(DIRECT_QUIET, way.stall_timeout)
+    first = max(quiet, way.first_byte_timeout) if settings.quiet_timeout is None else quiet
+    return Bounded(model, first, quiet, int(settings.max_reply * 1e6))
 
 
 def client(at: Endpoint, blobs: Blobs) -> Model:

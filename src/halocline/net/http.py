@@ -51,14 +51,22 @@ class Response:
         finally:
             self.close()
 
-    async def read(self, limit: int) -> bytes:
-        """At most about `limit` bytes of the body; the rest is not waited for. Raises ModelError as `body` does."""
+    async def read(self, limit: int, within: float | None = None) -> bytes:
+        """At most about `limit` bytes of the body; the rest is not waited for. Raises ModelError as `body` does.
+
+        What came `within` so many seconds is enough.
+        """
         parts: list[bytes] = []
-        async with aclosing(self.body()) as body:
-            async for chunk in body:
-                parts.append(chunk)
-                if sum(map(len, parts)) >= limit:
-                    break
+        clock = asyncio.timeout(within)
+        try:
+            async with clock, aclosing(self.body()) as body:
+                async for chunk in body:
+                    parts.append(chunk)
+                    if sum(map(len, parts)) >= limit:
+                        break
+        except TimeoutError:
+            if not clock.expired():
+                raise
         return b"".join(parts)
 
     async def drain(self, grace: float) -> None:

@@ -81,6 +81,7 @@ class ModelErrorKind(StrEnum):
     STALLED = "stalled"
     MALFORMED = "malformed"
     EMPTY = "empty"
+    TOO_LONG = "too_long"
 
 
 RETRYABLE = frozenset(

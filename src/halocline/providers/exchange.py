@@ -17,6 +17,10 @@ from halocline.providers.sse import EventParser
 T = TypeVar("T")
 
 _ERROR_LIMIT = 65_536
+_ERROR_TIME = 20.0
+"""Seconds for all of what a server says about a refusal; what came by then is enough to tell what it means."""
+_LARGEST_EVENT = 64 << 20
+"""Bytes of one event of a stream."""
 _DRAIN_GRACE = 0.5
 
 
@@ -57,6 +61,8 @@ async def exchange(
                     for payload in parser.feed(chunk):
                         for event in translator.feed(payload):
                             yield event
+                    if parser.waiting > _LARGEST_EVENT:
+                        raise unreadable(endpoint)
                     if translator.ended:
                         await response.drain(_DRAIN_GRACE)
                         break
@@ -79,10 +85,10 @@ async def _check(response: Response, endpoint: Endpoint) -> None:
     if response.status != 200:
         from halocline.providers.failures import classify
 
-        raise classify(response.status, await response.read(_ERROR_LIMIT), response.headers, endpoint)
+        raise classify(response.status, await response.read(_ERROR_LIMIT, _ERROR_TIME), response.headers, endpoint)
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind in ("application/json", "text/html"):
-        raise _not_a_stream(await response.read(_ERROR_LIMIT), kind, endpoint)
+        raise _not_a_stream(await response.read(_ERROR_LIMIT, _ERROR_TIME), kind, endpoint)
 
 
 def _not_a_stream(body: bytes, kind: str, endpoint: Endpoint) -> ModelError:

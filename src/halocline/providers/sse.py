@@ -10,10 +10,12 @@ _BOM = b"\xef\xbb\xbf"
 class EventParser:
     """Turns chunks of a stream into the data payloads of its events. An unfinished last event is dropped."""
 
-    __slots__ = ("_after_return", "_head", "_pending", "_started")
+    __slots__ = ("_after_return", "_head", "_pending", "_started", "waiting")
 
     def __init__(self) -> None:
         self._pending: list[bytes] = []
+        self.waiting = 0
+        """Bytes of an event whose end has not come."""
         self._head = b""
         self._started = False
         self._after_return = False
@@ -28,11 +30,13 @@ class EventParser:
             return []
         seam = self._pending[-1][-1:] + chunk if self._pending else chunk
         self._pending.append(chunk)
+        self.waiting += len(chunk)
         return self._split() if b"\n\n" in seam else []
 
     def _split(self) -> list[bytes]:
         *blocks, rest = b"".join(self._pending).split(b"\n\n")
         self._pending = [rest] if rest else []
+        self.waiting = len(rest)
         return [data for block in blocks if (data := _data(block)) is not None]
 
     def _without_bom(self, chunk: bytes) -> bytes:

@@ -296,6 +296,16 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Amount | None,
         Says(description="Seconds a reply may be silent once it began; 120, or 900 for a server on this machine."),
     ] = None
+    quiet_timeout: Annotated[
+        Amount | None,
+        Says(
+            description="Seconds a reply may go on without anything new in it (pings do not count); 300, or 900 for a "
+            "server on this machine. Its first words may take as long as `first_byte_timeout`."
+        ),
+    ] = None
+    max_reply: Annotated[
+        Amount, Says(description="Millions of characters one reply may have, with its thinking and tool calls.")
+    ] = 16.0
     timeouts: Annotated[
         dict[str, Timeouts], Says(description="These times (connect, first_byte, stall) for single providers, by name.")
     ] = {}

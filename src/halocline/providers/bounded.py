@@ -1,0 +1,76 @@
+"""Ends a reply that says nothing new, or that does not end: a server that only keeps the line open says nothing.
+
+What must stay true: pings, comments and blank lines count for nothing, and what a reply may take of memory is bounded.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import cast
+
+from halocline.ports.model import Model, ModelEvent, Request
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import TextDelta, ThinkingDelta, ToolCallDelta
+
+
+class Bounded:
+    """A model whose replies are bounded: `first` and `quiet` in seconds, `largest` in characters.
+
+    `first` is the wait for the first words of a reply, `quiet` each later one; `largest` is for all that is said,
+    thought and called together.
+    """
+
+    def __init__(self, model: Model, first: float, quiet: float, largest: int) -> None:
+        self._model = model
+        self._first = first
+        self._quiet = quiet
+        self._largest = largest
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        size, patience = 0, self._first
+        # Models are async generators: only those promise to close what is left early.
+        async with aclosing(cast(AsyncGenerator[ModelEvent, None], self._model.stream(request))) as events:
+            while (event := await self._next(events, patience)) is not None:
+                patience = self._quiet
+                size += _size(event)
+                if size > self._largest:
+                    raise _too_long(self.name, self._largest)
+                yield event
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    async def _next(self, events: AsyncGenerator[ModelEvent, None], patience: float) -> ModelEvent | None:
+        limit = asyncio.timeout(patience)
+        try:
+            async with limit:
+                return await anext(events, None)
+        except TimeoutError:
+            if limit.expired():
+                raise _nothing_new(self.name, patience) from None
+            raise
+
+
+def _size(event: ModelEvent) -> int:
+    match event:
+        case TextDelta() | ThinkingDelta():
+            return len(event.text)
+        case ToolCallDelta():
+            return len(event.arguments)
+    return 0
+
+
+def _nothing_new(model: str, seconds: float) -> ModelError:
+    text = f"{model} said nothing new for {seconds:g} s, though the connection stands."
+    hint = "Try again, or choose another model with -m. The setting quiet_timeout gives it longer."
+    return ModelError(ModelErrorKind.STALLED, text, hint)
+
+
+def _too_long(model: str, largest: int) -> ModelError:
+    text = f"{model} did not end its reply within {largest:,} characters, so it was broken off."
+    hint = "Ask for less at once, or choose another model with -m. The setting max_reply allows more."
+    return ModelError(ModelErrorKind.TOO_LONG, text, hint)
