@@ -1,4 +1,6 @@
 import stat
+import subprocess
+import sys
 
 import msgspec
 import pytest
@@ -101,6 +103,28 @@ async def test_a_log_that_cannot_be_written_does_not_hurt_the_task(journey):
     journey.home.logs.write_text("in the way")
     await journey.run(client=client_with(journey, BROKEN["run"], CALL, Turn(text="ok")))
     assert journey.state.last_end.reason is StopReason.END_TURN
+
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from halocline.controller.program_log import FILE_NAME, LOGGER, ProgramLog
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
+log = ProgramLog(Path(sys.argv[1]))
+log.attach()
+for _ in range(5):
+    LOGGER.error("something broke with %s", "words of the person's " * 50)
+log.close()
+print((Path(sys.argv[1]) / FILE_NAME).stat().st_size)
+"""
+
+
+def test_a_disk_that_takes_no_more_brings_no_trace_to_the_terminal(tmp_path):
+    words = [sys.executable, "-c", FULL, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "200\n", "")
 
 
 async def test_each_home_gets_only_its_own_bugs(journey, tmp_path):

@@ -204,3 +204,51 @@ async def test_a_request_that_is_refused_without_a_form_too_is_an_error() -> Non
     with pytest.raises(ModelError, match="Invalid schema"):
         await collected(Retrying(model), request(output_schema={"type": "object"}))
     assert len(model.asked) == 2
+
+
+class Down:
+    """A model that fails so often, after its first answer where it gave one."""
+
+    name = "near/m"
+
+    def __init__(self, failures: int, *, answers_first: bool = True) -> None:
+        self._coming = [False] * answers_first + [True] * failures
+
+    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+        if self._coming and self._coming.pop(0):
+            raise ModelError(ModelErrorKind.UNREACHABLE, "Nobody answers.")
+        yield TextDelta("Done.")
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def patient(clock: Clock, model: Down, minutes: float) -> Retrying:
+    return Retrying(model, sleep=clock.sleep, random=lambda: 0.5, patience=60 * minutes)
+
+
+async def test_where_nobody_is_there_an_outage_is_waited_out_with_a_retry_each_minute() -> None:
+    clock = Clock()
+    model = patient(clock, Down(5), minutes=10)
+    await collected(model)
+    events = await collected(model)
+    assert clock.slept == [2.0, 60.0, 60.0, 60.0, 60.0]
+    told = [(e.attempt, e.most) for e in events if isinstance(e, StepRetried)]
+    assert told == [(1, 1), (2, 11), (3, 11), (4, 11), (5, 11)]
+    assert events[-1] == TextDelta("Done.")
+
+
+async def test_the_patience_has_an_end() -> None:
+    clock = Clock()
+    model = patient(clock, Down(99), minutes=2)
+    await collected(model)
+    with pytest.raises(ModelError):
+        await collected(model)
+    assert clock.slept == [2.0, 60.0, 60.0]
+
+
+async def test_a_model_that_never_answered_is_not_waited_for() -> None:
+    clock = Clock()
+    with pytest.raises(ModelError):
+        await collected(patient(clock, Down(9, answers_first=False), minutes=10))
+    assert clock.slept == [2.0]

@@ -31,3 +31,26 @@ def test_without_such_a_thread_the_process_ends_as_any_other():
     text = HANGS.replace("asyncio.get_running_loop().run_in_executor(None, os.read, reading, 1)", "pass")
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "saidnever reached\n", "")
+
+
+FORGOTTEN = """
+import asyncio
+from halocline.surfaces import event_loop
+
+async def fails():
+    raise OSError(5, "Input/output error")
+
+async def main():
+    task = asyncio.create_task(fails())
+    await asyncio.wait([task])
+
+event_loop.run(main())
+"""
+
+
+def test_a_failure_that_nobody_waits_for_is_on_no_screen():
+    done = subprocess.run([sys.executable, "-c", FORGOTTEN], capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    plain = FORGOTTEN.replace("event_loop.run(", "asyncio.run(")
+    done = subprocess.run([sys.executable, "-c", plain], capture_output=True, text=True, timeout=30, check=False)
+    assert "never retrieved" in done.stderr

@@ -9,7 +9,7 @@ from halocline.store.settings import Settings, over
 
 
 class Choices(Value, frozen=True):
-    """What was chosen for this run over the settings. None: as the settings say."""
+    """What was chosen for this run over the settings. None: as the settings say. `unattended`: nobody watches it."""
 
     profile: str | None = None
     base_url: str | None = None
@@ -29,10 +29,13 @@ class Choices(Value, frozen=True):
     system_prompt_file: str | None = None
     append_system_prompt: str | None = None
     hook_folders: tuple[str, ...] | None = None
+    unattended: bool | None = None
 
     def over(self, settings: Settings) -> Settings:
         """The settings with these choices applied."""
         chosen = {name: value for name, value in asdict(self).items() if value is not None}
         chosen.pop("api_key", None)
         chosen.pop("profile", None)
+        if not chosen.pop("unattended", False):
+            chosen["outage_patience"] = 0.0  # a person can decide to wait
         return over(settings, chosen)

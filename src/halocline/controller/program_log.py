@@ -1,6 +1,7 @@
 """The program's own log: traces of bugs that a task survived. Nothing is made or imported before there is one."""
 
 import logging
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -27,10 +28,8 @@ class ProgramLog(logging.Handler):
         self._folder = folder
 
     def emit(self, record: logging.LogRecord) -> None:
-        try:
+        with suppress(OSError):  # on a full or broken disk a trace is lost; nobody's screen is the place for it
             self._file.emit(record)
-        except OSError:
-            self.handleError(record)
 
     def attach(self) -> None:
         """Listen from now on."""
@@ -40,15 +39,20 @@ class ProgramLog(logging.Handler):
         """Listen no more, and let go of the file."""
         LOGGER.removeHandler(self)
         if file := self.__dict__.pop("_file", None):
-            file.close()
+            with suppress(OSError):
+                file.close()
         super().close()
 
     @cached_property
     def _file(self) -> logging.Handler:
         from logging.handlers import RotatingFileHandler  # costs milliseconds, and hardly ever needed
 
+        class Quiet(RotatingFileHandler):
+            def handleError(self, record: logging.LogRecord) -> None:
+                """Usually it prints a trace with everything that was to be written."""
+
         make_private_folder(self._folder)
         (self._folder / FILE_NAME).touch(mode=0o600)
-        file = RotatingFileHandler(self._folder / FILE_NAME, maxBytes=LARGEST, backupCount=1, encoding="utf-8")
+        file = Quiet(self._folder / FILE_NAME, maxBytes=LARGEST, backupCount=1, encoding="utf-8")
         file.setFormatter(_Redacting("%(asctime)s %(process)d %(levelname)s %(message)s"))
         return file

@@ -41,6 +41,7 @@ SECTIONS: dict[str, list[str]] = {
         "first_byte_timeout",
         "stall_timeout",
         "quiet_timeout",
+        "outage_patience",
         "timeouts",
         "proxy",
         "ca_file",

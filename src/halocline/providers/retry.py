@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from itertools import count
 from typing import cast
 
 from msgspec.structs import replace
@@ -15,6 +16,18 @@ WAITS = (2.0, 4.0, 8.0)
 LONGEST_WAIT = 60.0
 # A server that does not run or has no such name seldom begins to within seconds; a network that just changed does.
 MOST_RETRIES = {ModelErrorKind.UNREACHABLE: 1}
+EACH_MINUTE = 60.0
+"""Seconds between the retries of an outage that is waited out."""
+OUTAGES = frozenset(
+    {
+        ModelErrorKind.NETWORK,
+        ModelErrorKind.UNREACHABLE,
+        ModelErrorKind.OVERLOADED,
+        ModelErrorKind.SERVER,
+        ModelErrorKind.RATE_LIMIT,
+        ModelErrorKind.STALLED,
+    }
+)
 _SPREAD = 0.25
 
 
@@ -33,6 +46,9 @@ class Retrying:
     a request that is refused while it asks for the form of an answer is made again without, and so are all later ones.
     The task checks the form itself. Where a person waits no longer (`ask_now`), the same `StepRetried` comes again with
     no wait.
+
+    Where nobody is there, a model that has answered before is waited for: once a minute, up to `patience` seconds in
+    all for one request. One that never answered is more likely to be named wrongly.
     """
 
     def __init__(
@@ -42,11 +58,14 @@ class Retrying:
         waits: tuple[float, ...] = WAITS,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         random: Callable[[], float] = _random,
+        patience: float = 0.0,
     ) -> None:
         self._model = model
         self._waits = waits
         self._sleep = sleep
         self._random = random
+        self._minutes = int(patience // EACH_MINUTE)
+        self._has_answered = False
         self._asks_for_form = True
         self._waiting: set[asyncio.Future[None]] = set()
 
@@ -55,17 +74,24 @@ class Retrying:
         return self._model.name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        for attempt, wait in enumerate((*self._waits, None), start=1):
+        minutes = 0
+        for attempt in count(1):
             try:
                 async with aclosing(self._ask(request)) as events:
                     async for event in events:
                         yield event
+                self._has_answered = True
                 return
             except ModelError as error:
                 most = self._most(error)
-                if wait is None or attempt > most:
+                if attempt <= most:
+                    wait = self._pause(self._waits[attempt - 1], error)
+                elif minutes < self._minutes and self._has_answered and error.kind in OUTAGES:
+                    minutes += 1
+                    wait, most = self._pause(EACH_MINUTE, error), attempt + self._minutes - minutes
+                else:
                     raise
-                retried = StepRetried(attempt=attempt, wait=self._pause(wait, error), cause=error.text, most=most)
+                retried = StepRetried(attempt=attempt, wait=wait, cause=error.text, most=most)
             yield retried
             if await self._is_hurried(retried.wait):
                 yield replace(retried, wait=0.0)

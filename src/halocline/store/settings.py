@@ -303,6 +303,13 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             "server on this machine. Its first words may take as long as `first_byte_timeout`."
         ),
     ] = None
+    outage_patience: Annotated[
+        NotNegative,
+        Says(
+            description="Minutes for which a run that nobody watches waits for a model that answered before and then "
+            "cannot be reached, once a minute; 0 for a few quick retries only. With `fallback_models`, these are asked."
+        ),
+    ] = 15.0
     max_reply: Annotated[
         Amount, Says(description="Millions of characters one reply may have, with its thinking and tool calls.")
     ] = 16.0

@@ -5,6 +5,7 @@ was to do is not done; everything that was said to be done is in the log and syn
 """
 
 import asyncio
+import logging
 import os
 import sys
 import threading
@@ -15,6 +16,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_log = logging.getLogger("halocline")
 PATIENCE = 3.0
 """Seconds for threads to come to their ends."""
 _NAME = "halo-thread"
@@ -33,8 +35,16 @@ class _Threads(ThreadPoolExecutor):
 def run(main: Coroutine[Any, Any, T]) -> T:
     """The same as `asyncio.run`."""
     with asyncio.Runner() as runner:
-        runner.get_loop().set_default_executor(_Threads(thread_name_prefix=_NAME))
+        loop = runner.get_loop()
+        loop.set_default_executor(_Threads(thread_name_prefix=_NAME))
+        loop.set_exception_handler(_note)
         return runner.run(main)
+
+
+def _note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What nobody waited for any more goes to the program's log, as long as there is one, and to no screen."""
+    if _log.hasHandlers():
+        _log.error("in the background: %s", context.get("message"), exc_info=context.get("exception"))
 
 
 def leave_at_once(code: int) -> None:

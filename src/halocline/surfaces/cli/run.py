@@ -47,6 +47,7 @@ def command(arguments: argparse.Namespace) -> int:
             from halocline.surfaces.cli.pictures import read
 
             arguments.images = read(arguments.images)
+        arguments.unattended = not view.asks
         client = open_client(choices_of(arguments))
         view.show_foreign(Foreign(*client.shows_foreign))
         if not (stays or resumes) and prompt.lstrip().startswith("/"):
