@@ -147,7 +147,6 @@ class Assembly:
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
         model = await open_model(named, settings, self._env, keys, self.blobs, self.catalogue)
-        # Where there are other models to ask, they are, instead of waiting.
         patience = 0.0 if settings.fallback_models else 60 * settings.outage_patience
         return Retrying(Correcting(with_text_tools(model, settings)), patience=patience)
 

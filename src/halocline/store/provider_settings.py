@@ -1,0 +1,53 @@
+"""What settings say of single providers and models, and the kinds of numbers that all settings are made of."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from halocline.protocol.values import Value
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Tokens = Annotated[int, msgspec.Meta(ge=0)]
+Amount = Annotated[float, msgspec.Meta(gt=0)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+Says = msgspec.Meta
+
+
+class Price(Value, frozen=True, forbid_unknown_fields=True):
+    """What a person says of a model: US dollars per million tokens, sizes in tokens. None: as is known otherwise."""
+
+    input: NotNegative | None = None
+    output: NotNegative | None = None
+    cache_read: NotNegative | None = None
+    cache_write: NotNegative | None = None
+    window: Count | None = None
+    max_output: Count | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError, which msgspec turns into its own."""
+        if (self.input is None) != (self.output is None):
+            raise ValueError("input and output belong together")
+
+
+class Provider(Value, frozen=True, forbid_unknown_fields=True):
+    """A provider of one's own, or what is different at a known one. None: as it is there."""
+
+    family: Literal["anthropic", "openai_chat", "openai_responses", "gemini"] | None = None
+    base_url: str | None = None
+    key_variable: str | None = None
+    key_header: str | None = None
+    headers: dict[str, str] | None = None
+    title: str | None = None
+    local: bool | None = None
+    max_tokens_field: str | None = None
+    reasoning_field: str | None = None
+    usage_on_request: bool | None = None
+    sizes: Literal["", "ollama", "lmstudio", "llamacpp", "litellm"] | None = None
+
+
+class Timeouts(Value, frozen=True, forbid_unknown_fields=True):
+    """Seconds to wait for one provider's server; None: as for all of them."""
+
+    connect: Amount | None = None
+    first_byte: Amount | None = None
+    stall: Amount | None = None
