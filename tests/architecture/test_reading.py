@@ -44,7 +44,7 @@ REASONS = {
     "context/word_files.py": STEERS,
     "tools/load_mcp_documentation.py": OWN,
     **dict.fromkeys(
-        (f"checkpoints/{name}.py" for name in ("lock", "merging", "objects", "stores", "upkeep")),
+        (f"checkpoints/{name}.py" for name in ("claims", "lock", "merging", "objects", "stores", "upkeep")),
         "files of the store",
     ),
     "checkpoints/applying.py": "writes files, and the journal of it; reads by the store's opener",

@@ -1,5 +1,6 @@
 import os
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,6 +49,14 @@ def contents(folder: Path) -> dict[str, tuple[str, bytes]]:
     return found
 
 
+class Announced(ShadowGit):
+    """Checkpoints of a task that says of each change, when it is made, that it has made it since the last look."""
+
+    def take(self, label: str, paths: Sequence[str] | None = None) -> None:
+        self._repository.claims.begin(paths, 0.0)
+        super().take(label, paths)
+
+
 async def seen(shadow: ShadowGit) -> None:
     """Let the task save what it did."""
     shadow.take("edit")
@@ -65,7 +74,7 @@ class Bench:
 
     def shadow(self, task: str = "t1", **options: object) -> ShadowGit:
         settings = {"home": self.home, "delay": 0, "limits": Limits(seconds=30), **options}
-        shadow = ShadowGit(self.store, self.workspace, task, **settings)
+        shadow = Announced(self.store, self.workspace, task, **settings)
         return shadow
 
     async def begun(self, task: str = "t1", **options: object) -> ShadowGit:

@@ -111,7 +111,7 @@ async def test_giving_up_waiting_does_not_stop_the_work(bench: Bench) -> None:
 
 async def test_waiting_for_nothing_takes_no_time(bench: Bench) -> None:
     shadow = await bench.begun()
-    for waiting in (shadow.barrier(), shadow.settle(), shadow.close()):
+    for waiting in (shadow.barrier(()), shadow.settle(), shadow.close()):
         with pytest.raises(StopIteration):
             waiting.send(None)
 

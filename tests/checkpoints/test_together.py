@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from tests.checkpoints.bench import contents, git
+from tests.checkpoints.bench import Announced, contents, git
 
 from halocline.checkpoints import stores
 from halocline.checkpoints.applying import NotRestored
@@ -35,7 +35,7 @@ class Pair:
         asyncio.run(self.worked())
 
     def shadow(self, at: int) -> ShadowGit:
-        return ShadowGit(self.store, self.folders[at], "t1", delay=0, home=Path("/nowhere"))
+        return Announced(self.store, self.folders[at], "t1", delay=0, home=Path("/nowhere"))
 
     async def worked(self) -> None:
         for at in (0, 1):

@@ -161,7 +161,7 @@ def ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | No
     found: set[Path] = set()
     for text in paths:
         try:
-            places = _places(os.path.join(root, os.fsencode(text)))
+            places = places_of(os.path.join(root, os.fsencode(text)))
         except ValueError:
             # No file has such a name.
             return None
@@ -174,8 +174,8 @@ def ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | No
     return sorted(found)
 
 
-def _places(full: bytes) -> set[bytes]:
-    """The file itself and, when it is a link, the one it leads to."""
+def places_of(full: bytes) -> set[bytes]:
+    """Where a file is: the file itself and, when it is a link, the one it leads to."""
     folder, name = os.path.split(full)
     return {os.path.realpath(full), os.path.join(os.path.realpath(folder), name)}
 

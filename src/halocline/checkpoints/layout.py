@@ -5,7 +5,9 @@ are kept as they are, whatever the project's `.gitattributes` say of line ends, 
 """
 
 import os
+import re
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,6 +46,7 @@ _MACOS = """[core]
 	precomposeUnicode = true
 """
 _ATTRIBUTES = "* -text !eol !ident !filter !working-tree-encoding\n"
+_HASH = re.compile(rb"[0-9a-f]{40}")
 _MOST_RULES = 1 << 20
 _SPECIAL = frozenset("\\*?[ ")
 
@@ -99,6 +102,20 @@ def clear_up(store: Path, refs: str) -> None:
         _aside(store).rename(alternates(store))
     for stale in (store / "index.lock", *(store / refs).glob("*.lock")):
         stale.unlink(missing_ok=True)
+
+
+def mend(store: Path) -> None:
+    """Put a file aside that is where the store should be, and leave out what nobody can read of where history ends."""
+    if store.exists() and not store.is_dir():
+        put_aside(store, time.time())
+    shallow = store / "shallow"
+    with suppress(FileNotFoundError):
+        lines = shallow.read_bytes().splitlines()
+        if not all(map(_HASH.fullmatch, lines)):
+            write_private(
+                shallow.with_name("shallow.new"), b"".join(b"%b\n" % one for one in lines if _HASH.fullmatch(one))
+            )
+            shallow.with_name("shallow.new").replace(shallow)
 
 
 def put_aside(store: Path, moment: float) -> Path:

@@ -14,7 +14,10 @@ class Off:
     def take(self, label: str, paths: Sequence[str] | None = None) -> None:
         return None
 
-    async def barrier(self, paths: Sequence[str] | None = None) -> None:
+    def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
+        return None
+
+    async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True) -> None:
         return None
 
     async def settle(self) -> None:

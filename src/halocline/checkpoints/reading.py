@@ -22,10 +22,11 @@ _NOT_BELOW = (ENOENT, ENOTDIR, ELOOP)
 
 
 class Kept(Value, frozen=True):
-    """What a file held; `mode` is as a tree writes it."""
+    """What a file held; `mode` is as a tree writes it, `changed_at` when it became so, in nanoseconds."""
 
     content: bytes
     mode: bytes
+    changed_at: int = 0
 
 
 class Reader:
@@ -71,7 +72,7 @@ class Reader:
             folder, name = self._opened(path)
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
-                return Kept(os.readlink(name, dir_fd=folder), LINK)
+                return Kept(os.readlink(name, dir_fd=folder), LINK, found.st_ctime_ns)
             if stat.S_ISDIR(found.st_mode):
                 return None
             return _read(os.open(name, _FILE, dir_fd=folder), most)
@@ -114,4 +115,4 @@ def _read(file: int, most: int) -> Kept:
             content += chunk
     if len(content) > most:
         raise OSError(EFBIG, os.strerror(EFBIG))
-    return Kept(bytes(content), PROGRAM if info.st_mode & stat.S_IXUSR else PLAIN)
+    return Kept(bytes(content), PROGRAM if info.st_mode & stat.S_IXUSR else PLAIN, info.st_ctime_ns)

@@ -7,23 +7,27 @@ A checkpoint is a commit under `refs/halocline/<task>/<n>`; its message is the l
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from halocline.checkpoints import index, layout, lock, upkeep
+from halocline.checkpoints import attribution, index, layout, lock, upkeep
+from halocline.checkpoints.attribution import Attribution
+from halocline.checkpoints.claims import Claims, trim
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
 from halocline.checkpoints.objects import write_commit, write_ref
 from halocline.checkpoints.overtaking import Contents, changed, keep, read_few
+from halocline.checkpoints.trees import differing
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
     from halocline.checkpoints.comparing import Comparison
 
+T = TypeVar("T")
 _REFS = "refs/halocline"
 BEFORE, AFTER = "Before restoring ", "After restoring "
 """How the labels of the checkpoints around a restore begin."""
@@ -95,6 +99,8 @@ class Repository:
         # What to tell of a restore that another process did not live to end; empty mostly.
         self.mended = ""
         self._keeper = Runner()
+        self.claims = Claims(self.path.parent, self.workspace, task)
+        self._task = task
         self._may_borrow = True
         self._newest: _Last | None = None
         self._written: tuple[index.Stamp | None, str] | None = None
@@ -110,18 +116,34 @@ class Repository:
         Raises:
             HaloclineError, OSError: it has to be tried again later.
         """
-        if upkeep.is_borrowing(self.path):
-            try:
-                upkeep.copy_borrowed(self._bound(self._limits.patience, self._keeper, None))
-            except GitFailed:
-                self._give_back()
-                raise
-            with self._held(self._limits.seconds, self._keeper) as git:
-                upkeep.stand_alone(git)
+        self.stand_alone()
+        trim(self.path.parent)
         if upkeep.has_garbage(self.path):
             gathered = upkeep.gather(self._bound(self._limits.patience, self._keeper, None))
             with self._held(self._limits.seconds, self._keeper) as git:
                 upkeep.free(git, gathered)
+
+    @property
+    def is_borrowing(self) -> bool:
+        """Whether checkpoints need objects of the project's git."""
+        return upkeep.is_borrowing(self.path)
+
+    def stand_alone(self) -> None:
+        """Copy what checkpoints need of the project's objects, so that it may go. Most of it holds up nobody.
+
+        Raises:
+            HaloclineError, OSError: it has to be tried again later.
+        """
+        if not self.is_borrowing:
+            return
+        try:
+            upkeep.copy_borrowed(self._bound(self._limits.patience, self._keeper, None))
+        except GitFailed:
+            self._give_back()
+            raise
+        with self._held(self._limits.seconds, self._keeper) as git:
+            if self.is_borrowing:
+                upkeep.stand_alone(git)
 
     def _give_back(self) -> None:
         """An object that was borrowed is gone: the next checkpoint reads the files instead."""
@@ -130,10 +152,12 @@ class Repository:
             (self.path / "index").unlink(missing_ok=True)
             layout.lend(self.path, None)
 
-    def save(self, label: str, paths: Sequence[str] | None, on_read: OnRead, *, always: bool = False) -> Saved:
+    def save(
+        self, label: str, paths: Sequence[str] | None, on_read: OnRead, *, always: bool = False, asked: float = 0.0
+    ) -> Saved:
         """Make a checkpoint; `on_read` is called when the files may change again, and gives what was kept of them.
 
-        One is made `always`, or else when something changed since the last.
+        One is made `always`, or else when something changed since the last. It was `asked` for then, in Unix seconds.
         A damaged index is made anew; a damaged store is put aside, once, and another one begun.
 
         Raises:
@@ -148,12 +172,12 @@ class Repository:
                     from halocline.checkpoints.borrowing import borrow  # once in the life of a store
 
                     listing = borrow(git, self._limits.largest)
-                return self._save(git, label, paths, on_read, listing, always=always)
+                return self._save(git, label, paths, on_read, listing, always=always, asked=asked)
             except GitFailed:
                 self._newest = None
                 (self.path / "index").unlink(missing_ok=True)
             try:
-                return self._save(git, label, None, on_read, always=always)
+                return self._save(git, label, None, on_read, always=always, asked=asked)
             except GitFailed:
                 return self._save_anew(git, label, on_read)
 
@@ -175,7 +199,16 @@ class Repository:
 
     def save_now(self, git: Git, label: str, *, always: bool = False) -> Saved:
         """Make a checkpoint with the lock in hand, and never put the store aside."""
-        return self._save(git, label, None, dict, always=always)
+        return self._with_index(lambda: self._save(git, label, None, dict, always=always))
+
+    def _with_index(self, work: Callable[[], T]) -> T:
+        """Do something that reads the index; a damaged one is made anew."""
+        try:
+            return work()
+        except GitFailed:
+            self._newest = None
+            (self.path / "index").unlink(missing_ok=True)
+            return work()
 
     def list(self, task: str | None) -> tuple[CheckpointInfo, ...]:
         """What is kept, oldest first, of one task or of all; what restores left is in it elsewhere."""
@@ -183,8 +216,16 @@ class Repository:
             return ()
         pattern = f"{_REFS}/{task}/" if task else f"{_REFS}/"
         fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:subject)"
+        if (self.path / JOURNAL).exists() or not self.path.is_dir():
+            with self.opened():  # which mends it
+                pass
         git = self._bound(self._limits.patience, Runner(), None)
-        listing = git.run("for-each-ref", "--sort=version:refname", f"--format={fields}", pattern)
+        asked = ("for-each-ref", "--sort=version:refname", f"--format={fields}", pattern)
+        try:
+            listing = git.run(*asked)
+        except GitFailed:
+            with self.opened() as git:
+                listing = git.run(*asked)
         found = (_info(line) for line in listing.decode(errors="replace").split("\n")[:-1])
         return tuple(info for info in found if not info.label.startswith(AFTER))
 
@@ -231,7 +272,7 @@ class Repository:
 
     def present(self, git: Git) -> tuple[str, frozenset[index.Path]]:
         """The tree of the workspace as it is now, and what is left out of it."""
-        left_out = index.update(git, self._limits.largest)
+        left_out = self._with_index(lambda: index.update(git, self._limits.largest))
         return git.word("write-tree"), left_out
 
     def resolve(self, git: Git, target: str) -> str:
@@ -261,6 +302,7 @@ class Repository:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             with lock.held(self.path.with_suffix(".lock"), time.monotonic() + seconds, runner.check) as held:
+                layout.mend(self.path)
                 is_changed = layout.prepare(self.path, self.workspace)
                 # We hold the lock, so no git of ours lives.
                 layout.clear_up(self.path, self._refs)
@@ -297,26 +339,56 @@ class Repository:
         listing: Sequence[bytes] | None = None,
         *,
         always: bool = False,
+        asked: float = 0.0,
     ) -> Saved:
-        last = self._last(git)
+        last, since = self._last(git), self.claims.last_look()
+        asked = asked or time.time()
         known = (last.tree,) if last else ()
         left_out: frozenset[index.Path] = frozenset()
         if paths is not None and last and (contents := self.keep(paths)) is not None:
             # What was kept is older than what was found just now.
-            tree = changed(git, last.tree, {**contents, **on_read()})
+            contents = {**contents, **on_read()}
+            tree = changed(git, last.tree, contents)
         else:
             wanted, left_out = index.scan(git, self._limits.largest, listing)
-            found = read_few(self.workspace, wanted)
-            if found is None:
+            contents = read_few(self.workspace, wanted)
+            if contents is None:
                 index.add(git, wanted, self._limits.largest)
-            tree = changed(git, self._tree(git), {**(found or {}), **on_read()}, *known, sure=wanted)
+            contents = {**(contents or {}), **on_read()}
+            tree = changed(git, self._tree(git), contents, *known, sure=wanted)
         if last is not None and last.tree == tree and not always:
+            self.claims.looked(asked)
             return Saved(last.sha, is_new=False, left_out=left_out)
+        by = (
+            self._attributed(dict(differing(git, last.tree, tree)), (since, asked), contents) if last else Attribution()
+        )
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
-        sha = write_commit(self.path, tree, parent, label, int(time.time()))
+        sha = write_commit(self.path, tree, parent, attribution.written(label, by), int(time.time()))
         write_ref(self.path, f"{self._refs}/{n}", sha)
         self._newest = _Last(sha, tree, n)
+        self.claims.looked(asked)
         return Saved(sha, is_new=True, left_out=left_out)
+
+    def attribution(self, git: Git, old: str, new: str, since: float) -> Attribution:
+        """Whose the differences of two commits or trees are; the task last looked at `since`, in Unix seconds."""
+        trees = [git.word("rev-parse", f"{one}^{{tree}}") for one in (old, new)]
+        return self._attributed(dict(differing(git, *trees)), (since, time.time()), {})
+
+    def _attributed(
+        self, found: Mapping[index.Path, tuple[str, str]], between: tuple[float, float], contents: Contents
+    ) -> Attribution:
+        """The same between two looks; `contents` were read at a moment that they tell."""
+        since = between[0]
+        root = os.fsencode(self.workspace)
+
+        def changed_at(path: index.Path) -> int:
+            kept = contents.get(path)
+            is_of_then = kept is not None and kept.changed_at / 1e9 >= since
+            return kept.changed_at if kept and is_of_then else attribution.changed_at(root, path, since)
+
+        # Asked only now: a task that changed something while the files were read said so before.
+        claims = self.claims.since(since - attribution.NEAR)
+        return attribution.attributed(found, root, self._task, claims, changed_at, between)
 
     def _tree(self, git: Git) -> str:
         """The tree of the index; git is not asked twice about an index that nobody has written since."""

@@ -12,24 +12,24 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from halocline.checkpoints import merging
 from halocline.checkpoints.applying import Change, NotRestored, apply, folders_below, secure
+from halocline.checkpoints.attribution import Attribution, read as attribution_in
 from halocline.checkpoints.contents import spoilt
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed
 from halocline.checkpoints.index import Path
 from halocline.checkpoints.repository import AFTER, BEFORE, Repository
-from halocline.checkpoints.three_way import Fate, Step, deeds, fate, is_within
+from halocline.checkpoints.three_way import Fate, Sides, Step, deeds, fate, is_within
 from halocline.checkpoints.trees import Entry
 from halocline.protocol.going_back import RootRestored
 from halocline.protocol.values import Value
-
-Sides = tuple[Entry | None, Entry | None]
 
 
 class RestorePlan(Value, frozen=True):
     """What a restore would do, as paths in the workspace.
 
-    What differs from the target and is not touched: `yours` somebody else changed since the task's last checkpoint,
-    `conflicts` both did, so that it cannot be merged, `kept` cannot be put back, and of `lost` the store has no whole
-    content any more.
+    Only what the task did is taken out again. What differs from the target and is not touched: `yours` the person
+    changed, `others` another task, which is named behind the path; `doubtful` changed while a command of the task ran,
+    and somebody else was at work as well; `conflicts` the task and somebody else changed so that it cannot be merged,
+    `kept` cannot be put back, and of `lost` the store has no whole content any more.
     """
 
     creates: tuple[str, ...] = ()
@@ -40,6 +40,8 @@ class RestorePlan(Value, frozen=True):
     yours: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
 
     @property
     def changes(self) -> int:
@@ -62,6 +64,8 @@ class Restored(Value, frozen=True):
     conflicts: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     elsewhere: tuple[RootRestored, ...] = ()
+    others: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
 
 
 class _Steps(Value, frozen=True):
@@ -71,6 +75,8 @@ class _Steps(Value, frozen=True):
     yours: Sequence[Path]
     conflicts: Sequence[Path]
     lost: Sequence[Path]
+    others: Sequence[tuple[Path, str]]
+    doubtful: Sequence[Path]
 
 
 class Target(Value, frozen=True):
@@ -102,8 +108,11 @@ def _planned(target: Target, *, overwrite: bool) -> RestorePlan:
     repository = target.repository
     with repository.opened() as git, _readable(target):
         commit = repository.resolve(git, target.checkpoint)
+        since = repository.claims.last_look()
         present, left_out = repository.present(git)
-        steps = _steps(git, (repository.newest_with(git, commit), present, commit), left_out, overwrite=overwrite)
+        newest = repository.newest_with(git, commit)
+        last = repository.attribution(git, newest, present, since)
+        steps = _steps(git, (newest, present, commit), last, left_out, overwrite=overwrite)
     root = target.root
     plain = [change for change in steps.changes if change.path not in steps.merges]
     return RestorePlan(
@@ -115,6 +124,8 @@ def _planned(target: Target, *, overwrite: bool) -> RestorePlan:
         yours=_texts(steps.yours, root),
         conflicts=_texts(steps.conflicts, root),
         lost=_texts(steps.lost, root),
+        others=_with_tasks(steps.others, root),
+        doubtful=_texts(steps.doubtful, root),
     )
 
 
@@ -148,8 +159,10 @@ def _ready(target: Target, git: Git, *, overwrite: bool, together: bool) -> _Rea
     with _readable(target):
         commit = repository.resolve(git, target.checkpoint)
         newest = repository.newest_with(git, commit)
+        since = repository.claims.last_look()
         undo = repository.save_now(git, f"{BEFORE}{commit[:10]}", always=together)
-        steps = _steps(git, (newest, undo.sha, commit), undo.left_out, overwrite=overwrite)
+        last = repository.attribution(git, newest, undo.sha, since)
+        steps = _steps(git, (newest, undo.sha, commit), last, undo.left_out, overwrite=overwrite)
     return _Ready(target, git, commit, undo.sha, steps)
 
 
@@ -158,8 +171,20 @@ def _apply(changing: Sequence[_Ready]) -> None:
     for one in changing:
         with _readable(one.target):
             secure(one.git, one.steps.changes)
-    with _readable(changing[0].target):
-        apply([(one.git, one.steps.changes) for one in changing])
+    claims = [
+        (one.target.repository.claims, {os.fsdecode(change.path): change for change in one.steps.changes})
+        for one in changing
+    ]
+    for claim, changes in claims:
+        claim.begin([*changes])  # so that no command of another task takes it for its own doing
+        for path, change in changes.items():
+            claim.wrote(path, change.before.sha if change.before else "", change.after.sha if change.after else "")
+    try:
+        with _readable(changing[0].target):
+            apply([(one.git, one.steps.changes) for one in changing])
+    finally:
+        for claim, changes in claims:
+            claim.end([*changes])
 
 
 def _restored(ready: Sequence[_Ready]) -> Restored:
@@ -176,6 +201,8 @@ def _restored(ready: Sequence[_Ready]) -> Restored:
         yours=paths(lambda steps: steps.yours),
         conflicts=paths(lambda steps: steps.conflicts),
         lost=paths(lambda steps: steps.lost),
+        others=tuple(text for one in ready for text in _with_tasks(one.steps.others, one.target.root)),
+        doubtful=paths(lambda steps: steps.doubtful),
         elsewhere=tuple(RootRestored(one.target.root, one.commit, one.undo) for one in others),
     )
 
@@ -194,36 +221,36 @@ def _readable(target: Target) -> Iterator[None]:
         ) from error
 
 
-def _steps(git: Git, commits: tuple[str, str, str], left_out: Collection[Path], *, overwrite: bool) -> _Steps:
-    """`commits` are the task's newest checkpoint, the present and the target."""
-    base, present, target = commits
-    bases = {path: before for path, (before, _) in _differences(git, base, present).items()}
-    done = deeds(_since(git, target, base))
+def _steps(
+    git: Git, commits: tuple[str, str, str], last: Attribution, left_out: Collection[Path], *, overwrite: bool
+) -> _Steps:
+    """`commits` are the task's newest checkpoint, the present and the target; `last` says whose what is newest is."""
+    newest, present, target = commits
+    steps = [*_since(git, target, newest), Step("", _differences(git, newest, present), last)]
+    done = deeds(steps)
+
+    def merge(base: Entry, now: Entry, then: Entry) -> Entry | None:
+        return merging.merged(git, base, now, then)
+
     found: dict[Fate, dict[Path, Sides]] = {kind: {} for kind in Fate}
     for path, (now, then) in _differences(git, present, target).items():
-        kind = fate(path, (bases.get(path, now), now, then), done, overwrite=overwrite)
-        found[kind][path] = (now, then)
+        kind, becomes = fate((now, then), done.get(path, ()), merge, overwrite=overwrite)
+        found[kind][path] = (now, becomes)
     sides = found[Fate.GO] | found[Fate.MERGE]
     gone = spoilt(git, {then.sha for _, then in sides.values() if then})
     lost = {path for path, (_, then) in sides.items() if then and then.sha in gone}
-    merged = {}
-    for path, (now, then) in found[Fate.MERGE].items():
-        if path in lost:
-            continue
-        if content := merging.merged(git, bases[path], now, then):
-            merged[path] = (now, content)
-        else:
-            found[Fate.CONFLICT][path] = (now, then)
-    wanted = {path: sides for path, sides in found[Fate.GO].items() if path not in lost}
-    wanted |= {path: sides for path, sides in merged.items() if sides[0] != sides[1]}
+    wanted = {path: both for path, both in sides.items() if path not in lost}
     possible = _possible(git, wanted, left_out)
+    tasks = {path: task for step in steps if step.by for path, task in step.by.tasks().items()}
     return _Steps(
         changes=[Change(path, *wanted[path]) for path in wanted if path in possible],
-        merges=[path for path in merged if path in possible],
+        merges=[path for path in found[Fate.MERGE] if path in possible],
         kept=[path for path in wanted if path not in possible],
         yours=list(found[Fate.YOURS]),
         conflicts=list(found[Fate.CONFLICT]),
         lost=sorted(lost),
+        others=[(path, tasks.get(path, "")) for path in found[Fate.OTHER]],
+        doubtful=list(found[Fate.DOUBT]),
     )
 
 
@@ -232,9 +259,14 @@ def _differences(git: Git, old: str, new: str) -> dict[Path, Sides]:
     fields = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).split(b"\0")
     found = {}
     for head, path in zip(fields[0:-1:2], fields[1::2], strict=True):
-        old_mode, new_mode, old_blob, new_blob, _ = head.lstrip(b":").split(b" ")
-        found[path] = (_entry(old_mode, old_blob), _entry(new_mode, new_blob))
+        found[path] = _sides(head)
     return found
+
+
+def _sides(head: bytes) -> Sides:
+    """What a file was and is, from a line of a raw diff."""
+    old_mode, new_mode, old_blob, new_blob, _ = head.lstrip(b":").split(b" ")
+    return _entry(old_mode, old_blob), _entry(new_mode, new_blob)
 
 
 def _entry(mode: bytes, blob: bytes) -> Entry | None:
@@ -243,24 +275,23 @@ def _entry(mode: bytes, blob: bytes) -> Entry | None:
 
 def _since(git: Git, target: str, newest: str) -> list[Step]:
     """The checkpoints after the target, the oldest first."""
-    listing = git.run("rev-list", "--reverse", "--format=%s", f"{target}..{newest}").decode(errors="replace")
-    lines = listing.split("\n")
-    labels = {head.removeprefix("commit "): label for head, label in zip(lines[0::2], lines[1::2], strict=False)}
-    if not labels:
+    listing = git.run("rev-list", "--reverse", "--format=%H%x00%B%x00", f"{target}..{newest}")
+    fields = listing.decode(errors="replace").split("\0")
+    messages = {head.rpartition("\n")[2]: text for head, text in zip(fields[0::2], fields[1::2], strict=False)}
+    if not messages:
         return []
-    commits = "".join(f"{sha}\n" for sha in labels).encode()
+    commits = "".join(f"{sha}\n" for sha in messages).encode()
     output = git.run("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", data=commits)
-    changed: dict[str, list[tuple[Path, bool]]] = {sha: [] for sha in labels}
-    fields = iter(output.split(b"\0"))
+    changed: dict[str, dict[Path, Sides]] = {sha: {} for sha in messages}
+    fields_of = iter(output.split(b"\0"))
     sha = ""
-    for field in fields:
+    for field in fields_of:
         if field.startswith(b":"):
-            changed[sha].append((next(fields), field.endswith(b"A")))
+            changed[sha][next(fields_of)] = _sides(field)
         elif field.strip():
             sha = field.strip().decode()
     return [
-        Step(label, tuple(path for path, _ in changed[sha]), tuple(path for path, is_new in changed[sha] if is_new))
-        for sha, label in labels.items()
+        Step(text.partition("\n")[0], changed[sha], attribution_in(text.rstrip("\n"))) for sha, text in messages.items()
     ]
 
 
@@ -307,3 +338,8 @@ def _texts(paths: Iterable[Path], root: str) -> tuple[str, ...]:
     """As people read them: whole, where the folder is not the task's first."""
     before = f"{root}/" if root else ""
     return tuple(before + path.decode(errors="replace") for path in paths)
+
+
+def _with_tasks(found: Iterable[tuple[Path, str]], root: str) -> tuple[str, ...]:
+    """Files of other tasks, each with its task."""
+    return tuple(f"{text} ({task})" if task else text for path, task in found for text in _texts([path], root))

@@ -37,8 +37,13 @@ class RootedCheckpoints:
         for store, own in self._shared(paths):
             store.take(label, own)
 
-    async def barrier(self, paths: Paths = None) -> None:
-        await asyncio.gather(*(store.barrier(own) for store, own in self._shared(paths)))
+    def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
+        for store, own in self._shared([path]):
+            for place in own or ():
+                store.wrote(place, before, after)
+
+    async def barrier(self, paths: Paths = None, *, ran: bool = True) -> None:
+        await asyncio.gather(*(store.barrier(own, ran=ran) for store, own in self._shared(paths)))
 
     async def settle(self) -> None:
         await asyncio.gather(*(store.settle() for store in self._others.values()))

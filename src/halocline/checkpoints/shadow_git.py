@@ -4,6 +4,7 @@ Nothing here raises into the task: trouble becomes one `Noticed`, and the work g
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import msgspec
 
+from halocline.checkpoints.contents import name_of
 from halocline.checkpoints.git import CheckpointsOff, Runner, Stopped
 from halocline.checkpoints.guards import check_workspace
 from halocline.checkpoints.overtaking import Contents
@@ -30,6 +32,8 @@ T = TypeVar("T")
 
 Others = Sequence[tuple["ShadowGit", str]]
 """Further folders of a task, each with a checkpoint of its own."""
+FOUND = "Found changed"
+"""The label of what is found before the task changes something: somebody else did that."""
 FIRST = "Start"
 """The label of what is saved when a task begins or is opened again."""
 BY_HAND = "by-hand"
@@ -38,6 +42,8 @@ _OFF_AT = "After {:g} s checkpoints are switched off (checkpoints_patience). Lea
 _WORTH_A_WARNING = 1.0
 _SECONDS = 20.0
 """That freeing space may take in the background."""
+_COPYING, _CLOSING = 1.0, 3.0
+"""Seconds that a command, and the end of a task, wait at most for what is still borrowed to be copied."""
 _FEW = 2
 """Files that are kept without a thread, which costs more than reading them."""
 _FRESHEN_AFTER = 2
@@ -58,10 +64,12 @@ class _Request(msgspec.Struct):
     is_read: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     kept: dict[bytes, Kept | None] = msgspec.field(default_factory=dict)
     always: bool = False
+    asked: float = msgspec.field(default_factory=time.time)
 
     def add(self, label: str, paths: Sequence[str] | None) -> None:
+        self.asked = time.time()
         if label not in self.labels:
-            self.labels.append(label)
+            self.labels = [one for one in (*self.labels, label) if one != FOUND]
         self.paths = None if self.paths is None or paths is None else self.paths | set(paths)
 
 
@@ -90,6 +98,7 @@ class ShadowGit:
         quota: int | None = None,
         program: str = "git",
         home: Path | None = None,
+        is_busy: Callable[[], bool] = lambda: False,
     ) -> None:
         self._repository = Repository(store, workspace, task, program, limits or Limits())
         self._home = home or Path.home()
@@ -97,12 +106,14 @@ class ShadowGit:
         self._pause = pause
         self._idle = idle
         self._patience = (limits or Limits()).seconds
+        self._is_busy = is_busy
         self._has_warned = False
         self._quota = quota
         self._freeing = Runner()
         self._folder, self._task = store, task
         self._until_upkeep: asyncio.TimerHandle | None = None
         self._upkeep: asyncio.Task[None] | None = None
+        self._copying: asyncio.Task[None] | None = None
         self._emit: Emit = lambda event: None
         self._waiting: deque[_Request] = deque()
         self._running: _Request | None = None
@@ -126,7 +137,11 @@ class ShadowGit:
         asyncio.get_running_loop().call_later(self._delay, self._start)
 
     def take(self, label: str, paths: Sequence[str] | None = None) -> None:
-        """Ask for a checkpoint. `paths` says that only these changed; None means anything may have."""
+        """Ask for a checkpoint of what the task did. `paths` says that only these changed; None: anything may have."""
+        if paths == () or self._is_off:
+            return
+        if paths is not None or not self._is_busy():  # a job may go on to change files
+            self._repository.claims.end(paths)
         self._ask(label, paths)
         asyncio.get_running_loop().call_later(self._pause, self._start)
 
@@ -136,13 +151,50 @@ class ShadowGit:
             self._waiting.append(_Request([label], set(), always=True))
             self._start()
 
-    async def barrier(self, paths: Sequence[str] | None = None) -> None:
-        """Wait until files may change again: these, or any. What was asked for will show them as they are now."""
+    def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
+        """Hear what an edit that was announced has done to a file: what it held before and after."""
+        before_sha, after_sha = ("" if content is None else name_of(content) for content in (before, after))
+        self._repository.claims.wrote(path, before_sha, after_sha)
+
+    async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True) -> None:
+        """Wait until the task may change files: these, or any. What was asked for will show them as they are now.
+
+        What somebody else changed is saved first, so that it is not taken for the task's. `ran`: a command is about to
+        change them, of which nobody will hear what it wrote.
+        """
+        if paths == () or self._is_off:
+            return
+        if ran:  # which may free what the project's git has
+            await self._stand_alone(_COPYING)
+        if self._repository.claims.is_any_open and not self._is_busy():
+            self._repository.claims.end(None)
+        is_looked_at = await self._wait(paths)
+        if not is_looked_at and paths is not None:
+            await self._look_at(paths)
+        elif not is_looked_at:
+            self._ask(FOUND, None)
+            await self._wait(None)
+        self._repository.claims.begin(paths, ran=ran)
+
+    async def _look_at(self, paths: Sequence[str]) -> None:
+        """Have it saved what these files hold now, without waiting for that where it can be kept."""
+        self._waiting.append(request := _Request([FOUND], set(paths)))
+        if await self._keep(request, paths):
+            asyncio.get_running_loop().call_later(self._pause, self._start)
+        else:
+            request.paths = None
+            self._start()
+            await request.is_read.wait()
+
+    async def _wait(self, paths: Sequence[str] | None) -> bool:
+        """Wait until these files may change, or any. Gives whether what they hold now is being saved."""
+        is_looked_at = any(request.paths is None for request in self._waiting)
         asked = [self._running, *self._waiting] if self._running else list(self._waiting)
         for request in asked:
             if not (request.is_read.is_set() or await self._keep(request, paths)):
                 self._start()
                 await request.is_read.wait()
+        return is_looked_at
 
     async def _keep(self, request: _Request, paths: Sequence[str] | None) -> bool:
         """Let files change before a checkpoint reads them; false when it cannot be made good later."""
@@ -165,15 +217,38 @@ class ShadowGit:
             await asyncio.shield(self._worker)
 
     async def close(self) -> None:
-        """Drop what has not begun, break off what runs, and wait until it is gone."""
+        """Drop what has not begun, break off what runs, and wait until it is gone.
+
+        What is still borrowed is copied first, as far as there is time; who uses the store next does the rest.
+        """
+        await self._stand_alone(_CLOSING)
         self._turn_off()
         self._repository.stop()
         self._freeing.stop()
         await self.settle()
+        if self._copying is not None:
+            await self._copying
         if self._until_upkeep is not None:
             self._until_upkeep.cancel()
         if self._upkeep is not None and not self._upkeep.done():
             await self._upkeep
+
+    @property
+    def mended(self) -> str:
+        """What was found of a restore that another process did not live to end; empty mostly."""
+        return self._repository.mended
+
+    async def _stand_alone(self, seconds: float) -> None:
+        """Have what is borrowed copied, and wait for it so long; it goes on."""
+        if self._is_off or not self._repository.is_borrowing:
+            return
+        if self._copying is None or self._copying.done():
+            self._copying = asyncio.create_task(self._copy())
+        await asyncio.wait([self._copying], timeout=seconds)
+
+    async def _copy(self) -> None:
+        with suppress(HaloclineError, OSError):  # it is tried again by whoever uses the store next
+            await asyncio.to_thread(self._repository.stand_alone)
 
     async def list(self, task: str | None = None) -> tuple[CheckpointInfo, ...]:
         """The checkpoints of one task or of all tasks in this workspace, oldest first."""
@@ -223,6 +298,7 @@ class ShadowGit:
 
     async def _query(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         await self.settle()
+        await self._stand_alone(_CLOSING)
         try:
             return await asyncio.to_thread(function, *arguments, **named)
         except OSError as error:
@@ -312,7 +388,8 @@ class ShadowGit:
             loop.call_soon_threadsafe(request.is_read.set)
             return request.kept
 
-        return self._repository.save(_label(request), paths, on_read, always=request.always)
+        label, asked = _label(request), request.asked
+        return self._repository.save(label, paths, on_read, always=request.always, asked=asked)
 
     def _warn(self) -> None:
         if not self._has_warned and self._patience >= _WORTH_A_WARNING:

@@ -1,12 +1,13 @@
 """What becomes of one file in a restore. Pure.
 
-Three states decide: `base`, which the task's newest checkpoint has; `now`; and `target`. What somebody else changed is
-kept, and merged where the task changed the file as well. A file that the task did not make is never deleted.
+Only what the task did is taken out again, the newest change first; what somebody else did before, between or after it
+stays, and is merged where both changed the file. A file that the task did not make is never deleted.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 
+from halocline.checkpoints.attribution import TASKS_OWN, Attribution, Who, disturbed
 from halocline.checkpoints.index import Path
 from halocline.checkpoints.repository import BEFORE
 from halocline.checkpoints.trees import Entry
@@ -17,58 +18,108 @@ FILES = (b"100644", b"100755")
 FIRST = "Start"
 """What a checkpoint is called that is taken before a task changes anything."""
 
+Sides = tuple[Entry | None, Entry | None]
+Merge = Callable[[Entry, Entry, Entry], Entry | None]
+"""Brings base, now and target of a file together; None where that cannot be done."""
+
 
 class Fate(StrEnum):
-    """`GO`: it becomes what the target has. `YOURS`, `CONFLICT`: it stays, the second as both sides changed it."""
+    """`GO`: it becomes what it was without the task. `YOURS`, `OTHER`, `DOUBT`, `CONFLICT`: it stays, as somebody else
+
+    changed it, another task did, one or the other may have, or both the task and somebody else. `UNKNOWN` files are
+    none of the task's, and not spoken of.
+    """
 
     GO = "go"
     MERGE = "merge"
     YOURS = "yours"
+    OTHER = "other"
+    DOUBT = "doubt"
     CONFLICT = "conflict"
     UNKNOWN = "unknown"
 
 
 class Step(Value, frozen=True):
-    """A checkpoint after the target: what it is called, and which files it has changed and which it has new."""
+    """A checkpoint after the target: what it is called, what it changed, and whose that is where it says so."""
 
     label: str
-    changed: tuple[Path, ...] = ()
-    new: tuple[Path, ...] = ()
+    sides: Mapping[Path, Sides] = {}
+    by: Attribution | None = None
 
 
-class Deeds(Value, frozen=True):
-    """Who did what since the target: the files the task changed, and those that somebody else made."""
+class Deed(Value, frozen=True):
+    """One change of a file."""
 
-    changed: frozenset[Path] = frozenset()
-    made_by_others: frozenset[Path] = frozenset()
-
-
-def deeds(steps: Iterable[Step]) -> Deeds:
-    """Sort the changes since the target. What a first checkpoint finds, the task did not do."""
-    changed: set[Path] = set()
-    others: set[Path] = set()
-    for step in steps:
-        if step.label == FIRST or step.label.startswith(BEFORE):
-            others.update(step.new)
-        else:
-            changed.update(step.changed)
-    return Deeds(frozenset(changed), frozenset(others))
+    who: Who
+    before: Entry | None
+    after: Entry | None
 
 
-def fate(path: Path, sides: tuple[Entry | None, Entry | None, Entry | None], done: Deeds, *, overwrite: bool) -> Fate:
-    """What becomes of a file, whose `base`, `now` and `target` are given; the last two differ."""
-    base, now, target = sides
-    if target is None and (base is None or path in done.made_by_others):
-        return Fate.UNKNOWN
+def deeds(steps: Iterable[Step]) -> dict[Path, list[Deed]]:
+    """Each file's changes since the target, the oldest first, with who made them as far as that is sure."""
+    told = [(step, step.by or _of_old(step.label)) for step in steps]
+    times = [at for _, by in told for at in by.times]
+    found: dict[Path, list[Deed]] = {}
+    for step, by in told:
+        listed, is_sure = by.by_path(), not disturbed(by, times)
+        for path, (before, after) in step.sides.items():
+            if (who := listed.get(path, by.rest)) is Who.COMMAND:
+                who = Who.TASK if is_sure else Who.DOUBT
+            found.setdefault(path, []).append(Deed(who, before, after))
+    return found
+
+
+def _of_old(label: str) -> Attribution:
+    """Whose the changes of a checkpoint are that does not say so: it is of an older version."""
+    return Attribution() if label == FIRST or label.startswith(BEFORE) else TASKS_OWN
+
+
+def fate(sides: Sides, done: Sequence[Deed], merge: Merge, *, overwrite: bool) -> tuple[Fate, Entry | None]:
+    """What becomes of a file that is one thing now and another in the target, and what it will be."""
+    now, target = sides
+    if target is None and not _may_delete(done, overwrite=overwrite):
+        return (
+            Fate.OTHER if _last(done) is Who.OTHER else Fate.DOUBT if _last(done) is Who.DOUBT else Fate.UNKNOWN
+        ), now
     if overwrite:
-        return Fate.GO
-    if path not in done.changed:
-        return Fate.YOURS
-    if now == base:
-        return Fate.GO
-    if base == target:
-        return Fate.YOURS
-    return Fate.MERGE if all(side and side.mode in FILES for side in sides) else Fate.CONFLICT
+        return Fate.GO, target
+    wanted, is_merged = now, False
+    for deed in _joined(done):
+        if wanted == deed.after:
+            wanted = deed.before
+        elif wanted != deed.before:
+            texts = [side for side in (deed.after, wanted, deed.before) if side and side.mode in FILES]
+            merged = merge(texts[0], texts[1], texts[2]) if len(texts) == 3 else None
+            if merged is None:
+                return Fate.CONFLICT, now
+            wanted, is_merged = merged, True
+    if wanted == now:
+        return {Who.OTHER: Fate.OTHER, Who.DOUBT: Fate.DOUBT}.get(_last(done), Fate.YOURS), now
+    return Fate.MERGE if is_merged else Fate.GO, wanted
+
+
+def _last(done: Sequence[Deed]) -> Who:
+    """Who changed it last, beside the task."""
+    return next((deed.who for deed in reversed(done) if deed.who is not Who.TASK), Who.PERSON)
+
+
+def _may_delete(done: Sequence[Deed], *, overwrite: bool) -> bool:
+    """Whether the task made the file, or may have made it and a person wants it gone nevertheless."""
+    maker = next((deed.who for deed in done if deed.before is None), Who.PERSON)
+    return maker is Who.TASK or (overwrite and maker is Who.DOUBT)
+
+
+def _joined(done: Iterable[Deed]) -> list[Deed]:
+    """The task's changes, the newest first; those that follow each other without anybody between are one."""
+    found: list[Deed] = []
+    is_next = False
+    for deed in done:
+        if deed.who is Who.TASK and is_next and found[-1].after == deed.before:
+            found[-1] = Deed(Who.TASK, found[-1].before, deed.after)
+        elif deed.who is Who.TASK:
+            found.append(deed)
+        is_next = deed.who is Who.TASK
+    return found[::-1]
 
 
 def is_within(path: Path, places: Collection[Path]) -> bool:

@@ -29,6 +29,24 @@ def find(git: Git, tree: str, path: bytes) -> Entry | None:
     return found
 
 
+def differing(git: Git, old: str, new: str) -> Iterator[tuple[bytes, tuple[str, str]]]:
+    """The files that two trees do not have alike: the path, and the hashes of both contents, empty for no file."""
+    left: list[tuple[bytes, str, str]] = [(b"", old, new)]
+    while left:
+        folder, *sides = left.pop()
+        before, after = (dict(_entries(git, side)) if side else {} for side in sides)
+        for name in before.keys() | after.keys():
+            both = before.get(name), after.get(name)
+            if both[0] == both[1]:
+                continue
+            was, now = (entry.sha if entry and _is_folder(entry) else "" for entry in both)
+            if was or now:
+                left.append((folder + name + b"/", was, now))
+            if any(entry and not _is_folder(entry) for entry in both):
+                one, other = ("" if not entry or _is_folder(entry) else entry.sha for entry in both)
+                yield folder + name, (one, other)
+
+
 def changed(git: Git, tree: str, changes: Mapping[bytes, Entry | None]) -> str:
     """The tree with these paths set, or taken out (None). Folders that become empty go."""
     folders = _by_folder(changes)

@@ -1,7 +1,7 @@
 """The only place that names concrete classes: it wires the rooms into a task."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from halocline.controller.blotting import KnownValues
 from halocline.controller.choices import Choices as Choices
 from halocline.controller.chosen_limits import chosen_limits
 from halocline.controller.foreign_code import any_hooks, any_servers, has_hooks, has_subagents
-from halocline.controller.grounds import LazyMentions, checkpoints, diagnostics, in_auto, sandbox, subagents
+from halocline.controller.grounds import LazyMentions, checkpoints, diagnostics, has_jobs, in_auto, sandbox, subagents
 from halocline.controller.instructions import instructions_of
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
 from halocline.controller.model_choice import open_model, thinking, with_text_tools
@@ -303,15 +303,16 @@ class Assembly:
     def _parts(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> dict[str, Any]:
         log.refers_to(self.blobs.sync)
         log.leaves_out(self.secrets.blot_known)
+        machine = self._machine(log, state, workspace, hooks)
         return {
             "log": log,
             "state": state,
             "context": self.context(),
             "automatic_compaction": self.settings.compaction.automatic,
             "toolset": self.tools(),
-            "checkpoints": self._checkpoints(workspace, state.roots, log.task),
+            "checkpoints": self._checkpoints(workspace, state.roots, log.task, machine),
             "governor": Governor(self.limits()),
-            "machine": self._machine(log, state, workspace, hooks),
+            "machine": machine,
             "home": self.home.root,
         }
 
@@ -319,18 +320,18 @@ class Assembly:
         """What the settings allow a task that begins or goes on now."""
         return chosen_limits(self.settings)
 
-    def shadow_git(self, workspace: Path, task: str) -> ShadowGit:
-        """The checkpoints of a workspace; new ones are counted as the task's."""
+    def shadow_git(self, workspace: Path, task: str, is_busy: Callable[[], bool] = lambda: False) -> ShadowGit:
+        """The checkpoints of a workspace; new ones are counted as the task's, which `is_busy` while a job runs."""
         from halocline.checkpoints.repository import Limits as CheckpointLimits
 
-        limits = CheckpointLimits(seconds=self.settings.checkpoints_patience)
-        quota = int(self.settings.checkpoints_quota * 1e6)
-        return ShadowGit(self.home.checkpoints, workspace, task, limits=limits, quota=quota)
+        limits, quota = CheckpointLimits(self.settings.checkpoints_patience), int(self.settings.checkpoints_quota * 1e6)
+        return ShadowGit(self.home.checkpoints, workspace, task, limits=limits, quota=quota, is_busy=is_busy)
 
-    def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str) -> Checkpoints:
+    def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, machine: Machine) -> Checkpoints:
+        is_busy = has_jobs(machine)
         if self.settings.checkpoints and not roots:
-            return self.shadow_git(workspace, task)
-        return checkpoints(self.settings, lambda folder: self.shadow_git(folder, task), workspace, roots)
+            return self.shadow_git(workspace, task, is_busy)
+        return checkpoints(self.settings, lambda folder: self.shadow_git(folder, task, is_busy), workspace, roots)
 
     def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> Machine:
         folder = log.path.parent

@@ -91,6 +91,8 @@ def noted(restored: Restored, *, tell: bool) -> ev.CheckpointRestored:
         merged=restored.merges,
         yours=restored.yours,
         conflicts=restored.conflicts,
+        others=restored.others,
+        doubtful=restored.doubtful,
         content=(_told(restored.changed),) if tell and restored.changed else (),
         elsewhere=restored.elsewhere,
     )

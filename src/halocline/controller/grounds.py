@@ -11,6 +11,7 @@ from halocline.net.network import Network
 from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
 from halocline.ports.host import Files
 from halocline.protocol.events import DurableEvent
+from halocline.protocol.jobs import JobState
 from halocline.protocol.mentioned import Mentioned
 from halocline.protocol.messages import Message, UserPart
 from halocline.protocol.state import State
@@ -118,6 +119,11 @@ def checkpoints(
     from halocline.checkpoints.rooted import RootedCheckpoints
 
     return RootedCheckpoints(workspace, store(workspace), {root: store(Path(root)) for root in roots})
+
+
+def has_jobs(machine: Machine) -> Callable[[], bool]:
+    """Tell whether a job of the task runs."""
+    return lambda: any(job.state is not JobState.ENDED for job in machine.shell.jobs.list())
 
 
 def looking() -> Files:

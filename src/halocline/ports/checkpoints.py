@@ -15,10 +15,17 @@ class Checkpoints(Protocol):
         """Save the first checkpoint soon, in the background. `emit` gets `CheckpointTaken` whenever one is done."""
 
     def take(self, label: str, paths: Sequence[str] | None = None) -> None:
-        """Ask for a checkpoint. `paths` says that only these changed; None means anything may have."""
+        """Ask for a checkpoint of what the task did. `paths`: only these changed, or none; None: anything may have."""
 
-    async def barrier(self, paths: Sequence[str] | None = None) -> None:
-        """Wait until files may change again: these, or any. What was asked for will show them as they are now."""
+    def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
+        """Hear what an edit has done to a file: what it held before and after; None for no file."""
+
+    async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True) -> None:
+        """Wait until the task may change files: these, none of them, or any.
+
+        What was asked for will show them as they are now, and what others changed is not taken for the task's. `ran`:
+        a command changes them, and what it writes will not be told by `wrote`.
+        """
 
     async def settle(self) -> None:
         """Wait until all that was asked for is done."""

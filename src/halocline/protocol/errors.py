@@ -24,6 +24,12 @@ class HaloclineError(Exception):
         self.hint = hint
 
 
+class NotWhole(HaloclineError):
+    """Something was done as far as it could be, and a part of it could not."""
+
+    code = "not_whole"
+
+
 class UsageError(HaloclineError):
     code = "usage"
 

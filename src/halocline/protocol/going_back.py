@@ -60,7 +60,8 @@ class CheckpointRestored(Durable, frozen=True):
     Of those that were `changed`, `merged` hold a person's later edits as well; `yours` and `conflicts` kept such edits
     and stayed as they were, the second although the task had changed them, too; `kept` could not be put back. `content`
     is what the model is told, unless it goes back as well. `elsewhere` are the task's other folders; paths in them are
-    whole.
+    whole. `others` another task changed, which is named behind the path; `doubtful` changed while a command of the task
+    ran and somebody else was at work, too. Both stayed.
     """
 
     checkpoint: str
@@ -72,6 +73,8 @@ class CheckpointRestored(Durable, frozen=True):
     conflicts: tuple[str, ...] = ()
     content: tuple[UserPart, ...] = ()
     elsewhere: tuple[RootRestored, ...] = ()
+    others: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
 
 
 class ConversationRestored(Durable, frozen=True):

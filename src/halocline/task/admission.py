@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from halocline.policy.gate import Decision
 from halocline.policy.holding import holding
+from halocline.policy.named_writes import named_writes
 from halocline.ports.tool import PROGRESS, AnyTool, Summary, ToolOutput
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
@@ -33,7 +34,8 @@ class Run(Value, frozen=True):
     `places` is where its paths led when that was judged, `identities` what was there, `rule` what let it pass, and
     `runs` the form in which its command is run, when that is not the command itself. `scripts` are what it runs, as
     they were when it was judged. `accepted`: a person saw its files as they are now, whatever the model knows of them.
-    `approved`: a person let it run, who meant what was there then.
+    `approved`: a person let it run, who meant what was there then. `may_change` are the only files that it can change,
+    none for one that only reads; None when it may be any.
     """
 
     call: ToolCall
@@ -48,6 +50,12 @@ class Run(Value, frozen=True):
     scripts: tuple[str, ...] = ()
     accepted: bool = False
     approved: bool = False
+    may_change: tuple[str, ...] | None = None
+
+    @property
+    def by_command(self) -> bool:
+        """Whether it does not say what it writes, as an edit does."""
+        return self.summary.may_change is None
 
 
 def let_through(run: Run, decision: Decision) -> Run:
@@ -59,7 +67,14 @@ def let_through(run: Run, decision: Decision) -> Run:
         rule=decision.rule,
         runs=decision.canonical or "",
         scripts=decision.scripts,
+        may_change=_may_change(run.summary, decision),
     )
+
+
+def _may_change(summary: Summary, decision: Decision) -> tuple[str, ...] | None:
+    if summary.may_change is not None or not summary.command:
+        return summary.may_change
+    return () if decision.canonical is not None else named_writes(decision.parts)
 
 
 def started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:

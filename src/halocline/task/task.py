@@ -131,8 +131,8 @@ class Task:
                     for run in ready:
                         group.create_task(self.tool_calls.perform(run))
             finally:  # a call that was cut short may have changed files, too
-                if any(run.tool.edits for run in ready):
-                    self.checkpoints.take(ready[0].summary.title, ready[0].summary.may_change)
+                for run in [run for run in ready if run.tool.edits][:1]:
+                    self.checkpoints.take(run.summary.title, run.may_change)
 
     async def grant(self, wish: Wish) -> None:
         """Shorten the conversation between two turns."""

@@ -46,6 +46,7 @@ from halocline.task.log import Log, LogUnwritable
 from halocline.task.machine import Machine
 from halocline.task.pending import Pending, named
 from halocline.task.reach import Reach
+from halocline.task.written_files import tell_of_writes
 
 if TYPE_CHECKING:
     from halocline.ports.hooks import Outcome
@@ -148,20 +149,20 @@ class ToolCalls:
         if not attention or not (run.tool.kind is ev.ToolKind.EXECUTE or (run.tool.edits and hooks)):
             await self._perform(run)
             return
-        what = run.summary.command or f"a hook on {run.call.name}"
-        async with attention.watching(self._state, what):
+        async with attention.watching(self._state, run.summary.command or f"a hook on {run.call.name}"):
             await self._perform(run)
 
     async def _perform(self, run: Run) -> None:
-        call, summary, began = run.call, run.summary, time.monotonic()
+        call, began = run.call, time.monotonic()
         try:
             if run.tool.edits:
-                await asyncio.gather(self._checkpoints.barrier(summary.may_change), self._log.sync())
+                await asyncio.gather(self._checkpoints.barrier(run.may_change, ran=run.by_command), self._log.sync())
             if run.tool.edits or run.approved:
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
             output = blotted(output, run, self._machine.blot)
             self._emit(*output.events)
+            tell_of_writes(output.events, self._checkpoints, self._machine.blobs)
             output = await self._followed(run, output)
         except Overtaken:
             self._end(call, ev.CallStatus.REJECTED, OVERTAKEN_ANSWER)
@@ -207,6 +208,7 @@ class ToolCalls:
         )
         found = await follower.after(output.events)
         self._emit(*found.facts)
+        tell_of_writes(found.facts, self._checkpoints, machine.blobs)
         return replace(output, content=(*output.content, *found.notes), diffs=(*output.diffs, *found.diffs))
 
     def _require_same_places(self, run: Run) -> None:

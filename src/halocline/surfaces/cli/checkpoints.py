@@ -12,7 +12,7 @@ from halocline.controller.time_travel import Comparison, FileDifference, Restore
 from halocline.controller.undoing import Checkpoint
 from halocline.protocol import json_output
 from halocline.protocol.commands import GoBack
-from halocline.protocol.errors import UsageError
+from halocline.protocol.errors import NotWhole, UsageError
 from halocline.protocol.going_back import brief
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.listing import entry, moment
@@ -29,6 +29,8 @@ KINDS = (
     ("merges", "merge with yours"),
     ("deletes", "delete"),
     ("yours", "yours, stays"),
+    ("others", "another task's, stays"),
+    ("doubtful", "changed while the command ran; not touched unless --overwrite"),
     ("conflicts", "yours and the task's, stays"),
     ("kept", "cannot be put back"),
     ("lost", "is lost: what was saved of it is damaged"),
@@ -52,12 +54,15 @@ def planned(plan: RestorePlan) -> list[str]:
 
 def counted(plan: RestorePlan) -> str:
     """The same in one line of numbers."""
-    stay = len(plan.yours) + len(plan.conflicts) + len(plan.kept) + len(plan.lost)
+    stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost)))
     return f"{plural(plan.changes, 'file')} would change" + (f", {stay} would stay as they are." if stay else ".")
 
 
 async def _list(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
-    found = await client.checkpoints(workspace).list()
+    store = client.checkpoints(workspace)
+    found = await store.list()
+    if store.mended:
+        print(store.mended)
     if not found:
         print(f"No checkpoints of {workspace} yet. They are taken when a task begins and after each change.")
     for info in sorted(found, key=_when(found), reverse=True):
@@ -135,9 +140,10 @@ async def _restore(client: Client, workspace: Path, arguments: argparse.Namespac
         print(line)
     both = arguments.what == "both"
     if not plan.changes and not both:
-        stays = plan.yours or plan.conflicts
+        _require_whole(plan.lost)
+        stays = plan.yours or plan.conflicts or plan.others or plan.doubtful
         print(
-            f"Nothing to put back: what differs was changed since. {OVERWRITE}"
+            f"Nothing to put back: what differs is not the task's alone. {OVERWRITE}"
             if stays
             else "The files are as they were at that checkpoint."
         )
@@ -173,12 +179,21 @@ def _tell(restored: Restored, arguments: argparse.Namespace) -> None:
     what = "" if arguments.what == "files" else f" --what {arguments.what}"
     print(f"Put back {plural(len(restored.changed), 'file')}.")
     print(f"To undo: halo checkpoints restore {brief(restored.undo, 10)}{what}{place}")
-    if restored.yours or restored.conflicts:
-        print(f"{plural(len(restored.yours) + len(restored.conflicts), 'file')} stayed as you left them. {OVERWRITE}")
-    for line in (*_named("could not be put back", restored.kept), *_named("is lost", restored.lost)):
+    if stay := sum(map(len, (restored.yours, restored.conflicts, restored.others, restored.doubtful))):
+        print(f"{plural(stay, 'file')} that not only the task changed stayed. {OVERWRITE}")
+    for line in _named("could not be put back", restored.kept):
         print(line)
-    if restored.lost:
-        print("What was saved of these is damaged, and they stayed as they are. Another checkpoint may have them.")
+    _require_whole(restored.lost)
+
+
+def _require_whole(lost: Sequence[str]) -> None:
+    """Raises NotWhole when contents are lost: what else goes back did."""
+    if lost:
+        names = ", ".join(map(clean, lost[:SHOWN])) + (f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else "")
+        raise NotWhole(
+            f"{plural(len(lost), 'file')} stayed as they are, because what was saved of them is lost: {names}.",
+            "Another checkpoint may have them: halo checkpoints list",
+        )
 
 
 def _named(what: str, paths: Sequence[str]) -> list[str]:

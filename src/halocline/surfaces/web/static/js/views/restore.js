@@ -202,10 +202,20 @@ const NOTHING = {
   kept: [],
   yours: [],
   conflicts: [],
+  others: [],
+  doubtful: [],
   commands: [],
   messages: 0,
   unsaved: '',
 }
+
+// Of a plan: which files stay, and why.
+const OWNERS = [
+  ['yours', 'changed by you or another program'],
+  ['conflicts', 'changed by the task and somebody else'],
+  ['others', 'changed by another task'],
+  ['doubtful', 'changed while a command ran, perhaps by you'],
+]
 
 function Back({ task, target, other }) {
   const [way, setWay] = useState('both')
@@ -221,7 +231,7 @@ function Back({ task, target, other }) {
   const plan = value && { ...NOTHING, ...value }
   useEffect(() => {
     if (!plan) return
-    if (!overwrite) setOwn([...plan.yours, ...plan.conflicts])
+    if (!overwrite) setOwn(OWNERS.flatMap(([field, whose]) => plan[field].map((name) => ({ name, whose }))))
     if (plan.unsaved) setWay('chat')
   }, [value])
   async function restore() {
@@ -285,7 +295,12 @@ function Back({ task, target, other }) {
       way !== 'chat' &&
       html`<fieldset class="ways stack">
         <legend><strong>${count(own.length, 'file')} that you or another program changed since</strong></legend>
-        <ul class="plain">${own.map((name) => html`<li key=${name}><code>${shown(name)}</code></li>`)}</ul>
+        <ul class="plain">
+          ${own.map(
+            ({ name, whose }) =>
+              html`<li key=${name}><code>${shown(name)}</code>${' '}<span class="soft small">${whose}</span></li>`,
+          )}
+        </ul>
         <div class="row">
           <label class="choice">
             <input type="radio" name="own" checked=${!overwrite} onChange=${() => setOverwrite(false)} /> Keep these
@@ -295,7 +310,7 @@ function Back({ task, target, other }) {
             <input type="radio" name="own" checked=${overwrite} onChange=${() => setOverwrite(true)} /> Overwrite them
           </label>
         </div>
-        <${Compared} key="own" task=${task} to=${target.to} only=${own} label="Show how they differ" />
+        <${Compared} key="own" task=${task} to=${target.to} only=${own.map(({ name }) => name)} label="Show how they differ" />
       </fieldset>`
     }
     <${Compared} key=${`all ${target.to}`} task=${task} to=${target.to} label="Compare: what changed since then" />
@@ -328,7 +343,7 @@ function outcome(task, before, { files, conversation }) {
 }
 
 async function undo(task, before, { undo, conversation }) {
-  if (undo) await act('restore', { task: task.id, checkpoint: undo, overwrite: true })
+  if (undo) await act('restore', { task: task.id, checkpoint: undo })
   if (conversation) await task.send('go_back', { to: before, files: false, conversation: true })
 }
 

@@ -1,0 +1,31 @@
+"""Which files a command can change, where its words say all of it. Pure.
+
+A checkpoint asks, to tell what a command did from what a person did meanwhile. What is named too little counts as the
+person's, and stays; so only programs are listed here that change nothing but what they are told to.
+"""
+
+import re
+from collections.abc import Sequence
+
+from halocline.protocol.rules import CommandPart, Effect
+
+_EXACT = re.compile(
+    "cat|chmod|cp|date|echo|grep|head|ln|ls|mkdir|mv|printf|rm|rmdir|sed|sort|tail|tee|touch|tr|truncate|unlink|uniq|wc"
+)
+_WRITING = (Effect.WRITES_INSIDE, Effect.DESTRUCTIVE)
+_OPEN = "*?[{$`"
+
+
+def named_writes(parts: Sequence[CommandPart]) -> tuple[str, ...] | None:
+    """The files and folders that a command names to change; None when it may change others as well."""
+    if not parts or not all(map(_is_exact, parts)):
+        return None
+    return tuple(dict.fromkeys(target for part in parts if part.effect in _WRITING for target in part.targets))
+
+
+def _is_exact(part: CommandPart) -> bool:
+    if part.effect is Effect.READ_ONLY:
+        return True
+    program = part.text.split(maxsplit=1)[0] if part.text.strip() else ""
+    is_named = bool(part.targets) and not any(mark in target for target in part.targets for mark in _OPEN)
+    return part.effect in _WRITING and bool(_EXACT.fullmatch(program)) and is_named

@@ -1,0 +1,237 @@
+"""Whose a change is: a restore takes back the task's own, and leaves what the person and other tasks made."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.checkpoints.bench import Bench
+
+from halocline.checkpoints.attribution import NEAR, Attribution, Who, attributed, disturbed, read, written
+from halocline.checkpoints.claims import AFTER_DEATH, Claim, Claims, trim
+from halocline.checkpoints.shadow_git import ShadowGit
+
+ROOT = b"/work"
+
+
+async def ran(shadow: ShadowGit, bench: Bench, **files: str) -> None:
+    """Let the task run a command that writes these."""
+    await shadow.barrier()
+    for name, text in files.items():
+        bench.write(name, text)
+    shadow.take("command")
+    await shadow.settle()
+
+
+async def edited(shadow: ShadowGit, bench: Bench, name: str, text: str) -> None:
+    """Let the task edit a file with a tool."""
+    await shadow.barrier([name], ran=False)
+    place = bench.workspace / name
+    before = place.read_bytes() if place.exists() else None
+    bench.write(name, text)
+    shadow.wrote(name, before, text.encode())
+    shadow.take("edit", [name])
+    await shadow.settle()
+
+
+def plain(bench: Bench, task: str = "t1") -> ShadowGit:
+    return ShadowGit(bench.store, bench.workspace, task, delay=0, home=bench.home)
+
+
+async def begun(bench: Bench, task: str = "t1") -> ShadowGit:
+    shadow = plain(bench, task)
+    shadow.begin(bench.events.append)
+    await shadow.settle()
+    return shadow
+
+
+def names(bench: Bench) -> set[str]:
+    return {path.name for path in bench.workspace.iterdir()}
+
+
+async def test_what_a_person_made_between_two_commands_stays(bench: Bench) -> None:
+    bench.write("mine", "old")
+    shadow = await begun(bench)
+    await edited(shadow, bench, "edited", "by the task")
+    bench.write("made", "by the person")
+    bench.write("mine", "new")
+    await shadow.barrier()
+    shadow.take("ls")
+    await shadow.settle()
+    restored = await shadow.restore("1")
+    assert restored.changed == ("edited",)
+    assert names(bench) == {"mine", "made"}
+    assert (bench.workspace / "mine").read_text() == "new"
+
+
+async def test_nobody_else_about_a_command_is_taken_back(bench: Bench) -> None:
+    shadow = await begun(bench)
+    await ran(shadow, bench, made="by the command")
+    assert (await shadow.restore("1")).changed == ("made",)
+    assert names(bench) == set()
+
+
+async def test_where_a_person_was_at_work_too_a_command_is_not_taken_back_unless_chosen(bench: Bench) -> None:
+    shadow = await begun(bench)
+    await ran(shadow, bench, made="by the command or by the person")
+    bench.write("mine", "by the person")
+    plan = await shadow.plan("1")
+    assert (plan.doubtful, plan.changes) == (("made",), 0)
+    assert (await shadow.restore("1")).doubtful == ("made",)
+    assert (await shadow.restore("1", overwrite=True)).changed == ("made",)
+    assert names(bench) == {"mine"}
+
+
+async def test_what_another_task_made_stays_and_is_named(bench: Bench) -> None:
+    first, second = await begun(bench), await begun(bench, "t2")
+    await edited(first, bench, "one", "by the first")
+    await edited(second, bench, "two", "by the second")
+    await first.barrier()
+    first.take("ls")
+    await first.settle()
+    plan = await first.plan("1")
+    assert (plan.deletes, plan.others) == (("one",), ("two (t2)",))
+    await first.restore("1")
+    assert names(bench) == {"two"}
+
+
+async def test_an_edit_takes_nothing_of_what_a_person_wrote_just_before_it(bench: Bench) -> None:
+    lines = "".join(f"{n}\n" for n in range(9))
+    bench.write("a", lines)
+    shadow = await begun(bench)
+    bench.write("a", f"mine\n{lines}")
+    await edited(shadow, bench, "a", f"mine\n{lines}the task's\n")
+    await shadow.restore("1")
+    assert (bench.workspace / "a").read_text() == f"mine\n{lines}"
+
+
+async def test_a_file_that_was_written_again_before_it_was_saved_is_in_doubt(bench: Bench) -> None:
+    shadow = await begun(bench)
+    await shadow.barrier(["a"], ran=False)
+    bench.write("a", "by the task")
+    shadow.wrote("a", None, b"by the task")
+    bench.write("a", "by the person")
+    shadow.take("edit", ["a"])
+    await shadow.settle()
+    assert (await shadow.restore("1")).doubtful == ("a",)
+    assert (bench.workspace / "a").read_text() == "by the person"
+
+
+async def test_an_edit_that_failed_makes_no_file_the_tasks(bench: Bench) -> None:
+    shadow = await begun(bench)
+    await shadow.barrier(["a"], ran=False)
+    shadow.take("edit", ["a"])
+    bench.write("a", "by the person")
+    await shadow.settle()
+    await shadow.restore("1")
+    assert names(bench) == {"a"}
+
+
+DIES = """
+import asyncio, os, sys
+from pathlib import Path
+from halocline.checkpoints.shadow_git import ShadowGit
+
+async def main(store, workspace):
+    shadow = ShadowGit(Path(store), Path(workspace), "t1", delay=0, home=Path("/nowhere"))
+    shadow.begin(lambda event: None)
+    await shadow.settle()
+    await shadow.barrier(["a"], ran=False)
+    Path(workspace, "a").write_text("by the task")
+    os._exit(9)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def test_an_edit_that_a_kill_cut_from_its_event_is_still_the_tasks(bench: Bench) -> None:
+    bench.write("a", "before")
+    done = subprocess.run([sys.executable, "-c", DIES, bench.store, bench.workspace], check=False)
+    assert done.returncode == 9
+    shadow = await begun(bench)
+    restored = await shadow.restore("1")
+    assert restored.changed == ("a",)
+    assert (bench.workspace / "a").read_text() == "before"
+
+
+async def test_while_a_job_runs_nothing_is_surely_the_tasks(bench: Bench) -> None:
+    shadow = ShadowGit(bench.store, bench.workspace, "t1", delay=0, home=bench.home, is_busy=lambda: True)
+    shadow.begin(bench.events.append)
+    await shadow.settle()
+    await ran(shadow, bench, early="by the job")
+    bench.write("late", "by the job or by the person")
+    plan = await shadow.plan("1")
+    assert (plan.doubtful, plan.changes) == (("early", "late"), 0)
+
+
+def claim(at: float, until: float, *paths: bytes, task: str = "t1", ran: bool = True) -> Claim:
+    return Claim(task, ROOT, at, until, frozenset(paths) or None, ran)
+
+
+@pytest.mark.parametrize(
+    ("claims", "at", "who"),
+    [
+        ([], 5.0, Who.PERSON),
+        ([claim(4, 6)], 5.0, Who.COMMAND),
+        ([claim(4, 6)], 3.0, Who.PERSON),
+        ([claim(4, 6)], 7.0, Who.PERSON),
+        ([claim(4, 6, b"/work/a")], 5.0, Who.COMMAND),
+        ([claim(4, 6, b"/work/b")], 5.0, Who.PERSON),
+        ([claim(4, 6, task="t2")], 5.0, Who.OTHER),
+        ([claim(4, 6), claim(4, 6, task="t2")], 5.0, Who.DOUBT),
+        ([claim(4, 6), claim(4, 6, b"/work/a", task="t2")], 5.0, Who.OTHER),
+    ],
+)
+def test_a_change_is_the_tasks_only_within_what_it_claimed(claims: list[Claim], at: float, who: Who) -> None:
+    found = attributed({b"a": ("", "1")}, ROOT, "t1", claims, lambda path: int(at * 1e9) + 1, (0.0, 10.0))
+    assert {**dict.fromkeys([b"a"], found.rest), **found.by_path()}[b"a"] is who
+
+
+@pytest.mark.parametrize(("times", "is_disturbed"), [([], False), ([100 - NEAR], True), ([102 + NEAR], False)])
+def test_a_command_is_in_doubt_when_somebody_else_changed_something_near_it(
+    times: list[float], is_disturbed: bool
+) -> None:
+    assert disturbed(Attribution(began=100.0, ended=101.0), times) is is_disturbed
+
+
+def test_what_was_there_when_a_look_was_asked_for_is_no_doing_of_an_edit_that_began_just_after_it() -> None:
+    claims = [claim(5.001, float("inf"), b"/work/a", ran=False)]
+    found = attributed({b"a": ("1", "2")}, ROOT, "t1", claims, lambda path: int(5e9) + 1, (0.0, 5.0005))
+    assert found.rest is Who.PERSON
+
+
+def test_a_long_command_is_in_doubt() -> None:
+    assert disturbed(Attribution(began=100.0, ended=140.0), [])
+
+
+def test_what_a_message_says_is_read_again_and_damage_makes_nothing_the_tasks() -> None:
+    one = Attribution(rest=Who.TASK, listed={Who.DOUBT: ("caf\xe9\n",)}, other={"t2": ("b",)}, began=1.5, ended=2.0)
+    assert read(written("a label", one)) == one
+    assert read(written("a label", one)[:-3]) == Attribution()
+    assert read("a label of an older version") is None
+
+
+def test_claims_of_a_process_that_died_end(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from halocline.checkpoints.claims import Claims;"
+        "Claims(Path(sys.argv[1]), Path('/work'), 't1').begin(None)"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path], check=True)
+    (found,) = Claims(tmp_path, Path("/work"), "t2").since(0.0)
+    assert (found.is_cut, found.until - found.at) == (True, pytest.approx(AFTER_DEATH))
+
+
+def test_a_torn_line_spoils_no_other_and_a_large_file_is_cut(tmp_path: Path) -> None:
+    claims = Claims(tmp_path, Path("/work"), "t1")
+    with open(tmp_path / "claims", "w") as file:
+        file.write('\n{"what":"beg')
+    claims.begin(["a"], ran=True)
+    assert [os.fsdecode(path) for one in claims.since(time.time() - 60) for path in one.paths or ()] == ["/work/a"]
+    with open(tmp_path / "claims", "a") as file:
+        file.write("\n" * (1 << 20))
+    claims.begin(["b"], ran=True)
+    trim(tmp_path)
+    assert (tmp_path / "claims").stat().st_size < 1 << 20
+    assert len(claims.since(0.0)) == 1
