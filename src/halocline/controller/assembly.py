@@ -19,7 +19,7 @@ from halocline.controller.foreign_code import any_hooks, any_servers, has_hooks,
 from halocline.controller.grounds import LazyMentions, checkpoints, diagnostics, has_jobs, in_auto, sandbox, subagents
 from halocline.controller.instructions import instructions_of
 from halocline.controller.key_choice import FoundKey, Keys, key_variables
-from halocline.controller.model_choice import open_model, thinking, with_text_tools
+from halocline.controller.model_choice import open_model, thinking, with_retries, with_text_tools
 from halocline.controller.model_list import OfferedModel, offered_models
 from halocline.controller.network_choice import network_to
 from halocline.controller.prompt_choice import names
@@ -44,7 +44,6 @@ from halocline.protocol.secret import Secret
 from halocline.protocol.state import State
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.correcting import Correcting
-from halocline.providers.retry import Retrying
 from halocline.store.blobs import DiskBlobs
 from halocline.store.history import new_task_id
 from halocline.store.paths import Home
@@ -147,8 +146,7 @@ class Assembly:
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
         model = await open_model(named, settings, self._env, keys, self.blobs, self.catalogue)
-        patience = 0.0 if settings.fallback_models else 60 * settings.outage_patience
-        return Retrying(Correcting(with_text_tools(model, settings)), patience=patience)
+        return with_retries(Correcting(with_text_tools(model, settings)), settings)
 
     async def names(self, named: str) -> dict[Mode, str]:
         """The names of the models that a task would have, without opening them. Raises UsageError."""

@@ -16,6 +16,7 @@ from halocline.protocol.events import Mode
 from halocline.providers.catalogue_file import Catalogue
 from halocline.providers.endpoint import Endpoint, endpoint
 from halocline.providers.informed import Informed, wants_to_know
+from halocline.providers.retry import Retrying
 from halocline.providers.vendors import VENDORS, Vendor
 from halocline.store.settings import Settings
 
@@ -72,6 +73,11 @@ async def place(vendor: Vendor, model: str, settings: Settings, env: Mapping[str
     key, source = (found.key.reveal(), found.source) if found else ("", "")
     at = endpoint(vendor, model, env, key=key, key_source=source, base_url=settings.base_url)
     return replace(at, network=network(at, settings, env))
+
+
+def with_retries(model: Model, settings: Settings) -> Model:
+    """The model, asked again after what may pass. Where there are others to ask, no outage is waited out."""
+    return Retrying(model, patience=0.0 if settings.fallback_models else 60 * settings.outage_patience)
 
 
 def with_text_tools(model: Model, settings: Settings) -> Model:
