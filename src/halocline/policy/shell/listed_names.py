@@ -22,6 +22,7 @@ _GIT_INSIDE = frozenset({"ls-files", "diff", "grep", "status", "show", "ls-tree"
 _HIDDEN_TOO = re.compile(r"-[a-zA-Z]*[uH.][a-zA-Z]*|--hidden|--unrestricted|--no-ignore(-vcs)?")
 _TESTS_NAME = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"})
 _OF_A_HISTORY = (*HISTORY, ".git", "main", "pack-0.pack", "0123456789abcdef", "./.git/HEAD", "./.git/objects/01/ab")
+_PIPES = frozenset({"|", "|&"})
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _MOST = 4
 _DEEPEST = 3
@@ -40,7 +41,7 @@ def names_printed(
     for number, node in enumerate(nodes):
         here = ground.moved(()) if not isinstance(node, Simple) and _moves(node) else ground
         for simple in _simples(node, functions or {}):
-            if not (number and isinstance(node, Simple) and _name(simple) in FILTERS):
+            if not (number and _filters(node)):
                 found += _printed(expand(simple, here), here, expand, functions, depth)
     return _worth_telling(found, ground)
 
@@ -68,8 +69,16 @@ def _simples(node: Node, functions: Functions) -> Iterator[Simple]:
                 if name in functions and name not in called:
                     called.add(name)
                     waiting += (item for block in functions[name] for item in block.items)
-            case Chain(items=items) | Block(items=items):
+            case Chain(items=items, joints=joints):
+                piped = (joint in _PIPES for joint in ("", *joints))
+                waiting += (one for one, behind in zip(items, piped, strict=False) if not (behind and _filters(one)))
+            case Block(items=items):
                 waiting += items
+
+
+def _filters(node: Node) -> bool:
+    """Whether a command behind a pipe prints only what it is given."""
+    return isinstance(node, Simple) and _name(node) in FILTERS
 
 
 def _moves(node: Node) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.kept_places import INSIDE
 from halocline.policy.shell.listed_names import names_printed
-from halocline.policy.shell.tree import Chain, Node, Simple
+from halocline.policy.shell.tree import Node, Simple
 from halocline.policy.shell.variables import UNKNOWN, Values
 
 TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
@@ -33,8 +33,7 @@ def outputs_of(script: Node, ground: Ground, expand: Callable[[Simple, Ground], 
 
 def _names(script: Node, ground: Ground, expand: Callable[[Simple, Ground], Simple]) -> Values:
     """Names that are printed, and that it matters to follow."""
-    feeders = script.items if isinstance(script, Chain) else (script,)
-    return tuple(name for name in names_printed(feeders, ground, expand) if name not in (UNKNOWN, INSIDE))
+    return tuple(name for name in names_printed((script,), ground, expand) if name not in (UNKNOWN, INSIDE))
 
 
 def _output(words: list[str], simple: Simple, ground: Ground) -> str | None:
