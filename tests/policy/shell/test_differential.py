@@ -46,6 +46,27 @@ def test_each_way_to_touch_what_was_not_judged_is_seen(scratch, traced):
     assert fault_of_reading("cat ls git find wc", fine, scratch) == ""
 
 
+def test_no_program_breaks_the_box(scratch):
+    deep = "for i in $(seq 300); do mkdir -m 700 dddddddddddddddddddd; cd dddddddddddddddddddd; done"
+    texts = (
+        deep,
+        f"{deep}; cd; chmod -R 000 ~/../w",
+        "chmod 000 ~ . .git",
+        "printf 'x' > $'\\xff'; ln -s . loop",
+    )
+    for text in texts:
+        run = scratch.run(text, scratch.environment)
+        assert not run.broke
+        assert run.changes
+    assert scratch.run("ls", scratch.environment).said.split() == ["a.txt", "b.txt", "id.pem", "link", "src", "sub"]
+
+
+def test_a_folder_that_is_opened_but_not_listed_is_no_fault(scratch):
+    packed = scratch.run('gzip "$PWD"', scratch.environment)
+    assert packed.opened == ()
+    assert scratch.run("ls ..", scratch.environment).opened == (".",)
+
+
 def test_a_trace_shows_what_no_watch_does(scratch):
     environment = clean(scratch.environment, str(scratch.workspace))
     for text in ("cat /etc/hostname > /dev/null; env x=1 true", "/usr/bin/touch /dev/shm/x", "/bin/rm -f nothing"):

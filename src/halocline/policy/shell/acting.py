@@ -150,8 +150,6 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
         return own
     if base in _READS_THE_REST and (taken := _reading_outside(simple, ground)):
         return taken
-    if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, changed_operands(simple, _EVERY_OPERAND))):
-        return unknown(simple.source, "what it is given is known only when it runs", Rule.DYNAMIC)
     if taken := takes_secrets(base, simple, ground):
         return taken
     if actor.effect is Effect.NETWORK:
@@ -166,6 +164,8 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
         floor = _deleting(simple, words, actor.does, ground)
         if floor.rule is Rule.FLOOR:
             return floor
+    if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, changed_operands(simple, _EVERY_OPERAND))):
+        return unknown(simple.source, "what it is given is known only when it runs", Rule.DYNAMIC)
     found = _all(words, ground)
     if actor.into and (taken := _taking(base, simple, words, ground)):
         return taken

@@ -23,7 +23,7 @@ _HIDDEN_TOO = re.compile(r"-[a-zA-Z]*[uH.][a-zA-Z]*|--hidden|--unrestricted|--no
 _TESTS_NAME = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"})
 _OF_A_HISTORY = (*HISTORY, ".git", "main", "pack-0.pack", "0123456789abcdef", "./.git/HEAD", "./.git/objects/01/ab")
 _PIPES = frozenset({"|", "|&"})
-_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
 _MOST = 4
 _DEEPEST = 3
 Expand = Callable[[Simple, Ground], Simple]
@@ -145,8 +145,11 @@ def _said(words: Iterable[Word], ground: Ground) -> list[str]:
 
 def _found_by_search(simple: Simple, ground: Ground) -> list[str]:
     """`rg` and `fd`, which leave hidden files out unless they are told not to."""
-    hidden = any(_HIDDEN_TOO.fullmatch(word.text) for word in simple.words[1:])
-    return _below(_searched(simple), ground) if hidden else _own(simple, ground)
+    texts = [word.text for word in simple.words]
+    end = next((at for at, text in enumerate(texts) if text in _RUNS), len(texts))
+    simple = Simple(simple.source, simple.words[:end])
+    hidden = any(map(_HIDDEN_TOO.fullmatch, texts[:end]))
+    return [*_below((), ground), *_below(_searched(simple), ground)] if hidden else _own(simple, ground)
 
 
 def _own(simple: Simple, ground: Ground) -> list[str]:
