@@ -158,7 +158,7 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
         return unknown(simple.source, f"it {actor.does}")
     if actor.effect is Effect.DESTRUCTIVE:
         return _deleting(simple, words, actor.does, ground)
-    if base == "mv" and (grave := _gravely(simple, words[:-1], actor.does, ground)):
+    if base == "mv" and (grave := _gravely(simple, words[:-1] or words, actor.does, ground)):
         return grave
     if base in ("chmod", "chown", "chgrp") and any(text.startswith(("-R", "--recursive")) for text in _texts(simple)):
         floor = _deleting(simple, words, actor.does, ground)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from halocline.policy.shell.arithmetic import guard_arithmetic
 from halocline.policy.shell.conditions import judge_test
-from halocline.policy.shell.expansion import expand, expand_redirect, expand_value
+from halocline.policy.shell.expansion import expand, expand_redirect, expand_value, with_names
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import rule_as_written
@@ -191,9 +191,11 @@ class Blocks(SimpleCommands):
         self.analysis.called.add(name)
         if len(self.calls) > 4 or self.calls.count(name) > 1:
             return ground.with_variables(ground.variables.forgotten())
-        known = words is not None and all(word.value is not None for word in words)
-        arguments = tuple(word.text for word in words) if words is not None and known else None
-        variables = replace(ground.variables, arguments=arguments)
+        given = with_names(words or (), ground)
+        known = words is not None and all(word.value is not None for word in given)
+        variables = replace(ground.variables, arguments=tuple(word.text for word in given) if known else None)
+        if not known:
+            variables = variables.perhaps(["@"], tuple(text for word in given for text in values_of(word)))
         self.calls.append(name)
         ends = [self.node(block.items[0], ground.with_variables(variables))[1] for block in self._bodies(name)]
         self.calls.pop()

@@ -30,6 +30,7 @@ _CHANGES_TOO = frozenset({"sort", "zip", "patch", "zstd", "unzstd", "rename", "s
 _MOVES_IN = re.compile(r"-[a-zA-Z]*m|--move")
 _KEEPS_CONTENT = frozenset({"chmod", "chown", "chgrp", "setfacl", "touch", "mkdir"})
 """They change what is told of a file, not what it holds."""
+_GOES_DOWN = _KEEPS_CONTENT | {"gzip", "gunzip", "zstd"}
 _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
 _NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
@@ -104,12 +105,18 @@ def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Findin
     for word in simple.words[1:]:
         if word.dynamic and any(_harms(_name(simple), one.text, word in changed, ground) for one in word.could):
             return _unsure(simple, finding, f"{word.source} may lead to what nobody may {_harm(_name(simple))}")
-    if _goes_down(simple):
-        places = [one for word in _operands(simple) for one in ground.targets(word)]
-        unknown = any(map(ground.may_be_precious, _operands(simple)))
-        if unknown or any(holds_kept(one.path, ground) for one in places if one.place is not Place.OWN_STATE):
-            return _unsure(simple, finding, f"{_name(simple)} goes down to what nobody may delete; {LEAVE_OUT}")
+    if _goes_down(simple) and (why := _reached_below(simple, ground)):
+        return _unsure(simple, finding, why)
     return None
+
+
+def _reached_below(simple: Simple, ground: Ground) -> str:
+    """Why a program that changes whole folders may come upon what is kept; empty for one that does not."""
+    if any(map(ground.may_be_precious, _operands(simple))):
+        return f"what {_name(simple)} goes down to is known only when it runs"
+    places = [one for word in _operands(simple) for one in ground.targets(word) if one.place is not Place.OWN_STATE]
+    reached = _name(simple) not in _KEEPS_CONTENT and any(holds_kept(one.path, ground) for one in places)
+    return f"{_name(simple)} goes down to what nobody may delete; {LEAVE_OUT}" if reached else ""
 
 
 def _harms(name: str, text: str, changes: bool, ground: Ground) -> bool:
@@ -129,11 +136,11 @@ def _replaced(simple: Simple) -> list[Word]:
 
 
 def _goes_down(simple: Simple) -> bool:
-    """Whether a program replaces all files of the folders that it is given."""
+    """Whether a program changes all files of the folders that it is given."""
     flags = [word.text for word in simple.words[1:] if word.text.startswith("-")]
-    recurses = any(re.match(r"-[a-zA-Z]*r|--recursive", text) for text in flags)
+    recurses = any(re.match(r"-[a-zA-Z]*[rR]|--recursive", text) for text in flags)
     moves = _name(simple) == "zip" and any(map(_MOVES_IN.match, flags))
-    return recurses and (_name(simple) in ("gzip", "gunzip", "zstd") or moves)
+    return recurses and (_name(simple) in _GOES_DOWN or moves)
 
 
 def _harm(name: str) -> str:

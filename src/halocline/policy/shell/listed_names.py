@@ -197,7 +197,8 @@ def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
     tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
     starts = words[: next(tests, len(words))]
     below = _below(starts, ground)
-    narrowed = is_narrowed(texts, [one.removesuffix(f"/{BENEATH}") for one in below])
+    within = any(f"{found.path}/".count("/.git/") for one in below for found in _folder(one, ground))
+    narrowed = is_narrowed(texts, [] if within else [one.removesuffix(f"/{BENEATH}") for one in below])
     kept = _with_own_state(below, ground) if narrowed else below
     itself = [] if narrowed or {"-type", "-mindepth"} & set(texts) else _said(starts, ground) or ["."]
     unknown = any(word.dynamic for word in words)
@@ -205,7 +206,7 @@ def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
 
 
 def is_narrowed(texts: Sequence[str], starts: Sequence[str] = (".",)) -> bool:
-    """Whether tests of `find` keep it from everything that a history is made of."""
+    """Whether tests of `find` keep it from everything that a history is made of. No starts: it begins in a history."""
     choices = [list[tuple[str, str, str]]()]
     for before, test, value in zip(("", *texts), texts, (*texts[1:], ""), strict=False):
         if test in ("-o", "-or", ","):
@@ -221,17 +222,19 @@ def is_narrowed(texts: Sequence[str], starts: Sequence[str] = (".",)) -> bool:
 def _names_history(pattern: str, starts: Sequence[str]) -> bool:
     """Whether a pattern is that of each `.git`, or of all that is in it."""
     plain = pattern.replace("\\", "")
-    return plain == ".git" or all(fnmatchcase(f"{start.rstrip('/')}/.git", plain) for start in starts)
+    return bool(starts) and (
+        plain == ".git" or all(fnmatchcase(f"{start.rstrip('/')}/.git", plain) for start in starts)
+    )
 
 
 def _leaves_out(tests: Sequence[tuple[str, str, str]], starts: Sequence[str]) -> bool:
     """Whether one of several tests, of which all must hold, leaves a history out."""
-    if {("-maxdepth", "1"), ("-type", "f")} <= {(test, value) for _, test, value in tests} and ".git" not in starts:
+    if {("-maxdepth", "1"), ("-type", "f")} <= {(test, value) for _, test, value in tests} and starts:
         return True
     for before, test, value in tests:
         plain = value.replace("\\", "")
         if test in _TESTS_NAME and before in ("!", "-not"):
-            if all(fnmatchcase(f"{start.rstrip('/')}/.git/HEAD", plain) for start in starts):
+            if starts and all(fnmatchcase(f"{start.rstrip('/')}/.git/HEAD", plain) for start in starts):
                 return True
         elif test in _TESTS_NAME and not any(fnmatchcase(one.lower(), plain.lower()) for one in _OF_A_HISTORY):
             return True

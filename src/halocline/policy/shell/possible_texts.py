@@ -1,9 +1,10 @@
 """Texts for a shell that are known in part: what is not known becomes a variable of which nothing is known."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
-from halocline.policy.shell.tree import Word
+from halocline.policy.shell.tree import Piece, Word
 from halocline.policy.shell.variables import MOST_VALUES, UNKNOWN
 
 NAME = "known_only_when_it_runs"
@@ -14,6 +15,12 @@ def possible_text(words: Sequence[Word]) -> str:
     choices = [word.could or ((word,) if not word.dynamic else ()) for word in words]
     texts = [[_named(one.text) for one in some] or [f"${{{NAME}}}"] for some in choices]
     return "\n".join(" ".join(one) for one in islice(product(*texts), MOST_VALUES))
+
+
+def fill_slot(word: Word, slot: str) -> Word:
+    """A text for a shell with a variable in place of a name that it is given."""
+    text = _named(word.text.replace(slot, UNKNOWN))
+    return Word(shlex.quote(text), (Piece(text),)) if slot in word.text and not word.dynamic else word
 
 
 def _named(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from halocline.policy.shell import wrappers
+from halocline.policy.shell.actors import SHELLS
 from halocline.policy.shell.conditions import judge_test
 from halocline.policy.shell.expansion import expand_simple, with_names
 from halocline.policy.shell.feeding import executed, fed, given_names
@@ -19,6 +20,7 @@ from halocline.policy.shell.installed import runs_elsewhere
 from halocline.policy.shell.listed_names import names_found, names_printed
 from halocline.policy.shell.ordinary_work import rule_of_variables
 from halocline.policy.shell.parse import NotUnderstood, parse
+from halocline.policy.shell.possible_texts import NAME, fill_slot
 from halocline.policy.shell.program import MILDER, judge_program
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.scripts import entries, files_named, reads_script, scripts_of
@@ -191,7 +193,9 @@ class SimpleCommands(ABC):
         after = ground
         fed = self._fed_word(wrapped, simple, ground)
         if fed is not None:
-            ground = ground.with_variables(ground.variables.with_value("@", tuple(one.text for one in fed.could)))
+            names = tuple(one.text for one in fed.could)
+            ground = ground.with_variables(ground.variables.with_value("@", names).with_value(NAME, names))
+            wrapped = replace(wrapped, words=_with_slots_filled(wrapped.words))
         if wrapped.script is not None:
             canonical = self.script(wrapped.script, ground, found)
             canonical = None if canonical is None else with_guards(canonical, ground)
@@ -259,6 +263,12 @@ def _written(found: list[Finding]) -> list[Finding]:
 def _unless_handed_on(form: str | None, simple: Simple) -> str | None:
     """The form of what a program runs, which can run no function of the shell's; `time` is none."""
     return None if form and form.startswith(HANDS_ON) and simple.words[0].text != "time" else form
+
+
+def _with_slots_filled(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The words of a shell whose text has names put in where `{}` stands."""
+    is_shell = bool(words) and words[0].text.rpartition("/")[2] in SHELLS
+    return tuple(fill_slot(word, "{}") if word.text != "{}" else word for word in words) if is_shell else words
 
 
 def _moved(simple: Simple, ground: Ground, after: Ground) -> Ground:
