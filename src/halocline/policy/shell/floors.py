@@ -1,5 +1,6 @@
 """Deletions that no mode may do, in forms that are no plain `rm`: by `find`, by `rsync`, by words not yet known."""
 
+import os
 import re
 from itertools import pairwise
 
@@ -64,6 +65,8 @@ def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) 
         return "what it deletes is known only when it runs"
     if simple.words[0].value is None and any(_is_kept(word, ground) for word in simple.words[1:]):
         return "the program is known only when it runs, and is given what nobody may delete"
+    if not ground.folders and any(is_history(os.path.join("/", word.text)) for word in _replaced(simple)):
+        return "the folder that it packs files of is known only when it runs"
     if name in _DELETES and not ground.folders and any(not word.text.startswith("/") for word in _operands(simple)):
         return "the folder that it deletes in is known only when it runs"
     return ""
@@ -115,7 +118,8 @@ def _reached_below(simple: Simple, ground: Ground) -> str:
     if any(map(ground.may_be_precious, _operands(simple))):
         return f"what {_name(simple)} goes down to is known only when it runs"
     places = [one for word in _operands(simple) for one in ground.targets(word) if one.place is not Place.OWN_STATE]
-    reached = _name(simple) not in _KEEPS_CONTENT and any(holds_kept(one.path, ground) for one in places)
+    lost = not ground.folders and any(not os.path.isabs(word.text) for word in _operands(simple))
+    reached = _name(simple) not in _KEEPS_CONTENT and (lost or any(holds_kept(one.path, ground) for one in places))
     return f"{_name(simple)} goes down to what nobody may delete; {LEAVE_OUT}" if reached else ""
 
 
