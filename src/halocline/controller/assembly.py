@@ -301,8 +301,8 @@ class Assembly:
     def _parts(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> dict[str, Any]:
         log.refers_to(self.blobs.sync)
         log.leaves_out(self.secrets.blot_known)
-        machine = self._machine(log, state, workspace, hooks)
         return {
+            "machine": (machine := self._machine(log, state, workspace, hooks)),
             "log": log,
             "state": state,
             "context": self.context(),
@@ -310,7 +310,6 @@ class Assembly:
             "toolset": self.tools(),
             "checkpoints": self._checkpoints(workspace, state.roots, log.task, machine),
             "governor": Governor(self.limits()),
-            "machine": machine,
             "home": self.home.root,
         }
 
@@ -326,10 +325,9 @@ class Assembly:
         return ShadowGit(self.home.checkpoints, workspace, task, limits=limits, quota=quota, is_busy=is_busy)
 
     def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, machine: Machine) -> Checkpoints:
-        is_busy = has_jobs(machine)
-        if self.settings.checkpoints and not roots:
-            return self.shadow_git(workspace, task, is_busy)
-        return checkpoints(self.settings, lambda folder: self.shadow_git(folder, task, is_busy), workspace, roots)
+        store = partial(self.shadow_git, task=task, is_busy=has_jobs(machine))
+        is_plain = self.settings.checkpoints and not roots
+        return store(workspace) if is_plain else checkpoints(self.settings, store, workspace, roots)
 
     def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> Machine:
         folder = log.path.parent
