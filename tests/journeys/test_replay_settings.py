@@ -91,6 +91,10 @@ OTHER = {
     "hook_failures": "continue",
     "prices": {"ollama/other": Price(input=1.0, output=1.0, window=1000)},
     "providers": {"other": Provider(base_url="http://127.0.0.1:1")},
+    "pass_environment": ("GH_TOKEN",),
+    "quiet_timeout": 1.0,
+    "outage_patience": 1.0,
+    "max_reply": 1.0,
     "catalogue_url": "http://127.0.0.1:1",
 }
 """Of each setting a value that is not its default."""
