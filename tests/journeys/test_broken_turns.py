@@ -153,7 +153,7 @@ class BrokenRoomAssembly(ScriptedAssembly):
     def _machine(self, log, state, workspace, hooks):
         return super()._machine(log, state, workspace, BreakingHooks(self._room))
 
-    def _checkpoints(self, workspace, roots, task):
+    def _checkpoints(self, *arguments):
         return BreakingCheckpoints() if self._room == "checkpoints" else Off()
 
 
