@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -20,7 +20,8 @@ CHUNK = 1 << 20
 HEAD = 1 << 19
 _SIGN = re.compile(rb'["\[\]{}]')
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_decode = json_input.Decoder().decode
+# What is nested too deeply for a log is cut later, value by value.
+_decode = json_input.Decoder(Any, deepest=None).decode
 
 
 def lines(path: Path) -> Iterator[JsonObject | None]:
