@@ -192,7 +192,7 @@ class Blocks(SimpleCommands):
         if len(self.calls) > 4 or self.calls.count(name) > 1:
             return ground.with_variables(ground.variables.forgotten())
         given = with_names(words or (), ground)
-        known = words is not None and all(word.value is not None for word in given)
+        known = words is not None and all(word.value is not None for word in words)
         variables = replace(ground.variables, arguments=tuple(word.text for word in given) if known else None)
         if not known:
             variables = variables.perhaps(["@"], tuple(text for word in given for text in values_of(word)))

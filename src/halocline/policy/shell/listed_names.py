@@ -197,7 +197,8 @@ def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
     tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
     starts = words[: next(tests, len(words))]
     below = _below(starts, ground)
-    within = any(f"{found.path}/".count("/.git/") for one in below for found in _folder(one, ground))
+    listed = any(one.text.endswith(BENEATH) for word in starts for one in word.could)
+    within = listed or any("/.git/" in f"{found.path}/" for one in below for found in _folder(one, ground))
     narrowed = is_narrowed(texts, [] if within else [one.removesuffix(f"/{BENEATH}") for one in below])
     kept = _with_own_state(below, ground) if narrowed else below
     itself = [] if narrowed or {"-type", "-mindepth"} & set(texts) else _said(starts, ground) or ["."]
