@@ -118,8 +118,11 @@ def _reached_below(simple: Simple, ground: Ground) -> str:
     if any(map(ground.may_be_precious, _operands(simple))):
         return f"what {_name(simple)} goes down to is known only when it runs"
     places = [one for word in _operands(simple) for one in ground.targets(word) if one.place is not Place.OWN_STATE]
-    lost = not ground.folders and any(not os.path.isabs(word.text) for word in _operands(simple))
-    reached = _name(simple) not in _KEEPS_CONTENT and (lost or any(holds_kept(one.path, ground) for one in places))
+    if _name(simple) in _KEEPS_CONTENT:
+        reached = any(ground.holds_own_state(one.path) for one in places)
+    else:
+        lost = not ground.folders and any(not os.path.isabs(word.text) for word in _operands(simple))
+        reached = lost or any(holds_kept(one.path, ground) for one in places)
     return f"{_name(simple)} goes down to what nobody may delete; {LEAVE_OUT}" if reached else ""
 
 

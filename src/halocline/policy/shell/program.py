@@ -27,6 +27,7 @@ _STATUS = re.compile(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
 _PYTHON = re.compile(r"python[23]?(\.\d{1,2})?")
 _HIDDEN = "it may come upon files that an ignore file hides"
 _PROCESSES = "it may show the arguments of other processes, which may hold secrets"
+_NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
 _PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.IGNORED, Rule.OWN_STATE})
 MILDER = frozenset({Rule.ORDINARY, Rule.WRITES, Rule.UNKNOWN, Rule.DYNAMIC})
 _RUSTUP = frozenset({"cargo", "rustc"})
@@ -38,6 +39,8 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     if (denied := steering(simple)) is not None:
         return denied, ground
     finding, after = _judged(simple, ground)
+    if simple.words[0].value and finding.rule not in (Rule.READS, *_NEVER) and (own := touching(simple, ground)):
+        return own, after
     if finding.rule in (Rule.ORDINARY, Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
         finding = _naming_secrets(simple, ground, finding)
     return finding, after

@@ -5,7 +5,7 @@ import shlex
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground, is_free
 from halocline.policy.shell.kept_places import leads_to_kept, leads_to_untouched
-from halocline.policy.shell.places import overwriting, reading, writing
+from halocline.policy.shell.places import listing, overwriting, reading, writing
 from halocline.policy.shell.render import render
 from halocline.policy.shell.tree import Redirect
 from halocline.protocol.errors import ToolFailure
@@ -18,6 +18,8 @@ _OVERWRITES = frozenset({">", ">|", "&>", ">&"})
 def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
     """One redirection. Its form is given when it is free or only reads what may be read."""
     target, operator = redirect.target, redirect.operator
+    if target is not None and operator[:2] != "<<" and (listed := listing(source, [target], ground)):
+        return listed
     if operator in (">&-", "<&-"):
         return Finding(part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}")
     if operator in ("<<", "<<-", "<<<"):
