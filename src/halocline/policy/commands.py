@@ -245,10 +245,8 @@ def _unguarded(analysis: "Analysis") -> str:
     """Why a line that runs as it was written may show secrets, which a part of it would leave out if it ran alone."""
     from halocline.policy.shell.program import may_read_folders
 
-    if analysis.reads:
-        return ""
-    found = [*(" ".join(words) for words in analysis.words if may_read_folders(words)), *analysis.guarded]
-    return next((f"{text[:200]} may show files that hold secrets; run it alone" for text in found), "")
+    found = (words for words in analysis.words if not analysis.reads and may_read_folders(words))
+    return next((f"{' '.join(words)[:200]} may show files that hold secrets; run it alone" for words in found), "")
 
 
 def _odd(command: str) -> str:

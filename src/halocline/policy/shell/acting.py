@@ -109,6 +109,8 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
             skip = word.text in actor.valued.split()
         else:
             words.append(word)
+    if simple.words[0].text.rpartition("/")[2] == "split":
+        words = [*words[:1], *(_with_ending(word, "aa") for word in words[1:])]
     if actor.into:
         words = _into(simple, words)
     match actor.targets:
@@ -123,6 +125,11 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
         case "of=":
             return [_behind(word) for word in words if word.text.startswith("of=")]
     return []
+
+
+def _with_ending(word: Word, ending: str) -> Word:
+    """The first file that a program makes whose names begin with a word."""
+    return Word(f"{word.source}{ending}", (*word.pieces, Piece(ending)), word.dynamic, word.quoted, could=word.could)
 
 
 def _into(simple: Simple, words: list[Word]) -> list[Word]:

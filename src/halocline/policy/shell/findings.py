@@ -54,7 +54,6 @@ class Analysis:
     """All findings of a command line. `problem` says why it could not be analysed, or not wholly.
 
     `functions` are those that it defines, `called` the names of those that it also calls, `traps` texts that run last.
-    `guarded` are commands that only their form keeps from reading secrets.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -67,7 +66,6 @@ class Analysis:
     functions: dict[str, list[Block]] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
     traps: list[str] = field(default_factory=list)
-    guarded: list[str] = field(default_factory=list)
 
     @property
     def parts(self) -> tuple[CommandPart, ...]:

@@ -195,7 +195,6 @@ class Judge(Blocks):
         if both is None:
             return None
         forms[-1] = both[0]
-        self.analysis.guarded.append(f"{find.source} | {user.source}")
         self.note_segment(user, self.expanded(user, ground), ground)
         shown = part(user.source, Effect.READ_ONLY)
         self.analysis.findings.append(Finding(shown, Rule.READS, both[1], as_written=Rule.DYNAMIC))

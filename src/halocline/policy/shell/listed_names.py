@@ -78,7 +78,13 @@ def _simples(node: Node, functions: Functions) -> Iterator[Simple]:
 
 def _filters(node: Node) -> bool:
     """Whether a command behind a pipe prints only what it is given."""
-    return isinstance(node, Simple) and _name(node) in FILTERS
+    return isinstance(node, Simple) and _name(node) in FILTERS and not _searches(node)
+
+
+def _searches(simple: Simple) -> bool:
+    """Whether `grep` goes down folders."""
+    texts = [word.text for word in simple.words[1:]]
+    return "grep" in _name(simple) and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
 
 
 def _moves(node: Node) -> bool:
@@ -111,7 +117,7 @@ def _printed(simple: Simple, ground: Ground, expand: Expand, functions: Function
             return [INSIDE if inside else UNKNOWN]
         case "rg" | "fd" | "fdfind":
             return _found_by_search(simple, ground)
-        case "grep" | "egrep" | "fgrep" if any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts):
+        case "grep" | "egrep" | "fgrep" if _searches(simple):
             narrow = any(re.match(r"--include|--exclude-dir=\W*\.git", text) for text in texts)
             return _own(simple, ground) if narrow else _below(_searched(simple), ground)
         case "grep" | "egrep" | "fgrep" if any(re.match(r"-\w*[lL]", text) for text in texts):

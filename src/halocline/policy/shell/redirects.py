@@ -17,9 +17,14 @@ _OVERWRITES = frozenset({">", ">|", "&>", ">&"})
 
 def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
     """One redirection. Its form is given when it is free or only reads what may be read."""
+    finding = _judged(redirect, source, ground)
+    patterns = [redirect.target] if redirect.target and redirect.operator[:2] != "<<" else []
+    listed = listing(source, patterns, ground)
+    return listed if listed and finding.rule in (Rule.READS, Rule.WRITES) else finding
+
+
+def _judged(redirect: Redirect, source: str, ground: Ground) -> Finding:
     target, operator = redirect.target, redirect.operator
-    if target is not None and operator[:2] != "<<" and (listed := listing(source, [target], ground)):
-        return listed
     if operator in (">&-", "<&-"):
         return Finding(part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}")
     if operator in ("<<", "<<-", "<<<"):

@@ -85,8 +85,10 @@ class SimpleCommands(ABC):
         said = [one.canonical for one in found]
         form = None if None in said else " ".join(str(one) for one in said if one)
         shown = part(simple.source, strictest.part.effect, strictest.part.reason, targets)
-        as_written = finding.as_written or rule_as_written(form, (*rendered.words, *words_of(expanded)))
-        judged = Finding(shown, strictest.rule, form, _words(expanded), entries(own), as_written)
+        as_written = finding.as_written or rule_as_written(finding.canonical, (*rendered.words, *words_of(expanded)))
+        found_rules = [strictest.rule, *([as_written] if form is None and as_written else [])]
+        rule = max(found_rules, key=_STRICTNESS.__getitem__)
+        judged = Finding(shown, rule, form, _words(expanded), entries(own), as_written)
         self.analysis.findings.append(judged)
         return form, self._left(expanded, after)
 
@@ -153,7 +155,6 @@ class SimpleCommands(ABC):
             reads = Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form)
             return reads if finding.rule in MILDER else finding, ground
         if wrapped and name == "find" and not ground.rebinds and (form := executed(simple, ground)):
-            self.analysis.guarded.append(simple.source)
             return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form), ground
         if wrapped:
             return self._wrapped(wrapped, simple, ground)
@@ -248,7 +249,6 @@ class SimpleCommands(ABC):
         self.analysis.scripts |= inside.scripts
         self.analysis.redirects |= inside.redirects
         self.analysis.traps += inside.traps
-        self.analysis.guarded += inside.guarded
         if canonical is None:
             self.analysis.findings += inside.findings
         found += inside.findings or [Finding(part(text, Effect.READ_ONLY), Rule.READS, "")]
