@@ -19,6 +19,7 @@ from halocline.policy.shell.parse import NotUnderstood, parse
 from halocline.policy.shell.places import reading
 from halocline.policy.shell.readers import READERS
 from halocline.policy.shell.scripts import files_named, reads_script
+from halocline.policy.shell.simple import written
 from halocline.policy.shell.specs import literal
 from halocline.policy.shell.tree import Block, Chain, Node, Simple, every_node
 from halocline.policy.shell.variables import Values
@@ -87,7 +88,9 @@ class Judge(Blocks):
         form, after = self.node(tree, ground)
         traps, self.analysis.traps = self.analysis.traps, []
         for text in dict.fromkeys(traps):
-            self.script(text, after, [])
+            found: list[Finding] = []
+            self.script(text, after, found)
+            self.analysis.findings += written(found)
         for name in [name for name in self.analysis.functions if name not in self.analysis.called]:
             self.call(name, None, ground)
         return form

@@ -181,7 +181,7 @@ class SimpleCommands(ABC):
         if text not in ("", "-", "--"):
             self.script(text, ground, found)
             self.analysis.traps.append(text)
-        found = _written(found)
+        found = written(found)
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule], default=None)
         rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.ORDINARY
         effect = strictest.part.effect if strictest else Effect.UNKNOWN
@@ -209,7 +209,7 @@ class SimpleCommands(ABC):
         if fed is not None and wrapped.words:
             given = Simple(wrapped.source, wrapped.with_fed(fed))
             found += [one for one in (fed_floor(given, fed, ground, found[0]),) if one]
-        found = found if wrapped.form and canonical else _written(found)
+        found = found if wrapped.form and canonical else written(found)
         as_written = max((one.as_written for one in found if one.as_written), key=_STRICTNESS.__getitem__, default=None)
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         rule, reason, effect = strictest.rule, strictest.part.reason, strictest.part.effect
@@ -255,7 +255,7 @@ class SimpleCommands(ABC):
         return canonical
 
 
-def _written(found: list[Finding]) -> list[Finding]:
+def written(found: list[Finding]) -> list[Finding]:
     """The findings of what does not run in a form of its own."""
     return [replace(one, rule=one.as_written) if one.as_written and one.rule is Rule.READS else one for one in found]
 
