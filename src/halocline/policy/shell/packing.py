@@ -77,4 +77,5 @@ def _sources(simple: Simple) -> Iterator[Word]:
         if word.text in ("-C", "--directory"):
             folder = next(words, word).text
         elif not word.text.startswith("-"):
-            yield Word(word.source, (Piece(f"{folder}/"), *word.pieces), word.dynamic) if folder else word
+            within = folder and not word.text.startswith(("/", "~"))
+            yield Word(word.source, (Piece(f"{folder}/"), *word.pieces), word.dynamic) if within else word

@@ -41,12 +41,12 @@ def reading(source: str, found: Sequence[Found], form: str | None, *, names_only
 def listing(source: str, words: Sequence[Word], ground: Ground) -> Finding | None:
     """The finding for patterns for which the shell lists a folder that needs care; None where there is none."""
     patterns = [one for word in words for one in (word.could if word.dynamic else (word,)) if one.is_pattern]
-    found = [place for one in patterns for place in (*ground.targets(one), *ground.targets(_folder_of(one)))]
+    found = [place for one in patterns for place in (*ground.targets(one), *ground.targets(folder_of(one)))]
     finding = reading(source, found, None, names_only=True)
     return None if finding.rule is Rule.READS else finding
 
 
-def _folder_of(pattern: Word) -> Word:
+def folder_of(pattern: Word) -> Word:
     """The folder in front of the first piece that is a pattern."""
     plain = list(takewhile(lambda piece: not piece.active, pattern.pieces))
     head = "".join(piece.text for piece in plain).rpartition("/")

@@ -13,7 +13,7 @@ from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.guards import as_name, with_numbers
 from halocline.policy.shell.own_program import steering
-from halocline.policy.shell.places import reading
+from halocline.policy.shell.places import folder_of, reading
 from halocline.policy.shell.readers import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.render import render
 from halocline.policy.shell.specs import Given, NamesSecret, Role, Spec, Unlisted, literal, sort_words
@@ -281,6 +281,8 @@ def _found(paths: list[Word], ground: Ground) -> list[Found]:
             raise Unlisted(f"{word.source} stands for too many names")
         for name in names:
             found += ground.find(name, quoted=word.quoted)
+        if word.is_pattern:
+            found += ground.targets(folder_of(word))
     return found
 
 
