@@ -165,7 +165,7 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
         return unknown(simple.source, f"it {actor.does}")
     if actor.effect is Effect.DESTRUCTIVE:
         return _deleting(simple, words, actor.does, ground)
-    if base == "mv" and (grave := _gravely(simple, words[:-1] or words, actor.does, ground)):
+    if base == "mv" and (grave := _gravely(simple, _moved_away(words), actor.does, ground)):
         return grave
     if base in ("chmod", "chown", "chgrp") and any(text.startswith(("-R", "--recursive")) for text in _texts(simple)):
         floor = _deleting(simple, words, actor.does, ground)
@@ -201,6 +201,11 @@ def _reading_outside(simple: Simple, ground: Ground) -> Finding | None:
     if read.rule not in (Rule.SECRET, Rule.OUTSIDE):
         return None
     return Finding(part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
+
+
+def _moved_away(words: list[Word]) -> list[Word]:
+    """What `mv` moves: all but the last, unless that is a pattern, which may stand for several."""
+    return words if words[-1:] and words[-1].is_pattern else words[:-1] or words
 
 
 def _gravely(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding | None:

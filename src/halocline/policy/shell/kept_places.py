@@ -24,7 +24,13 @@ def leads_to_kept(text: str, ground: Ground) -> bool:
         folder = text.removesuffix(BENEATH)
         found = places_of(folder or ".", ground)
         return any(holds_kept(one.path, ground) for one in found) or not (found or os.path.isabs(folder))
-    return any(is_kept(one) for one in places_of(text, ground))
+    return any(is_kept(one) for one in places_of(_without_beginning(text), ground))
+
+
+def _without_beginning(text: str) -> str:
+    """A path of which only the beginning is not known, as it is where that is empty."""
+    rest = text.lstrip(UNKNOWN)
+    return rest if rest.startswith("/") else text
 
 
 def leads_to_untouched(text: str, ground: Ground, *, below: bool = False) -> bool:
@@ -32,7 +38,7 @@ def leads_to_untouched(text: str, ground: Ground, *, below: bool = False) -> boo
     if below and text.endswith(BENEATH):
         found = places_of(text.removesuffix(BENEATH) or ".", ground)
         return any(ground.holds_own_state(one.path) or one.place is Place.OWN_STATE for one in found)
-    return any(one.place in _UNTOUCHED for one in places_of(text, ground))
+    return any(one.place in _UNTOUCHED for one in places_of(_without_beginning(text), ground))
 
 
 def leads_to_precious(text: str, ground: Ground) -> bool:

@@ -299,6 +299,10 @@ def _git(simple: Simple, ground: Ground) -> Finding:
     words = list(simple.words[1:])
     folder, front = _front_of_git(words), "git "
     if folder is not None:
+        if any(word.is_pattern for word in words):
+            return unknown(
+                simple.source, "the shell matches a pattern to names in another folder than git -C; quote it"
+            )
         moved = reading(simple.source, ground.find(folder.text, quoted=folder.quoted), "", names_only=True)
         if not moved.reads or any(one.place is not Place.PROJECT for one in ground.find(folder.text)):
             return moved if not moved.reads else unknown(simple.source, "git's option -C leads where programs are kept")

@@ -7,7 +7,7 @@ from halocline.policy.shell.ground import Ground, is_free
 from halocline.policy.shell.kept_places import leads_to_kept, leads_to_untouched
 from halocline.policy.shell.places import listing, overwriting, reading, writing
 from halocline.policy.shell.render import render
-from halocline.policy.shell.tree import Redirect
+from halocline.policy.shell.tree import Redirect, Word
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import Effect
 
@@ -25,6 +25,8 @@ def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
 
 def _judged(redirect: Redirect, source: str, ground: Ground) -> Finding:
     target, operator = redirect.target, redirect.operator
+    if target is not None and operator[:2] != "<<" and _has_braces(target):
+        return Finding(part(source, Effect.UNKNOWN, "braces make several names of where it leads"), Rule.DYNAMIC)
     if operator in (">&-", "<&-"):
         return Finding(part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}")
     if operator in ("<<", "<<-", "<<<"):
@@ -48,6 +50,10 @@ def _judged(redirect: Redirect, source: str, ground: Ground) -> Finding:
     if written.rule is not Rule.WRITES or operator not in _OVERWRITES:
         return written
     return overwriting(source, found, ground.facts) or written
+
+
+def _has_braces(target: Word) -> bool:
+    return any("{" in piece.text and not piece.quoted for piece in target.pieces)
 
 
 def _text(redirect: Redirect, source: str) -> Finding:
