@@ -110,7 +110,7 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
         else:
             words.append(word)
     if simple.words[0].text.rpartition("/")[2] == "split":
-        words = [*words[:1], *(_with_ending(word, "aa") for word in words[1:])]
+        words = [*words, *(_with_ending(word, "aa") for word in words[1:])]
     if actor.into:
         words = _into(simple, words)
     match actor.targets:

@@ -85,7 +85,9 @@ class SimpleCommands(ABC):
         said = [one.canonical for one in found]
         form = None if None in said else " ".join(str(one) for one in said if one)
         shown = part(simple.source, strictest.part.effect, strictest.part.reason, targets)
-        as_written = finding.as_written or rule_as_written(finding.canonical, (*rendered.words, *words_of(expanded)))
+        words, forms_made = (*rendered.words, *words_of(expanded)), (form, *(one.canonical for one in found))
+        rules = [finding.as_written, *(rule_as_written(one, words) for one in forms_made)]
+        as_written = max((one for one in rules if one), key=_STRICTNESS.__getitem__, default=None)
         found_rules = [strictest.rule, *([as_written] if form is None and as_written else [])]
         rule = max(found_rules, key=_STRICTNESS.__getitem__)
         judged = Finding(shown, rule, form, _words(expanded), entries(own), as_written)
