@@ -119,3 +119,17 @@ def test_a_reader_gives_files_and_links_below_its_folder_and_nothing_else(tmp_pa
         for name, most in ((b"in/f", 5), (b"pipe", 6)):
             with pytest.raises(OSError):
                 reader.read(name, most)
+
+
+def test_a_reader_leaves_nothing_open(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b").write_text("x")
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(3):
+        with Reader(os.fsencode(tmp_path)) as reader:
+            assert reader.look(b"a/b")
+            assert reader.look(b"gone/b") is None
+            assert reader.read(b"a/b", 10)
+    with pytest.raises(FileNotFoundError):
+        Reader(os.fsencode(tmp_path / "gone"))
+    assert len(os.listdir("/dev/fd")) == before

@@ -5,6 +5,7 @@ from halocline.controller.key_choice import FoundKey, Keys
 from halocline.controller.model_choice import open_model
 from halocline.protocol.secret import Secret
 from halocline.providers.anthropic import Anthropic
+from halocline.providers.bounded import Bounded
 from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.gemini import Gemini
 from halocline.providers.informed import Informed
@@ -44,7 +45,9 @@ async def test_a_model_speaks_what_its_vendor_speaks_at_that_address(tmp_path, n
     model = await open_model(
         named, Settings(base_url=base_url), {}, given(tmp_path), DiskBlobs(tmp_path), Catalogue(BUNDLED)
     )
-    spoken = model.model if isinstance(model, Informed) else model
+    spoken = model
+    while isinstance(spoken, Bounded | Informed):
+        spoken = spoken.model
     assert type(spoken) is kind
     assert model.name == named
     await model.close()

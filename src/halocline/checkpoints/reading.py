@@ -37,8 +37,11 @@ class Reader:
     """
 
     def __init__(self, root: str | bytes) -> None:
-        self._root = os.open(b"/", _FOLDER)
-        self._root = self._descend(os.fsencode(root))
+        self._root = top = os.open(b"/", _FOLDER)
+        try:
+            self._root = self._descend(os.fsencode(root))
+        finally:
+            os.close(top)
         self._last = (b"", os.dup(self._root))
 
     def __enter__(self) -> Self:

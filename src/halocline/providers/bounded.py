@@ -21,19 +21,19 @@ class Bounded:
     """
 
     def __init__(self, model: Model, first: float, quiet: float, largest: int) -> None:
-        self._model = model
+        self.model = model
         self._first = first
         self._quiet = quiet
         self._largest = largest
 
     @property
     def name(self) -> str:
-        return self._model.name
+        return self.model.name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         size, patience = 0, self._first
         # Models are async generators: only those promise to close what is left early.
-        async with aclosing(cast(AsyncGenerator[ModelEvent, None], self._model.stream(request))) as events:
+        async with aclosing(cast(AsyncGenerator[ModelEvent, None], self.model.stream(request))) as events:
             while (event := await self._next(events, patience)) is not None:
                 patience = self._quiet
                 size += _size(event)
@@ -42,7 +42,7 @@ class Bounded:
                 yield event
 
     async def close(self) -> None:
-        await self._model.close()
+        await self.model.close()
 
     async def _next(self, events: AsyncGenerator[ModelEvent, None], patience: float) -> ModelEvent | None:
         limit = asyncio.timeout(patience)

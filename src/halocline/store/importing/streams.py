@@ -67,6 +67,7 @@ def whole(path: Path, largest: int = LONGEST) -> object:
 
 
 def _object(data: bytes) -> JsonObject | None:
+    found: object
     try:
         found = _decode(data)
     except (msgspec.DecodeError, RecursionError):
