@@ -53,12 +53,9 @@ async def test_search_finds_nothing_in_hidden_and_secret_files_and_as_much_as_wa
 ):
     search = Ripgrep().only(scope)
     found = await search.search(SearchQuery(str(workspace), "hit", limit=4, context=0))
-    assert [(match.path.removeprefix(f"{workspace}/"), match.line) for match in found.matches] == [
-        ("a.txt", 1),
-        ("a.txt", 2),
-        ("a.txt", 3),
-        ("b.txt", 1),
-    ]
+    # Files are searched side by side: which of the six are the first four is nobody's promise.
+    assert len(found.matches) == 4
+    assert {match.path.removeprefix(f"{workspace}/") for match in found.matches} <= {"a.txt", "b.txt"}
     assert found.cut
     assert await search.files(workspace, 10) == (["a.txt", "b.txt", "credentials"], False)
 

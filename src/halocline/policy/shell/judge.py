@@ -30,6 +30,7 @@ MOST_ANALYSED = 8_000
 """Characters that are taken apart at once."""
 MOST_PIECES = 1_000
 _CUT = re.compile(r"[\n;|&(){}`]+")
+_KEYWORDS = re.compile(r"^\s*(?:(?:if|then|elif|else|while|until|do|time|!)\s+)+")
 _GRAVE = re.compile(r"\b(rm|rmdir|unlink|shred|find|dd|mkfs|wipefs|mv|chmod|chown)\b|/dev/|\.halocline")
 _JOINTS = {"|": " | ", "|&": " |& ", "&&": " && ", "||": " || ", ";": "; ", "\n": "; ", "": ""}
 _PIPES = frozenset({"|", "|&"})
@@ -54,7 +55,7 @@ def analyse(text: str, ground: Ground) -> Analysis:
 
 
 def _judge_what_is_understood(text: str, before: Node | None, ground: Ground, analysis: Analysis) -> None:
-    """Of a text that is not understood: what stands in front of that, and each line by itself."""
+    """Of a text that is not understood: what stands in front of that, each line by itself, and what looks worst."""
     judge = Judge(analysis, 0)
     if before is not None:
         judge.whole(before, ground)
@@ -62,11 +63,12 @@ def _judge_what_is_understood(text: str, before: Node | None, ground: Ground, an
     for line in text.splitlines():
         if line.strip() not in seen:
             judge.try_line(line, ground)
+    _look_for_worst(text, ground, analysis)
 
 
 def _look_for_worst(text: str, ground: Ground, analysis: Analysis) -> None:
-    """Of a text that is too long, only what looks as if no mode may allow it."""
-    pieces = dict.fromkeys(piece.strip() for piece in _CUT.split(text) if _GRAVE.search(piece))
+    """Of a text that is too long or not understood, what looks as if no mode may allow it."""
+    pieces = dict.fromkeys(_KEYWORDS.sub("", piece).strip() for piece in _CUT.split(text) if _GRAVE.search(piece))
     judge = Judge(analysis, 0)
     for piece in list(pieces)[:MOST_PIECES]:
         if len(piece) < MOST_ANALYSED:

@@ -322,7 +322,9 @@ def _with_assignments(simple: Simple, finding: Finding) -> Finding:
         effect = Effect.UNKNOWN if finding.rule is Rule.READS else finding.part.effect
         mild = stricter is finding.rule and finding.part.reason
         reason = mild or "it sets variables for the program that may change what it does"
-        return Finding(part(simple.source, effect, reason, finding.part.targets), stricter)
+        as_written = finding.as_written or rule_as_written(finding.canonical, simple.words)
+        shown = part(simple.source, effect, reason, finding.part.targets)
+        return Finding(shown, stricter, as_written=as_written)
     if finding.canonical is not None and assigned:
         return Finding(finding.part, finding.rule, f"{assigned}{finding.canonical}")
     return finding
