@@ -177,7 +177,11 @@ def ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | No
 def places_of(full: bytes) -> set[bytes]:
     """Where a file is: the file itself and, when it is a link, the one it leads to."""
     folder, name = os.path.split(full)
-    return {os.path.realpath(full), os.path.join(os.path.realpath(folder), name)}
+    try:
+        return {os.path.realpath(full), os.path.join(os.path.realpath(folder), name)}
+    except OSError:
+        # A folder on the way became a link, or a link a folder, between two looks at it.
+        return {full}
 
 
 def _is_ordinary(full: bytes, largest: int) -> bool:
