@@ -9,11 +9,19 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench
 
-from halocline.checkpoints.attribution import NEAR, Attribution, Who, attributed, disturbed, read, written
+from halocline.checkpoints.attribution import (
+    NEAR,
+    Attribution,
+    Who,
+    attribute_changes,
+    format_message,
+    is_disturbed_by_others,
+    read_message,
+)
 from halocline.checkpoints.claims import AFTER_DEATH, Claim, Claims, trim
 from halocline.checkpoints.shadow_git import ShadowGit
 
-ROOT = b"/work"
+ROOT = b"/project"
 
 
 async def ran(shadow: ShadowGit, bench: Bench, **files: str) -> None:
@@ -177,15 +185,15 @@ def claim(at: float, until: float, *paths: bytes, task: str = "t1", ran: bool = 
         ([claim(4, 6)], 5.0, Who.COMMAND),
         ([claim(4, 6)], 3.0, Who.PERSON),
         ([claim(4, 6)], 7.0, Who.PERSON),
-        ([claim(4, 6, b"/work/a")], 5.0, Who.COMMAND),
-        ([claim(4, 6, b"/work/b")], 5.0, Who.PERSON),
+        ([claim(4, 6, b"/project/a")], 5.0, Who.COMMAND),
+        ([claim(4, 6, b"/project/b")], 5.0, Who.PERSON),
         ([claim(4, 6, task="t2")], 5.0, Who.OTHER),
         ([claim(4, 6), claim(4, 6, task="t2")], 5.0, Who.DOUBT),
-        ([claim(4, 6), claim(4, 6, b"/work/a", task="t2")], 5.0, Who.OTHER),
+        ([claim(4, 6), claim(4, 6, b"/project/a", task="t2")], 5.0, Who.OTHER),
     ],
 )
 def test_a_change_is_the_tasks_only_within_what_it_claimed(claims: list[Claim], at: float, who: Who) -> None:
-    found = attributed({b"a": ("", "1")}, ROOT, "t1", claims, lambda path: int(at * 1e9) + 1, (0.0, 10.0))
+    found = attribute_changes({b"a": ("", "1")}, ROOT, "t1", claims, lambda path: int(at * 1e9) + 1, (0.0, 10.0))
     assert {**dict.fromkeys([b"a"], found.rest), **found.by_path()}[b"a"] is who
 
 
@@ -193,42 +201,42 @@ def test_a_change_is_the_tasks_only_within_what_it_claimed(claims: list[Claim], 
 def test_a_command_is_in_doubt_when_somebody_else_changed_something_near_it(
     times: list[float], is_disturbed: bool
 ) -> None:
-    assert disturbed(Attribution(began=100.0, ended=101.0), times) is is_disturbed
+    assert is_disturbed_by_others(Attribution(began=100.0, ended=101.0), times) is is_disturbed
 
 
 def test_what_was_there_when_a_look_was_asked_for_is_no_doing_of_an_edit_that_began_just_after_it() -> None:
-    claims = [claim(5.001, float("inf"), b"/work/a", ran=False)]
-    found = attributed({b"a": ("1", "2")}, ROOT, "t1", claims, lambda path: int(5e9) + 1, (0.0, 5.0005))
+    claims = [claim(5.001, float("inf"), b"/project/a", ran=False)]
+    found = attribute_changes({b"a": ("1", "2")}, ROOT, "t1", claims, lambda path: int(5e9) + 1, (0.0, 5.0005))
     assert found.rest is Who.PERSON
 
 
 def test_a_long_command_is_in_doubt() -> None:
-    assert disturbed(Attribution(began=100.0, ended=140.0), [])
+    assert is_disturbed_by_others(Attribution(began=100.0, ended=140.0), [])
 
 
 def test_what_a_message_says_is_read_again_and_damage_makes_nothing_the_tasks() -> None:
     one = Attribution(rest=Who.TASK, listed={Who.DOUBT: ("caf\xe9\n",)}, other={"t2": ("b",)}, began=1.5, ended=2.0)
-    assert read(written("a label", one)) == one
-    assert read(written("a label", one)[:-3]) == Attribution()
-    assert read("a label of an older version") is None
+    assert read_message(format_message("a label", one)) == one
+    assert read_message(format_message("a label", one)[:-3]) == Attribution()
+    assert read_message("a label of an older version") is None
 
 
 def test_claims_of_a_process_that_died_end(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from halocline.checkpoints.claims import Claims;"
-        "Claims(Path(sys.argv[1]), Path('/work'), 't1').begin(None)"
+        "Claims(Path(sys.argv[1]), Path('/project'), 't1').begin(None)"
     )
     subprocess.run([sys.executable, "-c", code, tmp_path], check=True)
-    (found,) = Claims(tmp_path, Path("/work"), "t2").since(0.0)
+    (found,) = Claims(tmp_path, Path("/project"), "t2").since(0.0)
     assert (found.is_cut, found.until - found.at) == (True, pytest.approx(AFTER_DEATH))
 
 
 def test_a_torn_line_spoils_no_other_and_a_large_file_is_cut(tmp_path: Path) -> None:
-    claims = Claims(tmp_path, Path("/work"), "t1")
+    claims = Claims(tmp_path, Path("/project"), "t1")
     with open(tmp_path / "claims", "w") as file:
         file.write('\n{"what":"beg')
     claims.begin(["a"], ran=True)
-    assert [os.fsdecode(path) for one in claims.since(time.time() - 60) for path in one.paths or ()] == ["/work/a"]
+    assert [os.fsdecode(path) for one in claims.since(time.time() - 60) for path in one.paths or ()] == ["/project/a"]
     with open(tmp_path / "claims", "a") as file:
         file.write("\n" * (1 << 20))
     claims.begin(["b"], ran=True)

@@ -1,4 +1,4 @@
-"""Whose a change is that a checkpoint finds: the task's, another task's, or the person's. Pure.
+"""Attributes the changes that a checkpoint finds to the task, to another task or to the person. Pure.
 
 What must stay true: a change is the task's only where it said before that it was about to make it, and the file changed
 while it did. What cannot be told is in doubt, and a restore leaves it alone.
@@ -16,7 +16,7 @@ from halocline.protocol import json_input
 from halocline.protocol.values import Value
 
 MARK = "changes: "
-"""How the line of a checkpoint's message begins that says whose its changes are."""
+"""The beginning of the line in a checkpoint's message that attributes its changes."""
 LONG = 5.0
 """Seconds of a command after which a person may well have changed something meanwhile."""
 NEAR = 60.0
@@ -37,7 +37,7 @@ class Who(StrEnum):
 
 
 class Attribution(Value, frozen=True):
-    """Whose the changes of one checkpoint are. Of a path that is not listed, `rest` is said.
+    """The authors of one checkpoint's changes. `rest` is the author of every path that is not listed.
 
     `other` has the paths of other tasks, by task. A command of the task ran from `began` to `ended`; at `times`
     somebody else changed files. All are in Unix seconds.
@@ -51,12 +51,12 @@ class Attribution(Value, frozen=True):
     times: tuple[float, ...] = ()
 
     def by_path(self) -> dict[Path, Who]:
-        """Who it was, of what is listed."""
+        """Return the author of each listed path."""
         found = {path.encode("latin-1"): Who(who) for who, paths in self.listed.items() for path in paths}
         return found | {path.encode("latin-1"): Who.OTHER for paths in self.other.values() for path in paths}
 
     def tasks(self) -> dict[Path, str]:
-        """Which other task, of what is such a one's."""
+        """Return the task that changed each path, for paths that other tasks changed."""
         return {path.encode("latin-1"): task for task, paths in self.other.items() for path in paths}
 
 
@@ -64,7 +64,7 @@ TASKS_OWN = Attribution(rest=Who.TASK)
 """Of a restore, and of checkpoints that older versions took after a change."""
 
 
-def attributed(
+def attribute_changes(
     changed: Mapping[Path, tuple[str, str]],
     root: bytes,
     task: str,
@@ -107,7 +107,7 @@ def attributed(
 
 
 def _is_written(place: bytes, sides: tuple[str, str], own: Sequence[Claim]) -> bool:
-    """Whether edits of the task, one after the other, made just this of what was there."""
+    """Tell whether the task's own edits account for the whole change of a file."""
     facts = [sides_of for claim in own for path, *sides_of in claim.wrote if path == place]
     chain = [sides[0]]
     for before, after in facts:
@@ -133,7 +133,7 @@ def _who(place: bytes, at: int, own: Sequence[Claim], others: Sequence[Claim]) -
 
 
 def _may_be_of(place: bytes, at: int, claim: Claim) -> bool:
-    """Whether the file changed while this was claimed. An edit that came to its end has said what it wrote."""
+    """Tell whether a file changed while this claim held. A finished edit names the files that it wrote."""
     if claim.paths is None:
         return place.startswith(claim.root + b"/") and _is_within(at, claim)
     is_open = claim.ran or claim.is_cut or not claim.at or claim.until == FOR_EVER
@@ -146,7 +146,7 @@ def _is_within(at: int, claim: Claim) -> bool:
 
 
 def changed_at(root: bytes, path: Path, since: float) -> int:
-    """When a file changed, or went, or came with a folder that was moved: nanoseconds. It did so after `since`."""
+    """Return when a file changed, was deleted, or was moved with its folder, in nanoseconds; always after `since`."""
     place, after = os.path.join(root, path), (since - _TICK) * 1e9
     while True:
         try:
@@ -162,23 +162,23 @@ def _is_near(claim: Claim, run: Claim) -> bool:
     return claim.at <= run.until + NEAR and run.at <= claim.until + NEAR
 
 
-def disturbed(one: Attribution, times: Iterable[float]) -> bool:
-    """Whether somebody else may have changed files while the command ran: it took long, or they did so shortly before
+def is_disturbed_by_others(one: Attribution, times: Iterable[float]) -> bool:
+    """Tell whether somebody else may have changed files while the command ran.
 
-    or after; `times` are when they did.
+    That is so when it took long, or when one of `times`, at which others changed files, is near it.
     """
     if one.ended - one.began > LONG:
         return True
     return any(one.began - NEAR <= at <= one.ended + NEAR for at in times)
 
 
-def written(label: str, attribution: Attribution) -> str:
+def format_message(label: str, attribution: Attribution) -> str:
     """The message of a checkpoint."""
     return f"{label}\n\n{MARK}{msgspec.json.encode(attribution).decode()}"
 
 
-def read(message: str) -> Attribution | None:
-    """What the message of a checkpoint says; None for one of an older version. Damage makes all the person's."""
+def read_message(message: str) -> Attribution | None:
+    """Read a checkpoint's message; None if an older version wrote it. Damage attributes everything to the person."""
     _, found, text = message.rpartition(f"\n{MARK}")
     if not found:
         return None

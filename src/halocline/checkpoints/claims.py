@@ -1,4 +1,4 @@
-"""Who may be changing files just now: a line before each change, and one after it, in one file for all stores.
+"""Records who is changing files: a line before each change and one after it, in one file for all stores.
 
 A checkpoint learns from it whose a change is. A line is written before the files are, so that a process that died in
 between has still said what it was at, and tasks in one folder know of each other. Lines are only appended: there is no
@@ -62,7 +62,7 @@ class Claim(Value, frozen=True):
     is_cut: bool = False
 
     def names(self, place: bytes) -> bool:
-        """Whether the file, or a folder above it, is named."""
+        """Tell whether the claim names the file or a folder above it."""
         if self.paths is None:
             return False
         while len(place) > 1:
@@ -100,7 +100,7 @@ class Claims:
 
     @property
     def is_any_open(self) -> bool:
-        """Whether any file may change just now."""
+        """Tell whether a command that may change any file is running."""
         return None in self._open
 
     def looked(self, at: float) -> None:
@@ -108,12 +108,12 @@ class Claims:
         self._add(Line("looked", self._task, _text(self._root), at))
 
     def last_look(self) -> float:
-        """When the task last looked at its folder, in Unix seconds; 0 when it never did."""
+        """Return when the task last looked at its folder, in Unix seconds; 0 when it never did."""
         mine = (line.at for line in _lines(self._file) if line.what == "looked" and self._is_mine(line))
         return max(mine, default=0.0)
 
     def since(self, moment: float) -> list[Claim]:
-        """What was claimed then or since, by this task and by others."""
+        """Return the claims of all tasks that held at that time or later."""
         return [claim for claim in _claims(_lines(self._file)) if claim.until >= moment]
 
     def _is_mine(self, line: Line) -> bool:

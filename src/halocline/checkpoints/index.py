@@ -136,7 +136,7 @@ def _is_folder(reader: Reader, path: Path) -> bool:
 
 
 def _goes_in(reader: Reader, path: Path, largest: int, is_known: bool) -> bool | None:
-    """Whether the index is to hold it as it is now; None for what is neither in the index nor below the workspace."""
+    """Tell whether a file belongs in the index; None if it is neither in the index nor below the workspace."""
     try:
         info = reader.look(path)
     except OSError:
@@ -175,7 +175,7 @@ def ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | No
 
 
 def places_of(full: bytes) -> set[bytes]:
-    """Where a file is: the file itself and, when it is a link, the one it leads to."""
+    """Return where a file is: the file itself and, when it is a link, the one it leads to."""
     folder, name = os.path.split(full)
     try:
         return {os.path.realpath(full), os.path.join(os.path.realpath(folder), name)}
@@ -198,7 +198,7 @@ def _is_of_git(full: bytes) -> bool:
 
 
 def _read(reader: Reader, wanted: Sequence[Path], largest: int) -> Iterator[Mapping[Path, Kept | None]]:
-    """What these hold, as much of it at once as memory shall have; without those that cannot be read."""
+    """Yield the contents of these files in batches of bounded size, without those that cannot be read."""
     held, size = dict[Path, Kept | None](), 0
     for path in wanted:
         with suppress(OSError):

@@ -22,7 +22,7 @@ _NOT_BELOW = (ENOENT, ENOTDIR, ELOOP)
 
 
 class Kept(Value, frozen=True):
-    """What a file held; `mode` is as a tree writes it, `changed_at` when it became so, in nanoseconds."""
+    """The contents of a file; `mode` is as a tree writes it, `changed_at` when it became so, in nanoseconds."""
 
     content: bytes
     mode: bytes

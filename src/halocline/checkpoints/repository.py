@@ -125,7 +125,7 @@ class Repository:
 
     @property
     def is_borrowing(self) -> bool:
-        """Whether checkpoints need objects of the project's git."""
+        """Tell whether checkpoints need objects of the project's git."""
         return upkeep.is_borrowing(self.path)
 
     def stand_alone(self) -> None:
@@ -202,7 +202,7 @@ class Repository:
         return self._with_index(lambda: self._save(git, label, None, dict, always=always))
 
     def _with_index(self, work: Callable[[], T]) -> T:
-        """Do something that reads the index; a damaged one is made anew."""
+        """Run something that reads the index; if the index is damaged, delete it and run again."""
         try:
             return work()
         except GitFailed:
@@ -363,14 +363,14 @@ class Repository:
             self._attributed(dict(differing(git, last.tree, tree)), (since, asked), contents) if last else Attribution()
         )
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
-        sha = write_commit(self.path, tree, parent, attribution.written(label, by), int(time.time()))
+        sha = write_commit(self.path, tree, parent, attribution.format_message(label, by), int(time.time()))
         write_ref(self.path, f"{self._refs}/{n}", sha)
         self._newest = _Last(sha, tree, n)
         self.claims.looked(asked)
         return Saved(sha, is_new=True, left_out=left_out)
 
     def attribution(self, git: Git, old: str, new: str, since: float) -> Attribution:
-        """Whose the differences of two commits or trees are; the task last looked at `since`, in Unix seconds."""
+        """Attribute the differences of two commits or trees; the task last looked at `since`, in Unix seconds."""
         trees = [git.word("rev-parse", f"{one}^{{tree}}") for one in (old, new)]
         return self._attributed(dict(differing(git, *trees)), (since, time.time()), {})
 
@@ -388,7 +388,7 @@ class Repository:
 
         # Asked only now: a task that changed something while the files were read said so before.
         claims = self.claims.since(since - attribution.NEAR)
-        return attribution.attributed(found, root, self._task, claims, changed_at, between)
+        return attribution.attribute_changes(found, root, self._task, claims, changed_at, between)
 
     def _tree(self, git: Git) -> str:
         """The tree of the index; git is not asked twice about an index that nobody has written since."""

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from halocline.checkpoints import merging
 from halocline.checkpoints.applying import Change, NotRestored, apply, folders_below, secure
-from halocline.checkpoints.attribution import Attribution, read as attribution_in
+from halocline.checkpoints.attribution import Attribution, read_message
 from halocline.checkpoints.contents import spoilt
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed
 from halocline.checkpoints.index import Path
@@ -29,7 +29,7 @@ class RestorePlan(Value, frozen=True):
     Only what the task did is taken out again. What differs from the target and is not touched: `yours` the person
     changed, `others` another task, which is named behind the path; `doubtful` changed while a command of the task ran,
     and somebody else was at work as well; `conflicts` the task and somebody else changed so that it cannot be merged,
-    `kept` cannot be put back, and of `lost` the store has no whole content any more.
+    `kept` cannot be put back, and the contents of `lost` are gone from the store.
     """
 
     creates: tuple[str, ...] = ()
@@ -264,7 +264,7 @@ def _differences(git: Git, old: str, new: str) -> dict[Path, Sides]:
 
 
 def _sides(head: bytes) -> Sides:
-    """What a file was and is, from a line of a raw diff."""
+    """Return what a file was and is, from a line of a raw diff."""
     old_mode, new_mode, old_blob, new_blob, _ = head.lstrip(b":").split(b" ")
     return _entry(old_mode, old_blob), _entry(new_mode, new_blob)
 
@@ -291,7 +291,7 @@ def _since(git: Git, target: str, newest: str) -> list[Step]:
         elif field.strip():
             sha = field.strip().decode()
     return [
-        Step(text.partition("\n")[0], changed[sha], attribution_in(text.rstrip("\n"))) for sha, text in messages.items()
+        Step(text.partition("\n")[0], changed[sha], read_message(text.rstrip("\n"))) for sha, text in messages.items()
     ]
 
 

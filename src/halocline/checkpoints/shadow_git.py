@@ -235,7 +235,7 @@ class ShadowGit:
 
     @property
     def mended(self) -> str:
-        """What was found of a restore that another process did not live to end; empty mostly."""
+        """Return what was found of a restore that another process did not live to end; empty mostly."""
         return self._repository.mended
 
     async def _stand_alone(self, seconds: float) -> None:

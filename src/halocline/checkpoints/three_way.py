@@ -7,7 +7,7 @@ stays, and is merged where both changed the file. A file that the task did not m
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 
-from halocline.checkpoints.attribution import TASKS_OWN, Attribution, Who, disturbed
+from halocline.checkpoints.attribution import TASKS_OWN, Attribution, Who, is_disturbed_by_others
 from halocline.checkpoints.index import Path
 from halocline.checkpoints.repository import BEFORE
 from halocline.checkpoints.trees import Entry
@@ -61,7 +61,7 @@ def deeds(steps: Iterable[Step]) -> dict[Path, list[Deed]]:
     times = [at for _, by in told for at in by.times]
     found: dict[Path, list[Deed]] = {}
     for step, by in told:
-        listed, is_sure = by.by_path(), not disturbed(by, times)
+        listed, is_sure = by.by_path(), not is_disturbed_by_others(by, times)
         for path, (before, after) in step.sides.items():
             if (who := listed.get(path, by.rest)) is Who.COMMAND:
                 who = Who.TASK if is_sure else Who.DOUBT
@@ -70,12 +70,12 @@ def deeds(steps: Iterable[Step]) -> dict[Path, list[Deed]]:
 
 
 def _of_old(label: str) -> Attribution:
-    """Whose the changes of a checkpoint are that does not say so: it is of an older version."""
+    """Return whose the changes of a checkpoint are that does not say so: it is of an older version."""
     return Attribution() if label == FIRST or label.startswith(BEFORE) else TASKS_OWN
 
 
 def fate(sides: Sides, done: Sequence[Deed], merge: Merge, *, overwrite: bool) -> tuple[Fate, Entry | None]:
-    """What becomes of a file that is one thing now and another in the target, and what it will be."""
+    """Return what becomes of a file that is one thing now and another in the target, and what it will be."""
     now, target = sides
     if target is None and not _may_delete(done, overwrite=overwrite):
         return (
@@ -99,12 +99,12 @@ def fate(sides: Sides, done: Sequence[Deed], merge: Merge, *, overwrite: bool) -
 
 
 def _last(done: Sequence[Deed]) -> Who:
-    """Who changed it last, beside the task."""
+    """Return who changed it last, beside the task."""
     return next((deed.who for deed in reversed(done) if deed.who is not Who.TASK), Who.PERSON)
 
 
 def _may_delete(done: Sequence[Deed], *, overwrite: bool) -> bool:
-    """Whether the task made the file, or may have made it and a person wants it gone nevertheless."""
+    """Tell whether the task made the file, or may have made it and a person wants it gone nevertheless."""
     maker = next((deed.who for deed in done if deed.before is None), Who.PERSON)
     return maker is Who.TASK or (overwrite and maker is Who.DOUBT)
 

@@ -80,7 +80,7 @@ def _by_folder(changes: Mapping[bytes, Entry | None]) -> dict[bytes, dict[bytes,
 def _entries_below(
     git: Git, tree: str, entries: Mapping[bytes, dict[bytes, Entry]], folder: bytes
 ) -> dict[bytes, Entry]:
-    """What a folder of the tree holds, once those above it are known."""
+    """Return what a folder of the tree holds, once those above it are known."""
     if not folder:
         return dict(_entries(git, tree))
     above, _, name = folder.rpartition(b"/")

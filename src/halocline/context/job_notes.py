@@ -48,7 +48,7 @@ def status(info: JobInfo) -> str:
 
 
 def find_answer(command: str, result: ShellResult) -> str:
-    """What the exit code of a command says when it is an answer, as `grep` gives one; empty for all others."""
+    """Return what the exit code of a command says when it is an answer, as `grep` gives one; empty for all others."""
     if result.exit_code != 1:
         return ""
     from halocline.policy.shell import exit_answers  # most commands end otherwise

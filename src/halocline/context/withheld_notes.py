@@ -1,4 +1,4 @@
-"""What is said when a command may have failed for want of a variable that was withheld as a secret; pure."""
+"""Explains a failed command that may lack a variable withheld as a secret. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -54,13 +54,13 @@ _SIGN_IN = re.compile(
     r"|(?:api|access|secret|session|deploy)[ _-]?(?:token|key)|token (?:is |was )?(?:required|missing|invalid|not)"
     r"|not set|no token"
 )
-"""How programs say that nobody is signed in."""
+"""Phrases by which programs say that you are not signed in."""
 _PROXY_SAYS = re.compile(r"(?i)\b407\b|proxy authentication")
 _WORD = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 def withheld_note(command: str, output: str, exit_code: int | None, withheld: Sequence[str]) -> str:
-    """What was withheld that this command wants, and how it is passed on; empty when nothing suggests it."""
+    """Return what was withheld that this command wants, and how it is passed on; empty when nothing suggests it."""
     names = [name for name in withheld if _is_wanted(name, command, output, failed=bool(exit_code))]
     if not names:
         return ""
@@ -73,7 +73,7 @@ def withheld_note(command: str, output: str, exit_code: int | None, withheld: Se
 
 
 def _is_wanted(name: str, command: str, output: str, *, failed: bool) -> bool:
-    """Whether the command names the variable; or failed, and its output names it or its program signs in by it."""
+    """Tell whether the command names the variable; or failed, and its output names it or its program signs in by it."""
     if _names(command, name):
         return True
     if not failed:

@@ -314,7 +314,7 @@ class Assembly:
         }
 
     def limits(self) -> Limits:
-        """What the settings allow a task that begins or goes on now."""
+        """Return what the settings allow a task that begins or goes on now."""
         return chosen_limits(self.settings)
 
     def shadow_git(self, workspace: Path, task: str, is_busy: Callable[[], bool] = lambda: False) -> ShadowGit:

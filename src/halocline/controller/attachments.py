@@ -54,7 +54,7 @@ class Attachments:
 
 
 async def _left(joined: "Sequence[tuple[Attached, asyncio.Task[None]]]") -> list[BaseException | None]:
-    """How following each of them ended; none has a connection any more."""
+    """Return how following each of them ended; none has a connection any more."""
     for _, following in joined:
         following.cancel()
     ends = await asyncio.gather(*(following for _, following in joined), return_exceptions=True)

@@ -9,7 +9,7 @@ from halocline.store.settings import Settings, over
 
 
 class Choices(Value, frozen=True):
-    """What was chosen for this run over the settings. None: as the settings say. `unattended`: nobody watches it."""
+    """Options of this run that override the settings; None keeps the setting. `unattended`: nobody watches the run."""
 
     profile: str | None = None
     base_url: str | None = None

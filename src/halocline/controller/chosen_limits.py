@@ -5,7 +5,7 @@ from halocline.store.settings import Settings
 
 
 def chosen_limits(settings: Settings) -> Limits:
-    """What the settings allow a task that begins or goes on now."""
+    """Return what the settings allow a task that begins or goes on now."""
     return Limits(
         steps=settings.max_steps,
         cost=settings.max_cost,

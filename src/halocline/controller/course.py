@@ -127,7 +127,7 @@ class Course:
 
     @property
     def cut_at_once(self) -> Cut | None:
-        """What cut short the turn that begins now before the loop did anything."""
+        """Return what cut short the turn that begins now before the loop did anything."""
         at = self.at + 1
         while at not in self._cuts and at < len(self.events) and isinstance(self.events[at], FROM_ELSEWHERE):
             at += 1
@@ -255,7 +255,7 @@ def cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
 
 
 def _broken(events: Sequence[ev.DurableEvent], end: int) -> Cut | None:
-    """Where something that is no failure of the model ended a turn."""
+    """Return where something that is no failure of the model ended a turn."""
     at = end - 1
     while at and isinstance(events[at], ev.HookRan):  # the hooks of the end
         at -= 1
@@ -266,7 +266,7 @@ def _broken(events: Sequence[ev.DurableEvent], end: int) -> Cut | None:
 
 
 def is_of_model(event: ev.DurableEvent) -> TypeGuard[ev.ErrorRaised]:
-    """Whether it says that a request failed."""
+    """Tell whether it says that a request failed."""
     return isinstance(event, ev.ErrorRaised) and event.code.startswith("model_")
 
 

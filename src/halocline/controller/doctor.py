@@ -1,4 +1,4 @@
-"""What Halocline needs on this machine, checked one by one. Nothing is changed unless asked, and no key is shown."""
+"""Checks what Halocline needs on this machine. Changes nothing unless asked, and shows no keys."""
 
 import asyncio
 import os
@@ -90,7 +90,7 @@ def _rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
 
 
 def _variables(env: Mapping[str, str]) -> list[Finding]:
-    """Which variables commands do not get, and which a person passes on; nothing when the settings cannot be read."""
+    """List the variables withheld from commands and those passed on; empty if the settings cannot be read."""
     from halocline.protocol.child_environment import is_passed, withheld
 
     try:

@@ -43,13 +43,13 @@ IN_HOME = (
     "checkpoints/*/objects/??/tmp_obj_*",
     "checkpoints/*/objects/pack/tmp_*",
 )
-"""What is written aside first, or for a moment only."""
+"""Names of temporary files."""
 OF_A_TASK = ("tasks/*/*.new", "tasks/*/*.tmp", "importing/*")
 """The same of a task, or of one that is being imported: nobody's when nobody holds its lock."""
 
 
 def find_litter(home: Home, now: float, changed_since: float = 0.0) -> Iterator[Path]:
-    """What nobody will ask for any more; beside edited files, that of tasks whose logs changed since then."""
+    """Yield what nobody will ask for any more; beside edited files, that of tasks whose logs changed since then."""
     yield from (path for pattern in IN_HOME for path in home.root.glob(pattern) if _is_old(path, now))
     for pattern in OF_A_TASK:
         for path in home.root.glob(pattern):
@@ -107,7 +107,7 @@ def _closed(home: Home, changed_since: float) -> Iterator[Path]:
 
 
 def _beside_edits(folder: Path, now: float) -> list[Path]:
-    """What edits that were cut short left beside their files."""
+    """Return what edits that were cut short left beside their files."""
     info = history.info(folder.parent, folder.name)
     if info is None or info.status != UNFINISHED:
         return []

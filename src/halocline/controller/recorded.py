@@ -258,7 +258,7 @@ class Answers:
         return self._shown.get(ctx.call, ())
 
     def _given(self, call: str) -> tuple[UserPart, ...]:
-        """What the person gave along with the approval of a call, which its result has anyway."""
+        """Return what the person gave along with the approval of a call, which its result has anyway."""
         for at in reversed(range(self._course.at)):
             match self._course.events[at]:
                 case ev.ApprovalResolved(call=id, content=content) if id == call:

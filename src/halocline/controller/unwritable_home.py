@@ -41,6 +41,6 @@ def refuse_unwritable_home(command: str, chosen: Mapping[str, object], environme
 
 
 def is_reading(command: str, chosen: Mapping[str, object]) -> bool:
-    """Whether a command as it was `chosen` only reads the home."""
+    """Tell whether a command as it was `chosen` only reads the home."""
     action = chosen.get("action") or ""
     return action in READING.get(command, ()) and not any(chosen.get(flag) for flag in CHANGING)

@@ -181,7 +181,7 @@ def _tidy(paths: Sequence[Path], since: int) -> None:
 
 
 def temporaries_beside(paths: Sequence[Path], since: int) -> list[Path]:
-    """What writes of these files left whose process died. One that another process makes now is younger than `since`
+    """Return leftovers of writes whose process died. A write that is going on now is younger than `since`
 
     (nanoseconds of the clock).
     """

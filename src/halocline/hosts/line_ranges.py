@@ -21,7 +21,7 @@ def read_lines(file: BinaryIO, first: int, last: int, limit: int) -> LineRange:
 
 
 def _look_through(file: BinaryIO) -> tuple[list[int], int, str]:
-    """How many lines end before each piece, how many there are, and the encoding; empty for what is no text."""
+    """Return how many lines end before each piece, how many there are, and the encoding; empty for what is no text."""
     decoders = {name: codecs.getincrementaldecoder(name)() for name in ENCODINGS}
     starts, lines, end = [], 0, b"\n"
     file.seek(0)

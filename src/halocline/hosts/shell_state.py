@@ -37,7 +37,7 @@ LARGEST_VALUE = 100_000
 
 
 class ShellState(Value, frozen=True):
-    """Where the next command starts (empty: in the workspace), and what it finds changed; None: taken away.
+    """The folder in which the next command starts (empty: the workspace) and the variables it gets; None: unset.
 
     `too_large` names what was exported and is not kept.
     """

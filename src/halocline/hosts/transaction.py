@@ -24,7 +24,7 @@ from halocline.protocol.values import Value
 
 _OPEN, _DONE, _STAGED = ".journal", ".done", b"staged\n"
 UNREADABLE = ".unreadable"
-"""How a journal ends that nobody can read. It is kept, and nothing waits for it."""
+"""Suffix of a journal that cannot be read. It is kept, and nothing waits for it."""
 PATIENCE = 10.0
 """Seconds to wait for another process that changes several files."""
 _PAUSE = 0.02
@@ -287,7 +287,7 @@ def _takes(fd: int) -> bool:
 
 
 def _holder(fd: int) -> str:
-    """Who has the lock, and since when, as far as the file tells."""
+    """Return who has the lock, and since when, as far as the file tells."""
     pid, _, since = os.pread(fd, 100, 0).decode(errors="replace").partition(" ")
     if not (pid.isdigit() and since.isdigit()):
         return "Another process"

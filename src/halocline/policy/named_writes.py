@@ -1,4 +1,4 @@
-"""Which files a command can change, where its words say all of it. Pure.
+"""Finds the files that a command can change, where its words name all of them. Pure.
 
 A checkpoint asks, to tell what a command did from what a person did meanwhile. What is named too little counts as the
 person's, and stays; so only programs are listed here that change nothing but what they are told to.

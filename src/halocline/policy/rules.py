@@ -59,12 +59,12 @@ def withdrawn_tools(rules: Sequence[Rule], workspace: str) -> frozenset[str]:
 
 
 def is_among(tool: str, names: frozenset[str]) -> bool:
-    """Whether a tool is meant by names as rules have them."""
+    """Tell whether a tool is meant by names as rules have them."""
     return any(_names(pattern, tool) for pattern in names)
 
 
 def _is_whole(rule: Rule) -> bool:
-    """Whether it denies by the names of tools alone."""
+    """Tell whether it denies by the names of tools alone."""
     plain = replace(rule, name="", reason="", tools=(), workspace="", source=Source.USER)
     return plain == Rule(decision=Verdict.DENY)
 

@@ -25,7 +25,7 @@ _HARMLESS = re.compile(
     r"(?:OLD)?PWD|PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TZ|TMPDIR|SYSTEMROOT|LS_COLORS|SSH_AUTH_SOCK|SSH_AGENT_PID"
     r"|XDG_[A-Z]+_(?:HOME|DIRS?)|PYTHONPATH|PYTHONHOME|LD_LIBRARY_PATH"
 )
-"""What programs need to work at all. The socket of an SSH agent signs, but gives no key away."""
+"""Variables that programs need to work at all. The socket of an SSH agent signs, but gives no key away."""
 _ENDS_IN_KEY = re.compile(r"(?i)keys?(?:_|\Z)")
 _NO_SECRET = re.compile(r"(?i)(?:true|false|yes|no|on|off|none|null|\d{1,4})?|[a-z][a-z0-9+.-]*://[^\s@?]+")
 """A switch, a number, an address without a password; by its form it may be a secret all the same."""
@@ -72,7 +72,7 @@ def declare(environment: ChildEnvironment, added: Mapping[str, str | None]) -> C
 
 
 def in_sandbox(environment: ChildEnvironment, passed: Iterable[str] = ()) -> ChildEnvironment:
-    """What is left in a sandbox, where no agent or desktop may be reached."""
+    """Return what is left in a sandbox, where no agent or desktop may be reached."""
     names = tuple(passed)
     return ChildEnvironment(
         {name: value for name, value in environment.items() if not _AGENTS.match(name) or _fits(name, names)}
@@ -89,12 +89,12 @@ def withheld(
 
 
 def is_passed(name: str, hidden: frozenset[str], passed: Iterable[str]) -> bool:
-    """Whether a person passes a variable on."""
+    """Tell whether a person passes a variable on."""
     return name in passed if name in hidden else _fits(name, passed)
 
 
 def looks_secret(name: str, value: str) -> bool:
-    """Whether a variable is a secret by its name, or by what it holds."""
+    """Tell whether a variable is a secret by its name, or by what it holds."""
     if _HARMLESS.fullmatch(name):
         return False
     is_named = is_secret_name(name) or bool(_ENDS_IN_KEY.search(name))
@@ -102,7 +102,7 @@ def looks_secret(name: str, value: str) -> bool:
 
 
 def _is_place(value: str) -> bool:
-    """Whether a value names a file that is there, as GOOGLE_APPLICATION_CREDENTIALS does."""
+    """Tell whether a value names a file that is there, as GOOGLE_APPLICATION_CREDENTIALS does."""
     return value.startswith(("/", "~/")) and os.path.lexists(os.path.expanduser(value))
 
 

@@ -128,7 +128,7 @@ def _turn_resumed(state: State, e: ev.TurnResumed) -> State:
 
 
 def _held_told(state: State) -> State:
-    """What was held back until the last call had its end is read now."""
+    """Return what was held back until the last call had its end is read now."""
     return replace(_told(_told(state, state.gap), state.interjected), gap=(), interjected=())
 
 

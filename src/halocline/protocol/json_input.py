@@ -56,7 +56,7 @@ def decode(data: bytes | bytearray | memoryview | str, type: Any = Any) -> Any:
 
 
 def is_deeper(data: bytes | str, deepest: int) -> bool:
-    """Whether JSON text, whole or cut, has more lists and objects within each other than that."""
+    """Tell whether JSON text, whole or cut, has more lists and objects within each other than that."""
     opening = (data.count("[") + data.count("{")) if isinstance(data, str) else (data.count(b"[") + data.count(b"{"))
     if opening <= deepest:  # as good as always
         return False

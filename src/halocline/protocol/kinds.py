@@ -61,7 +61,7 @@ class Choice(StrEnum):
 
     @property
     def refuses(self) -> bool:
-        """Whether the call does not run."""
+        """Tell whether the call does not run."""
         return self in (Choice.REJECT_ONCE, Choice.REJECT_ALWAYS)
 
 

@@ -12,7 +12,7 @@ from halocline.protocol.secret_forms import SHAPES, TOKENS
 SHORTEST_RUN = 14
 _RUN_SIGNS = bytes(sign if chr(sign) in f"{ascii_letters}{digits}_-" else 32 for sign in range(256))
 _GATES = ("authorization", "key: ", "token: ", "dp.")
-"""What several marks have in common, so that it is looked for once."""
+"""A text that several marks share, so that one search finds them all."""
 _BEFORE, _BEHIND = 64, 256
 """Characters around a mark within which what has it in its middle begins and ends."""
 _LONG = ("private key",)
@@ -27,7 +27,7 @@ def long_runs(data: bytes) -> frozenset[str]:
 
 
 def published_forms(text: str, data: bytes, runs: frozenset[str]) -> Iterator[Found]:
-    """Where what has a form stands, and its name, in no order. `data` is the text as UTF-8, `runs` its long runs."""
+    """Yield the span and name of each match, in no order. `data` is the text as UTF-8, `runs` its long runs."""
     lower = text.lower()
     is_same = len(lower) == len(text)  # a few letters grow when they are made small
     for row in _possible(data, runs):
@@ -38,12 +38,12 @@ def published_forms(text: str, data: bytes, runs: frozenset[str]) -> Iterator[Fo
 
 
 def may_have_form(data: bytes, runs: frozenset[str]) -> bool:
-    """Whether it is worth looking; true of every text that has a form."""
+    """Tell whether it is worth looking; true of every text that has a form."""
     return any(True for _ in _possible(data, runs))
 
 
 class _Place(Enum):
-    """Where a form begins, seen from its mark."""
+    """The place of a form in relation to its mark."""
 
     AT = 1
     BEHIND = 2
@@ -62,7 +62,7 @@ class _Row(NamedTuple):
     place: _Place
 
     def find_at(self, text: str, at: int) -> re.Match[str] | None:
-        """What has the form and its mark at a place."""
+        """Return what has the form and its mark at a place."""
         match self.place:
             case _Place.AT:
                 return self.pattern.match(text, at)
@@ -131,7 +131,7 @@ def _place(mark: str, pattern: str) -> _Place:
 
 
 def _mark_of(pattern: str) -> str:
-    """What every text begins with that fits the pattern."""
+    """Return what every text begins with that fits the pattern."""
     found = re.match(r"(?:[^\\[({.*+?|$^]|\\.)*", pattern)
     assert found is not None
     return found[0].replace("\\", "")

@@ -27,7 +27,7 @@ _NAMED = re.compile(
     r"|public_?key|pub|cert\w*|data|image|icon|content|body|mappings|alphabet|chars|h1|hmac|record|arn:[\w:/-]*"
     r"|marker|qualifier)[\"'`]?\s{0,3}(?:[:=]|=>|\()\s{0,3}[\"'`]?\s?\Z"
 )
-"""What stands before a random string that is no secret."""
+"""Text before a random string that shows it to be no secret."""
 _NO_SECRET = re.compile(
     r"sha\d+[-_]|AAAA|MI[A-Z]|MFkw|MHYw|MCow|iVBOR|R0lGOD|/9j/|UklGR|d09G|PHN2|PD94|H4sI|UEsDB|JVBER|_Z|_R|__|eyJ"
     r"|[a-z]{1,12}_\w*\Z|chatcmpl-|cmpl-|resp-|data:"
@@ -42,7 +42,7 @@ _SWITCH = re.compile(r"(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[0-9])[^0-9]")
 
 
 def random_strings(text: str, words: Iterable[str]) -> Iterator[Span]:
-    """Where they stand. `words` are all runs of letters, digits, `_` and `-` in the text of `SEED` or more."""
+    """Yield where they stand. `words` are all runs of letters, digits, `_` and `-` in the text of `SEED` or more."""
     for word in words:
         if len(word) < SEED or not _is_mixed(word):
             continue
@@ -54,7 +54,7 @@ def random_strings(text: str, words: Iterable[str]) -> Iterator[Span]:
 
 
 def is_random_string(value: str) -> bool:
-    """Whether a value looks like a key that a machine made."""
+    """Tell whether a value looks like a key that a machine made."""
     plain = value.rstrip("=")
     signs = [sign for sign in plain if sign.isalnum()]
     if len(plain) < SHORTEST or len(signs) < max(SHORTEST - 4, 0.85 * len(plain)) or not _is_mixed(plain):
@@ -82,7 +82,7 @@ def _is_in_order(plain: str) -> bool:
 
 
 def _is_text_in_base64(plain: str) -> bool:
-    """Whether base64 makes it of a text that people read; what is secret in that is looked for elsewhere."""
+    """Tell whether base64 makes it of a text that people read; what is secret in that is looked for elsewhere."""
     coded = plain.translate({43: "-", 47: "_"})
     try:
         data = urlsafe_b64decode(coded[: len(coded) // 4 * 4])
@@ -105,14 +105,14 @@ def _around(text: str, at: int) -> Span | None:
 
 
 def _assigns(text: str, start: int) -> bool:
-    """Whether what stands before is the `=` behind a name, as in `NAME=value`, and no address."""
+    """Tell whether what stands before is the `=` behind a name, as in `NAME=value`, and no address."""
     return text[start - 1] == "=" and bool(
         re.search(r"(?:^|[\s\"'`;])[A-Za-z_]\w*=\Z", text[max(0, start - 60) : start])
     )
 
 
 def _is_in_block(text: str, run: re.Match[str]) -> bool:
-    """Whether it is a line of base64 with another one above it, or below."""
+    """Tell whether it is a line of base64 with another one above it, or below."""
     begin, end = text.rfind("\n", 0, run.start()) + 1, text.find("\n", run.end())
     end = len(text) if end < 0 else end
     if len(text[begin:end].strip(" \t\"'`|>#*,;.\\+\r")) > len(run[0]) + 2:

@@ -22,7 +22,7 @@ from halocline.protocol.random_strings import random_strings
 from halocline.protocol.secret_names import named_secrets
 
 STORED, RANDOM = "stored key", "random string"
-"""What a secret is called that is known by its value alone, and one that only looks like a key."""
+"""Names in marks for secrets known by value alone, and for strings that only look like keys."""
 _MARK = re.compile(r"\[redacted [a-z -]{3,30} ([0-9a-f]{8})\]")
 _ANY_MARK = re.compile(r"\[redacted [a-z -]{3,40}(?:[0-9a-f]{8})?\]")
 _BASE64_SIGNS = bytes(sign if chr(sign) in f"{ascii_letters}{digits}+/" else 32 for sign in range(256))

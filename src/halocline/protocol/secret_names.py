@@ -131,6 +131,6 @@ def _mentions_itself(value: str) -> bool:
 
 
 def is_worded(value: str, part: float = 0.7) -> bool:
-    """Whether more than a part of it is words, as in names: `my-service-v2`, `oauth2_access_token`."""
+    """Tell whether more than a part of it is words, as in names: `my-service-v2`, `oauth2_access_token`."""
     words = re.findall(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}", value)
     return sum(map(len, words)) > part * len(value)

@@ -14,7 +14,7 @@ _USERINFO = re.compile(r"[a-zA-Z][\w+.-]*://[^/\s:@]*:([^/\s@]+)@")
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what has this name is a secret, as far as a name can say."""
+    """Tell whether what has this name is a secret, as far as a name can say."""
     return bool(_SECRET_NAME.search(name))
 
 

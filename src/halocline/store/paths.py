@@ -79,7 +79,7 @@ class Home(Value, frozen=True):
 
     @property
     def is_writable(self) -> bool:
-        """Whether something can be kept in it; a file system may be mounted to be read only."""
+        """Tell whether something can be kept in it; a file system may be mounted to be read only."""
         return os.access(self.root, os.W_OK | os.X_OK)
 
     @property

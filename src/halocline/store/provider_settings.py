@@ -1,4 +1,4 @@
-"""What settings say of single providers and models, and the kinds of numbers that all settings are made of."""
+"""Settings of single providers and models, and the number types of all settings."""
 
 from typing import Annotated, Literal
 
@@ -14,7 +14,7 @@ Says = msgspec.Meta
 
 
 class Price(Value, frozen=True, forbid_unknown_fields=True):
-    """What a person says of a model: US dollars per million tokens, sizes in tokens. None: as is known otherwise."""
+    """Your facts about a model: US dollars per million tokens, sizes in tokens. None: use the catalogue's."""
 
     input: NotNegative | None = None
     output: NotNegative | None = None

@@ -1,4 +1,4 @@
-"""How surfaces run coroutines: at the end, threads are waited for, but not for ever.
+"""Runs coroutines for surfaces; at the end it waits for threads, but not for ever.
 
 A thread that hangs in the system (a dead disk, a lock that nobody gives back) can be neither ended nor joined. What it
 was to do is not done; everything that was said to be done is in the log and synced.
@@ -42,7 +42,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 
 
 def _note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What nobody waited for any more goes to the program's log, as long as there is one, and to no screen."""
+    """Return what nobody waited for any more goes to the program's log, as long as there is one, and to no screen."""
     if _log.hasHandlers():
         _log.error("in the background: %s", context.get("message"), exc_info=context.get("exception"))
 

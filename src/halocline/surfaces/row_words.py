@@ -92,7 +92,7 @@ def origin_said(event: ev.TaskStarted) -> str:
 
 
 def repair_said(event: ev.LogRepaired) -> str:
-    """How much of a log went, and where it is kept."""
+    """Return how much of a log went, and where it is kept."""
     if not event.put_aside:
         return f"The log was repaired after a crash: {event.bytes_cut} bytes cut."
     cut = f"The log was damaged and ends here, {event.bytes_cut} bytes shorter."

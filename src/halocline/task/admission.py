@@ -54,7 +54,7 @@ class Run(Value, frozen=True):
 
     @property
     def by_command(self) -> bool:
-        """Whether it does not say what it writes, as an edit does."""
+        """Tell whether it does not say what it writes, as an edit does."""
         return self.summary.may_change is None
 
 

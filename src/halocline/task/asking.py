@@ -1,4 +1,4 @@
-"""What a task asks of a person, and what can come instead of an answer: nobody, an interrupt, a message of theirs.
+"""Asks the person, and handles what comes instead of an answer: an interrupt, a new message, or nobody there.
 
 What must stay true: a message that arrives while something is asked is the answer to it. It is in the log before that
 answer, so that no crash loses it, and nothing that waited runs.

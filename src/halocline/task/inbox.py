@@ -246,5 +246,5 @@ def _settle_all(waiting: dict[str, asyncio.Future[T | Interjected | None]], valu
 
 
 def _has_words(read: asyncio.Future[Content]) -> bool:
-    """Whether something was read up that can be said."""
+    """Tell whether something was read up that can be said."""
     return not read.cancelled() and read.exception() is None and bool(read.result())

@@ -162,7 +162,7 @@ def _not_opened(folder: Path, error: OSError) -> LogUnwritable:
 
 
 def _whole_and_torn(file: int) -> tuple[int, int]:
-    """How many bytes of a log on disk are whole lines, and how many follow them; only its end is looked at."""
+    """Return how many bytes of a log on disk are whole lines, and how many follow them; only its end is looked at."""
     size = at = os.fstat(file).st_size
     tail = b""
     while at and b"\n" not in tail:

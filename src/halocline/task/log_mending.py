@@ -39,7 +39,7 @@ class LogDamage(Value, frozen=True):
 
 
 class _Lines(Value, frozen=True):
-    """Where the line of each event begins; what cannot be read, is there twice, or contradicts another line."""
+    """The offset of each event's line, the number of unreadable lines, and the doubled and contradicting events."""
 
     places: dict[int, int]
     unreadable: int = 0

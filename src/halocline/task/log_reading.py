@@ -59,7 +59,7 @@ class Tail:
         self._ahead: deque[DurableEvent] = deque()
 
     def read(self, up_to: int | None = None) -> list[DurableEvent]:
-        """What is new in the log, no further than to `up_to`. Raises LogDamaged."""
+        """Return what is new in the log, no further than to `up_to`. Raises LogDamaged."""
         if up_to is None or not self._ahead or self._ahead[-1].seq < up_to:
             self._ahead.extend(self._new())
         found = []

@@ -1,4 +1,4 @@
-"""How a turn ends that does not come to its own end: interrupted, refused by the model's server, or broken by a bug.
+"""Ends turns that cannot end by themselves: interrupted, refused by the model's server, or broken by a bug.
 
 What must stay true: whatever is raised in a turn gives it an end with a reason, and the trace of a bug goes to the
 program's log. Only a log that cannot be written raises on: then there is no place for an end.
@@ -25,7 +25,7 @@ _log = logging.getLogger("halocline")
 
 
 def end_of(error: Exception, state: State) -> tuple[tuple[DurableEvent, ...], TurnEnded]:
-    """What is said of an error that ended a turn, and the turn's end. Raises LogUnwritable.
+    """Return what is said of an error that ended a turn, and the turn's end. Raises LogUnwritable.
 
     What a bug left open is closed first, as after an interrupt: a replay meets both in the same way.
     """
@@ -63,7 +63,7 @@ def _first(error: Exception, kind: type[Exception]) -> Exception | None:
 
 
 async def hooks_after(hooks: "Hooks | None", end: TurnEnded | None) -> tuple[HookRan, ...]:
-    """What hooks do about the end of a turn, or of the task's time here. They cannot keep it from ending."""
+    """Return what hooks do about the end of a turn, or of the task's time here. They cannot keep it from ending."""
     if hooks is None:
         return ()
     try:

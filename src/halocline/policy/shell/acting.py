@@ -196,7 +196,7 @@ def _is_unknown(word: Word) -> bool:
 
 
 def _reading_outside(simple: Simple, ground: Ground) -> Finding | None:
-    """What is packed, split or sorted into a file of the workspace is read, and can be read there."""
+    """Return what is packed, split or sorted into a file of the workspace is read, and can be read there."""
     read = reading(simple.source, _all(changed_operands(simple, _EVERY_OPERAND), ground), None)
     if read.rule not in (Rule.SECRET, Rule.OUTSIDE):
         return None
@@ -204,7 +204,7 @@ def _reading_outside(simple: Simple, ground: Ground) -> Finding | None:
 
 
 def _moved_away(words: list[Word]) -> list[Word]:
-    """What `mv` moves: all but the last, unless that is a pattern, which may stand for several."""
+    """Return what `mv` moves: all but the last, unless that is a pattern, which may stand for several."""
     return words if words[-1:] and words[-1].is_pattern else words[:-1] or words
 
 

@@ -61,5 +61,5 @@ def _number(name: str) -> str:
 
 
 def _is_simple(tokens: list[tuple[str, str]]) -> bool:
-    """Whether one number or variable is all that is left: no operator binds less than the one that goes in front."""
+    """Tell whether a single number or variable is left, so that an operator in front applies to all of it."""
     return len(tokens) == 1 and tokens[0][0] in ("number", "name")

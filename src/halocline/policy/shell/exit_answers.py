@@ -1,4 +1,4 @@
-"""What exit code 1 means of programs that answer by it: nothing was found, there are differences, it is not so.
+"""Explains exit code 1 of programs that answer with it: nothing found, files differ, test is false.
 
 For those, 2 and above are failures. Of a line that could end with 1 for another reason, nothing is said. Pure.
 """
@@ -29,7 +29,7 @@ _MOVES = "cd"
 
 
 def find_answer(command: str, code: int | None, output: str) -> str:
-    """What the exit code of a command line says, when it is an answer; empty when it is a success or a failure."""
+    """Explain the exit code of a command line if it is an answer; empty if it is a success or a failure."""
     if code != 1 or "pipefail" in command:
         return ""
     try:
@@ -56,7 +56,7 @@ def _deciding(node: Node) -> Iterator[Node]:
 
 
 def _answer(node: Node, output: str) -> str | None:
-    """What 1 says of this command; empty where it does not end with 1 here, None where that would be a failure."""
+    """Explain exit code 1 of this command; empty if it cannot end with 1 here, None if 1 is a failure."""
     if not isinstance(node, Simple) or not node.words:
         return None
     name, *words = (word.source.strip("'\"") for word in node.words)

@@ -175,7 +175,7 @@ def _is_meant(find: Simple, words: list[Word]) -> bool:
 
 
 def asks_for_secrets(words: Sequence[Word]) -> bool:
-    """Whether a `find` is told to look for files that may hold secrets."""
+    """Tell whether a `find` is told to look for files that may hold secrets."""
     return any(names_secret(pattern) for pattern in _wanted(words))
 
 

@@ -127,7 +127,7 @@ def _reached_below(simple: Simple, ground: Ground) -> str:
 
 
 def _harms(name: str, text: str, changes: bool, ground: Ground) -> bool:
-    """Whether a program harms what is kept where a word of its is this text. A history is harmed by changing files."""
+    """Tell whether a program given this text harms protected files. Changing its files harms a history."""
     if changes and name not in _KEEPS_CONTENT:
         return leads_to_kept(text, ground)
     return leads_to_untouched(text, ground, below=changes)
@@ -143,7 +143,7 @@ def _replaced(simple: Simple) -> list[Word]:
 
 
 def _goes_down(simple: Simple) -> bool:
-    """Whether a program changes all files of the folders that it is given."""
+    """Tell whether a program changes all files of the folders that it is given."""
     flags = [word.text for word in simple.words[1:] if word.text.startswith("-")]
     recurses = any(re.match(r"-[a-zA-Z]*[rR]|--recursive", text) for text in flags)
     moves = _name(simple) == "zip" and any(map(_MOVES_IN.match, flags))
@@ -174,7 +174,7 @@ def _deletes_folders(simple: Simple) -> bool:
 
 
 def _is_kept(word: Word, ground: Ground) -> bool:
-    """Whether a word leads to what nobody may delete, or to what no command may touch."""
+    """Tell whether a word leads to what nobody may delete, or to what no command may touch."""
     return any(
         one.place in _UNTOUCHED or ground.is_precious(one.path) or ground.holds_own_state(one.path)
         for one in ground.targets(word)
@@ -182,7 +182,7 @@ def _is_kept(word: Word, ground: Ground) -> bool:
 
 
 def _deletes(find: Simple) -> bool:
-    """Whether `find` deletes what it finds, or gives it to a program that does."""
+    """Tell whether `find` deletes what it finds, or gives it to a program that does."""
     texts = [word.text for word in find.words]
     return "-delete" in texts or any(
         one in _EXECUTES and two.rpartition("/")[2] in _DELETES for one, two in pairwise(texts)
@@ -190,7 +190,7 @@ def _deletes(find: Simple) -> bool:
 
 
 def _runs_there(find: Simple) -> bool:
-    """Whether a program that does more than read is run in the folders of what is found."""
+    """Tell whether a program that does more than read is run in the folders of what is found."""
     texts = [word.text for word in find.words]
     return any(one in ("-execdir", "-okdir") and two not in READERS for one, two in pairwise(texts))
 

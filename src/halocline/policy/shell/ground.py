@@ -23,7 +23,7 @@ _DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|d
 _NOTHING = (Piece(UNKNOWN),)
 _ROOTS = frozenset({"/", "/home", "/Users"})
 HISTORY = ("HEAD", "objects", "refs")
-"""What a `.git` must hold to be a repository."""
+"""The entries without which a `.git` is no repository."""
 
 
 @dataclass(frozen=True, slots=True)

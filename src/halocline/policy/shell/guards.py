@@ -22,7 +22,7 @@ from halocline.protocol.rules import Place
 HANDS_ON = "hand_on_names"
 _OWN = re.compile(r"[a-z_][a-z0-9_]*")
 _OF_LINES = re.compile(r"[0-9,;pqdNR=<>&|+() -]*")
-"""What stands around numbers in `10,20p` and `NR >= 10 && NR <= 20`."""
+"""Characters around numbers in `10,20p` and `NR >= 10 && NR <= 20`."""
 _ISOLATED = re.compile(r"\bpython[0-9.]* -I ")
 _USES = re.compile(r"\b(print_name|print_revision|hand_on_names)\b")
 _FUNCTIONS = r"""
@@ -86,7 +86,7 @@ def _expression(pattern: str) -> str:
 
 
 def can_check_names(ground: Ground) -> bool:
-    """Whether the form can tell the names that nobody may read: no ignore file hides any, and none are our own."""
+    """Tell whether the form can tell the names that nobody may read: no ignore file hides any, and none are our own."""
     own = ground.holds_own_state(os.path.realpath(ground.workspace))
     return not (ground.rebinds or ground.hides_files or own or ground.splits_oddly)
 

@@ -19,7 +19,7 @@ _LONGEST = 4_000
 
 
 def leads_to_kept(text: str, ground: Ground) -> bool:
-    """Whether a text may name what nobody may lose, as far as it is known."""
+    """Tell whether a text may name what nobody may lose, as far as it is known."""
     if text.endswith(BENEATH):
         folder = text.removesuffix(BENEATH)
         found = places_of(folder or ".", ground)
@@ -34,7 +34,7 @@ def _without_beginning(text: str) -> str:
 
 
 def leads_to_untouched(text: str, ground: Ground, *, below: bool = False) -> bool:
-    """Whether a text names what no command may touch; with `below`, or stands for names of which one may."""
+    """Tell whether a text names what no command may touch; with `below`, or stands for names of which one may."""
     if below and text.endswith(BENEATH):
         found = places_of(text.removesuffix(BENEATH) or ".", ground)
         return any(ground.holds_own_state(one.path) or one.place is Place.OWN_STATE for one in found)
@@ -42,23 +42,23 @@ def leads_to_untouched(text: str, ground: Ground, *, below: bool = False) -> boo
 
 
 def leads_to_precious(text: str, ground: Ground) -> bool:
-    """Whether a text names a folder that nobody may delete."""
+    """Tell whether a text names a folder that nobody may delete."""
     return any(ground.is_precious(one.path) for one in places_of(text, ground))
 
 
 def is_kept(found: Found) -> bool:
-    """Whether no command may touch it, or a history is lost with it."""
+    """Tell whether no command may touch it, or a history is lost with it."""
     return found.place in _UNTOUCHED or is_history(found.path)
 
 
 def is_history(path: str) -> bool:
-    """Whether a repository ends with it."""
+    """Tell whether a repository ends with it."""
     folder, name = os.path.split(path)
     return name == ".git" or (os.path.basename(folder) == ".git" and name in HISTORY)
 
 
 def holds_kept(path: str, ground: Ground) -> bool:
-    """Whether something below a path is kept."""
+    """Tell whether something below a path is kept."""
     if ground.holds_own_state(path) or _is_below(path, os.path.realpath(ground.home)) or is_history(path):
         return True
     if any(f"{path}/".startswith(f"{place}/") for place in _histories(path)):
@@ -79,7 +79,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def places_of(text: str, ground: Ground) -> list[Found]:
-    """Where a text leads that is known; nowhere when it is not."""
+    """Return where a text leads that is known; nowhere when it is not."""
     if UNKNOWN in text or not text or len(text) > _LONGEST:
         return []
     try:

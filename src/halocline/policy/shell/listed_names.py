@@ -77,12 +77,12 @@ def _simples(node: Node, functions: Functions) -> Iterator[Simple]:
 
 
 def _filters(node: Node) -> bool:
-    """Whether a command behind a pipe prints only what it is given."""
+    """Tell whether a command behind a pipe prints only what it is given."""
     return isinstance(node, Simple) and _name(node) in FILTERS and not _searches(node)
 
 
 def _searches(simple: Simple) -> bool:
-    """Whether `grep` goes down folders."""
+    """Tell whether `grep` goes down folders."""
     texts = [word.text for word in simple.words[1:]]
     return "grep" in _name(simple) and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
 
@@ -96,7 +96,7 @@ def _name(simple: Simple) -> str:
 
 
 def _printed(simple: Simple, ground: Ground, expand: Expand, functions: Functions | None, depth: int) -> Iterable[str]:
-    """What one expanded command prints."""
+    """Return what one expanded command prints."""
     if not simple.words:
         return [UNKNOWN] if simple.redirects else ()
     name, texts = _name(simple), [word.text for word in simple.words[1:]]
@@ -138,7 +138,7 @@ def _operands(simple: Simple) -> list[Word]:
 
 
 def _said(words: Iterable[Word], ground: Ground) -> list[str]:
-    """What words are as names, each of them."""
+    """Return what words are as names, each of them."""
     found: list[str] = []
     for word in words:
         for one in word.could if word.dynamic else (word,):
@@ -198,7 +198,7 @@ def _listed(simple: Simple, ground: Ground) -> list[str]:
 
 
 def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
-    """What `find` finds: all below the folders that it starts in, unless its tests keep it from what is kept."""
+    """Return what `find` finds: all below the folders that it starts in, unless its tests keep it from what is kept."""
     words, texts = list(simple.words[1:]), [word.text for word in simple.words[1:]]
     tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
     starts = words[: next(tests, len(words))]
@@ -213,7 +213,7 @@ def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
 
 
 def is_narrowed(texts: Sequence[str], starts: Sequence[str] = (".",)) -> bool:
-    """Whether tests of `find` keep it from everything that a history is made of. No starts: it begins in a history."""
+    """Tell whether tests of `find` leave out all of a history. Without `starts` it begins inside one."""
     choices = [list[tuple[str, str, str]]()]
     for before, test, value in zip(("", *texts), texts, (*texts[1:], ""), strict=False):
         if test in ("-o", "-or", ","):
@@ -227,7 +227,7 @@ def is_narrowed(texts: Sequence[str], starts: Sequence[str] = (".",)) -> bool:
 
 
 def _names_history(pattern: str, starts: Sequence[str]) -> bool:
-    """Whether a pattern is that of each `.git`, or of all that is in it."""
+    """Tell whether a pattern is that of each `.git`, or of all that is in it."""
     plain = pattern.replace("\\", "")
     return bool(starts) and (
         plain == ".git" or all(fnmatchcase(f"{start.rstrip('/')}/.git", plain) for start in starts)
@@ -235,7 +235,7 @@ def _names_history(pattern: str, starts: Sequence[str]) -> bool:
 
 
 def _leaves_out(tests: Sequence[tuple[str, str, str]], starts: Sequence[str]) -> bool:
-    """Whether one of several tests, of which all must hold, leaves a history out."""
+    """Tell whether one of several tests, of which all must hold, leaves a history out."""
     if {("-maxdepth", "1"), ("-type", "f")} <= {(test, value) for _, test, value in tests} and starts:
         return True
     for before, test, value in tests:

@@ -38,7 +38,7 @@ def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
 
 
 def _follows(name: str, texts: list[str]) -> bool:
-    """Whether links are followed, so that what they lead to comes along."""
+    """Tell whether links are followed, so that what they lead to comes along."""
     if name == "zip":
         return not any(re.fullmatch(r"-[a-zA-Z]*y[a-zA-Z]*|--symlinks", text) for text in texts)
     return any(re.fullmatch(r"-[a-zA-Z]*[LHh][a-zA-Z]*|--dereference", text) for text in texts)

@@ -21,7 +21,7 @@ Forms = Mapping[int, str | None]
 
 PRINTERS = frozenset({"echo", "printf", "true", "false", ":"})
 _CHECKS_ITSELF = frozenset({"cd", "test", "["})
-"""What follows depends on the folder, and tests have forms of their own."""
+"""`cd`, which decides the folder of what follows, and tests, which have forms of their own."""
 _PUBLIC = frozenset(
     [
         "HOME",

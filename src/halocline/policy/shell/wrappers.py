@@ -242,7 +242,7 @@ def _wrapper(name: str, simple: Simple) -> Wrapped | None:
 
 
 def _slot(own: list[Word]) -> str:
-    """What `xargs -I` replaces with a name."""
+    """Return what `xargs -I` replaces with a name."""
     for word, behind in zip(own, (*own[1:], word_of("{}")), strict=True):
         if found := re.fullmatch(r"-[iI](.*)|--replace(?:=(.*))?", word.text):
             return found[1] or found[2] or (behind.text if word.text == "-I" else "{}")
