@@ -53,9 +53,11 @@ async def test_search_finds_nothing_in_hidden_and_secret_files_and_as_much_as_wa
 ):
     search = Ripgrep().only(scope)
     found = await search.search(SearchQuery(str(workspace), "hit", limit=4, context=0))
-    # Files are searched side by side: which of the six are the first four is nobody's promise.
-    assert len(found.matches) == 4
-    assert {match.path.removeprefix(f"{workspace}/") for match in found.matches} <= {"a.txt", "b.txt"}
+    places = [(match.path.removeprefix(f"{workspace}/"), match.line) for match in found.matches]
+    # Files are searched side by side: which four of the six are found first is not promised, their order is.
+    assert len(places) == 4
+    assert places == sorted(set(places))
+    assert set(places) <= {(name, line) for name in ("a.txt", "b.txt") for line in (1, 2, 3)}
     assert found.cut
     assert await search.files(workspace, 10) == (["a.txt", "b.txt", "credentials"], False)
 
