@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import pexpect
+import pytest
 from tests.surfaces.cli.halo_process import Halo, ended, line_with, shell, until_written
 
 from halocline.controller.assembly import Assembly, Choices
@@ -26,8 +27,7 @@ LIMIT = 30
 
 @asynccontextmanager
 async def guest(halo: Halo, name: str = "guest", *, asks: bool = True) -> AsyncIterator["Guest"]:
-    """Another client of the same home, in this process, attached to its only task; no connection outlives it."""
-    before = sockets()
+    """Another client of the same home, in this process, attached to its only task."""
     client = Client(Controller(Assembly.of(Choices(), halo.env)), name)
     try:
         async with asyncio.timeout(LIMIT):
@@ -37,6 +37,13 @@ async def guest(halo: Halo, name: str = "guest", *, asks: bool = True) -> AsyncI
         yield Guest(client, task)
     finally:
         await client.close()
+
+
+@pytest.fixture(autouse=True)
+async def no_connection_is_left_open() -> AsyncIterator[None]:
+    """Looks when all guests have gone: the one who stays longer may take the task over, and open its socket."""
+    before = sockets()
+    yield
     async with asyncio.timeout(LIMIT):
         while sockets() - before:
             await asyncio.sleep(0.01)
