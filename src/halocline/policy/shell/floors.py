@@ -9,15 +9,19 @@ from halocline.policy.shell.actors import ACTORS
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.kept_places import (
+    BENEATH,
+    INSIDE,
     holds_kept,
     is_history,
     leads_to_kept,
     leads_to_precious,
     leads_to_untouched,
+    may_end_in_history,
 )
 from halocline.policy.shell.listed_names import names_found
 from halocline.policy.shell.readers import READERS
 from halocline.policy.shell.tree import Piece, Simple, Word
+from halocline.policy.shell.variables import UNKNOWN
 from halocline.protocol.rules import Effect, Place
 
 _NARROWS = frozenset(
@@ -65,7 +69,7 @@ def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) 
         return "what it deletes is known only when it runs"
     if simple.words[0].value is None and any(_is_kept(word, ground) for word in simple.words[1:]):
         return "the program is known only when it runs, and is given what nobody may delete"
-    if not ground.folders and any(is_history(os.path.join("/", word.text)) for word in _replaced(simple)):
+    if not ground.folders and any(may_end_in_history(word.text) for word in _replaced(simple)):
         return "the folder that it packs files of is known only when it runs"
     if name in _DELETES and not ground.folders and any(not word.text.startswith("/") for word in _operands(simple)):
         return "the folder that it deletes in is known only when it runs"
@@ -86,6 +90,8 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
     deletes = name in _DELETES and _deletes_folders(simple)
     if reaches or (deletes and any(leads_to_precious(text, ground) for text in given)):
         return _unsure(simple, finding, f"{fed.source} may lead to what nobody may {_harm(name)}; {LEAVE_OUT}")
+    if fed in words and ground.mentioned and _is_unknown(fed) and name not in _KEEPS_CONTENT:
+        return _unsure(simple, finding, _may_be_mentioned(fed, simple, ground))
     return passes_floor(simple, ground, finding)
 
 
@@ -108,9 +114,25 @@ def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Findin
     for word in simple.words[1:]:
         if word.dynamic and any(_harms(_name(simple), one.text, word in changed, ground) for one in word.could):
             return _unsure(simple, finding, f"{word.source} may lead to what nobody may {_harm(_name(simple))}")
+    unknown = next((word for word in changed if _is_unknown(word)), None)
+    if unknown and ground.mentioned and _name(simple) not in _KEEPS_CONTENT:
+        return _unsure(simple, finding, _may_be_mentioned(unknown, simple, ground))
     if _goes_down(simple) and (why := _reached_below(simple, ground)):
         return _unsure(simple, finding, why)
     return None
+
+
+def _may_be_mentioned(word: Word, simple: Simple, ground: Ground) -> str:
+    return f"{word.source} may be {ground.mentioned[0]}, which nobody may {_harm(_name(simple))}"
+
+
+def _is_unknown(word: Word) -> bool:
+    """Tell whether a word, or a part of it, may be anything."""
+    return word.dynamic != "" and (not word.could or any(_has_unknown(one.text) for one in word.could))
+
+
+def _has_unknown(text: str) -> bool:
+    return UNKNOWN in text and text != INSIDE and not text.endswith(BENEATH)
 
 
 def _reached_below(simple: Simple, ground: Ground) -> str:

@@ -45,7 +45,8 @@ class Ground:
 
     `rebinds`: names may stand for other programs than they say; `matches_hidden`: patterns match names with a dot in
     front; `splits_oddly`: what separates words is not known. `path` is the PATH, where earlier commands changed it.
-    `fed` are names that a pipe or a redirection brings, as `listed_names` tells them.
+    `fed` are names that a pipe or a redirection brings, as `listed_names` tells them. `mentioned` are the names in the
+    whole text that lead to what nobody may lose.
     """
 
     workspace: Path
@@ -61,6 +62,7 @@ class Ground:
     matches_hidden: bool = False
     splits_oddly: bool = False
     fed: Values = ()
+    mentioned: Values = ()
 
     def value(self, name: str) -> Values:
         """The values that a variable may have here."""

@@ -14,6 +14,7 @@ from halocline.policy.shell.findings import Analysis, Finding, Rule, part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import runs_subscripts
+from halocline.policy.shell.kept_places import kept_names_in
 from halocline.policy.shell.listed_names import names_printed
 from halocline.policy.shell.parse import NotUnderstood, parse
 from halocline.policy.shell.places import reading
@@ -39,6 +40,7 @@ _PIPES = frozenset({"|", "|&"})
 def analyse(text: str, ground: Ground) -> Analysis:
     """Judge a command line. Never raises."""
     analysis = Analysis()
+    ground = replace(ground, mentioned=kept_names_in(text, ground))
     if len(text) > MOST_ANALYSED:
         analysis.problem = "it is too long to be analysed"
         _look_for_worst(text, ground, analysis)

@@ -4,6 +4,8 @@ Names that come while a command runs are texts as those of variables are: a NUL 
 """
 
 import os
+import re
+from fnmatch import fnmatchcase
 
 from halocline.policy.shell.ground import HISTORY, Found, Ground
 from halocline.policy.shell.variables import UNKNOWN
@@ -16,6 +18,13 @@ INSIDE = f"found{UNKNOWN}"
 """Names that lead to no such place."""
 _UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
 _LONGEST = 4_000
+_BETWEEN_NAMES = re.compile(r"[\s'\"`;&|<>(){},=:+]+")
+_HOME = re.compile(r"\$(HOME\b|\{HOME\})")
+_OWN_HOME = re.compile(r"\$\{?HALOCLINE_HOME")
+_FILTERS_BY = re.compile(
+    r"-i?(name|path)|-wholename|-i?regex|--exclude(-dir)?|--glob|--ignore|--invert-match|-\w*[vgEIx]"
+)
+"""Flags in front of what a search leaves out or looks for."""
 
 
 def leads_to_kept(text: str, ground: Ground) -> bool:
@@ -55,6 +64,27 @@ def is_history(path: str) -> bool:
     """Tell whether a repository ends with it."""
     folder, name = os.path.split(path)
     return name == ".git" or (os.path.basename(folder) == ".git" and name in HISTORY)
+
+
+def kept_names_in(text: str, ground: Ground) -> tuple[str, ...]:
+    """Return the names in a program's text that lead to what nobody may lose, wherever in it they stand.
+
+    A program that deletes what is known only when it runs may be given one of them. The patterns by which a search
+    leaves names out are none of them.
+    """
+    found: list[str] = []
+    before = ""
+    for name in _BETWEEN_NAMES.split(_HOME.sub("~", text).replace("\\", "")):
+        if not _FILTERS_BY.fullmatch(before) and name and (_OWN_HOME.search(name) or leads_to_kept(name, ground)):
+            found.append(name)
+        before = name
+    return tuple(dict.fromkeys(found))
+
+
+def may_end_in_history(pattern: str) -> bool:
+    """Tell whether a path or pattern may name a part of a history, seen from a folder that is not known."""
+    name = pattern.rpartition("/")[2]
+    return any(fnmatchcase(part, name) for part in (".git", *HISTORY))
 
 
 def holds_kept(path: str, ground: Ground) -> bool:

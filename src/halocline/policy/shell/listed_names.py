@@ -11,8 +11,8 @@ from halocline.policy.shell.ground import HISTORY, Found, Ground
 from halocline.policy.shell.kept_places import BENEATH, INSIDE, leads_to_kept, leads_to_precious
 from halocline.policy.shell.ordinary_programs import BUILTINS
 from halocline.policy.shell.parse import NotUnderstood, parse
-from halocline.policy.shell.tree import Block, Chain, Node, Piece, Simple, Word
-from halocline.policy.shell.variables import UNKNOWN, Values
+from halocline.policy.shell.tree import Block, Chain, Node, Piece, Simple, Word, every_node
+from halocline.policy.shell.variables import UNKNOWN, Values, changed_by
 from halocline.policy.shell.wrappers import unwrap
 
 FILTERS = frozenset({"sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "tac", "nl"})
@@ -40,6 +40,7 @@ def names_printed(
     found: list[str] = []
     for number, node in enumerate(nodes):
         here = ground.moved(()) if not isinstance(node, Simple) and _moves(node) else ground
+        here = here if isinstance(node, Simple) else _with_variables_set(node, here, expand)
         for simple in _simples(node, functions or {}):
             if not (number and _filters(node)):
                 found += _printed(expand(simple, here), here, expand, functions, depth)
@@ -50,6 +51,29 @@ def names_found(simple: Simple, ground: Ground) -> Values:
     """The names that `find` or `fd`, with its words expanded, gives to a program that it runs."""
     found = _found_by_find(simple, ground) if _name(simple) == "find" else _found_by_search(simple, ground)
     return _worth_telling(found, ground)
+
+
+def _with_variables_set(node: Node, ground: Ground, expand: Expand) -> Ground:
+    """Return the ground in which each variable that is set below a node may have any of the values that it is given."""
+    for here in every_node(node, ordered=True):
+        match here:
+            case Block(kind="loop" | "select", name=name, words=words) if name != "((":
+                ground = _with_names(name, expand(Simple("", words), ground).words, ground)
+            case Simple(assignments=(_, *_)):
+                for one in expand(here, ground).assignments:
+                    ground = _with_names(one.name, one.values or (one.value,), ground)
+            case Simple(words=(_, *_)):
+                expanded = expand(here, ground)
+                given = [one.target for one in expanded.redirects if one.operator.startswith("<<") and one.target]
+                fed = _worth_telling(_said(given, ground), ground) if given else ()
+                after = changed_by(expanded, ground.variables, fed)
+                ground = ground.with_variables(ground.variables.merged(after))
+    return ground
+
+
+def _with_names(variable: str, words: Sequence[Word], ground: Ground) -> Ground:
+    names = _worth_telling(_said(words, ground), ground)
+    return ground.with_variables(ground.variables.perhaps([variable], names))
 
 
 def _worth_telling(found: Sequence[str], ground: Ground) -> Values:

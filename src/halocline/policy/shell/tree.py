@@ -160,15 +160,13 @@ def inner(node: Simple | Block) -> Iterator[Node]:
         yield from redirect.scripts
 
 
-def every_node(node: Node) -> Iterator[Node]:
-    """A node and all below it, those in words too."""
+def every_node(node: Node, *, ordered: bool = False) -> Iterator[Node]:
+    """A node and all below it, those in words too; `ordered` as they are written."""
     waiting: list[Node] = [node]
     while waiting:
         here = waiting.pop()
         yield here
-        if isinstance(here, Chain):
-            waiting += here.items
-            continue
-        waiting += inner(here)
-        if isinstance(here, Block):
-            waiting += here.items
+        below = (
+            here.items if isinstance(here, Chain) else (*inner(here), *(here.items if isinstance(here, Block) else ()))
+        )
+        waiting += reversed(below) if ordered else below
