@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 from halocline.policy.shell.acting import changed_operands
@@ -112,7 +113,8 @@ def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Findin
     """The finding for words of which it is known only in part what they are, and which may lead to what is kept."""
     changed = changed_words(simple)
     for word in simple.words[1:]:
-        if word.dynamic and any(_harms(_name(simple), one.text, word in changed, ground) for one in word.could):
+        names = _possible_names(word, ground) if word.dynamic else ()
+        if any(_harms(_name(simple), name, word in changed, ground) for name in names):
             return _unsure(simple, finding, f"{word.source} may lead to what nobody may {_harm(_name(simple))}")
     unknown = next((word for word in changed if _is_unknown(word)), None)
     if unknown and ground.mentioned and _name(simple) not in _KEEPS_CONTENT:
@@ -124,6 +126,13 @@ def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Findin
 
 def _may_be_mentioned(word: Word, simple: Simple, ground: Ground) -> str:
     return f"{word.source} may be {ground.mentioned[0]}, which nobody may {_harm(_name(simple))}"
+
+
+def _possible_names(word: Word, ground: Ground) -> Iterator[str]:
+    """Yield what a word may stand for, its patterns as the names that they match."""
+    for one in word.could:
+        names = ground.names(one) if one.is_pattern and UNKNOWN not in one.text else None
+        yield from names or [one.text]
 
 
 def _is_unknown(word: Word) -> bool:

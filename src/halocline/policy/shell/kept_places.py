@@ -61,9 +61,15 @@ def is_kept(found: Found) -> bool:
 
 
 def is_history(path: str) -> bool:
-    """Tell whether a repository ends with it."""
+    """Tell whether a repository ends with a path, or with what a pattern at its end may stand for."""
     folder, name = os.path.split(path)
-    return name == ".git" or (os.path.basename(folder) == ".git" and name in HISTORY)
+    in_git = _may_be_git(os.path.basename(folder))
+    return _may_be_git(name) or (in_git and any(fnmatchcase(part, name) for part in HISTORY))
+
+
+def _may_be_git(pattern: str) -> bool:
+    """The dot in front is matched by a dot only, as bash does it."""
+    return pattern.startswith(".") and fnmatchcase(".git", pattern)
 
 
 def kept_names_in(text: str, ground: Ground) -> tuple[str, ...]:
