@@ -229,10 +229,11 @@ def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
     below = _below(starts, ground)
     listed = any(one.text.endswith(BENEATH) for word in starts for one in word.could)
     within = listed or any("/.git/" in f"{found.path}/" for one in below for found in _folder(one, ground))
-    narrowed = is_narrowed(texts, [] if within else [one.removesuffix(f"/{BENEATH}") for one in below])
+    unknown = any(word.dynamic for word in words)
+    begins = [*(one.removesuffix(f"/{BENEATH}") for one in below), *(["/anywhere"] if unknown else [])]
+    narrowed = is_narrowed(texts, [] if within else begins)
     kept = _with_own_state(below, ground) if narrowed else below
     itself = [] if narrowed or {"-type", "-mindepth"} & set(texts) else _said(starts, ground) or ["."]
-    unknown = any(word.dynamic for word in words)
     return [*kept, *itself, UNKNOWN if unknown else INSIDE]
 
 

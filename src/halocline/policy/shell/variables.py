@@ -47,7 +47,7 @@ _SET = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """`known` are values by name; when `lost`, only those hold. `arguments` are those of the function that runs."""
+    """`known` are values by name; when `lost`, any other may have been set. `arguments` are those of the function that runs."""
 
     known: Mapping[str, Values] = field(default_factory=dict)
     lost: bool = False
@@ -61,13 +61,11 @@ class Variables:
             return (self.arguments[int(name) - 1] if int(name) <= len(self.arguments) else "",)
         if (name.isdecimal() and name != "0") or name == "*":
             return self.known.get("@", (UNKNOWN,))
-        if self.lost:
-            return (UNKNOWN,)
         if name == "HOME" and "HOME" not in exported:
-            return (os.path.expanduser("~"),)
-        if name == "PWD":
-            return tuple(folders) or (UNKNOWN,)
-        return (UNKNOWN,)
+            values = (os.path.expanduser("~"),)
+        else:
+            values = tuple(folders) if name == "PWD" else ()
+        return (*values, UNKNOWN) if self.lost or not values else values
 
     def with_value(self, name: str, values: Values) -> "Variables":
         kept = tuple(dict.fromkeys(values))
