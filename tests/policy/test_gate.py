@@ -158,6 +158,21 @@ def test_always_for_an_edit_covers_the_project_and_not_what_runs_later(workspace
     assert decide(edit("../x"), granted).verdict is Verdict.ASK
 
 
+ONLY_IN_ITS_FORM = "echo -delete | while read x; do find . $x; done"
+
+
+@pytest.mark.parametrize("risky", [False, True])
+def test_what_only_reads_in_its_form_runs_in_it_whoever_allows_it(workspace, risky):
+    (workspace / ".git").mkdir()
+    call = execute(ONLY_IN_ITS_FORM, risky=risky)
+    by_rule = RuleBook((Rule(Verdict.ALLOW, "mine", kinds=(ToolKind.EXECUTE,), source=Source.USER),))
+    granted = decide(call, posture(workspace, grants=frozenset({Grant(ToolKind.EXECUTE, ONLY_IN_ITS_FORM)})))
+    ruled, yolo = decide(call, posture(workspace, book=by_rule)), decide(call, posture(workspace, YOLO))
+    for decision in (granted, ruled, yolo):
+        assert decision.verdict is Verdict.ALLOW
+        assert decision.canonical not in (None, ONLY_IN_ITS_FORM)
+
+
 def test_never_wins_over_yolo(workspace):
     refused = frozenset({Grant(ToolKind.EXECUTE, "make deploy")})
     assert decide(execute("make deploy"), posture(workspace, YOLO, refusals=refused)).rule == "refused"

@@ -6,6 +6,7 @@ with the first command that is judged.
 """
 
 import re
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,7 +79,8 @@ class CommandJudgement(Value, frozen=True):
 
     A `binding` one holds whatever a person or a mode allowed before. `simple` are its simple commands, and `within` the
     words of those that stand in others; `effect` is that of the gravest. `scripts` are files of the workspace that it
-    runs, with what stands for their content.
+    runs, with what stands for their content. `only_form` is the form of one that would pass a
+    floor if it ran as it was written: whoever allows it, it runs in that.
     """
 
     decision: Verdict
@@ -91,6 +93,7 @@ class CommandJudgement(Value, frozen=True):
     within: tuple[tuple[str, ...], ...] = ()
     effect: Effect = Effect.UNKNOWN
     scripts: tuple[str, ...] = ()
+    only_form: str | None = None
 
     @property
     def reads(self) -> bool:
@@ -123,7 +126,18 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     if where.typed or not analysis.reads:
         analysis.run_as_written()
     judged = _never(analysis, where) or _permitted(command, analysis, where) or _plan(analysis, where)
-    return _with_parts(judged or _by_mode(command, analysis, where), analysis, MOST_COMMANDS)
+    judged = judged or _by_mode(command, analysis, where)
+    return _with_parts(replace(judged, only_form=_only_form(analysis, where)), analysis, MOST_COMMANDS)
+
+
+def _only_form(analysis: "Analysis", where: Circumstances) -> str | None:
+    """The form of what only reads in it, and would pass a floor as it was written."""
+    if not analysis.reads:
+        return None
+    written = copy(analysis)
+    written.findings = [*analysis.findings]
+    written.run_as_written()
+    return analysis.canonical if _never(written, where) else None
 
 
 def _with_parts(judged: CommandJudgement, analysis: "Analysis", most: int) -> CommandJudgement:

@@ -163,7 +163,7 @@ def _of_command(act: Act, decision: Decision, posture: Posture) -> Decision:
 
 def _judged(act: Act, posture: Posture) -> Decision:
     decision = next((found for layer in LAYERS if (found := layer(act, posture))), None)
-    decision = decision or Decision(Verdict.ASK, "unknown", "nothing allows it")
+    decision = _in_its_form(decision or Decision(Verdict.ASK, "unknown", "nothing allows it"), act)
     if posture.book.problems and decision.verdict is not Verdict.DENY and (act.kind not in HARMLESS or act.mcp):
         decision = _with_problems(decision, posture)
     if posture.subagent and decision.rule == "plan-mode":
@@ -174,6 +174,13 @@ def _judged(act: Act, posture: Posture) -> Decision:
         reason = f"{', '.join(changed)} changed since you allowed this; {decision.reason}"
         decision = replace(decision, reason=reason)
     return replace(decision, grant=act.grant, wider=act.wider)
+
+
+def _in_its_form(decision: Decision, act: Act) -> Decision:
+    """Run a command in its form where a mode or a rule would let it run as it was written, and that passes a floor."""
+    if act.judged and act.judged.only_form and decision.verdict is Verdict.ALLOW:
+        return replace(decision, canonical=act.judged.only_form)
+    return decision
 
 
 def _with_problems(decision: Decision, posture: Posture) -> Decision:

@@ -56,7 +56,7 @@ class Blocks(SimpleCommands):
             case "case":
                 return self._case(block, ground, forms)
             case "arithmetic" if not block.items:
-                after = ground.with_variables(ground.variables.unsure_of(names_set(block)))
+                after = ground.with_variables(ground.variables.before_loop(block))
                 said = guard_arithmetic(block.words[0].source)
                 return f"(({said}))" if said else None, after
             case "test":
@@ -97,7 +97,7 @@ class Blocks(SimpleCommands):
         return (f"{'; '.join(said)}; fi" if all(said) else None), after
 
     def _while(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
-        here = ground.with_variables(ground.variables.unsure_of(names_set(block)))
+        here = ground.with_variables(ground.variables.before_loop(block))
         said: list[str] = []
         after = here
         for head, item in zip(block.heads, block.items, strict=True):
@@ -155,7 +155,7 @@ class Blocks(SimpleCommands):
 
     def _each_unknown(self, block: Block, words: list[Word], ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         could = tuple(value for word in block.words for one in expand(word, ground) for value in values_of(one))
-        variables = ground.variables.with_value(block.name, (*could, UNKNOWN)).unsure_of(names_set(block))
+        variables = ground.variables.with_value(block.name, (*could, UNKNOWN)).before_loop(block)
         here = ground.with_variables(variables)
         form, after = self.node(block.items[0], here)
         if after.folders != here.folders:

@@ -43,6 +43,7 @@ class Finding:
     argv: tuple[str, ...] | None = None
     scripts: tuple[str, ...] = ()
     as_written: Rule | None = None
+    reason_as_written: str = ""
 
     @property
     def reads(self) -> bool:
@@ -87,7 +88,8 @@ class Analysis:
         for number, one in enumerate(self.findings):
             rule = one.as_written
             if one.rule is Rule.READS and rule is not None:
-                shown = part(one.part.text, one.part.effect, FORM_ONLY, one.part.targets)
+                reason = one.reason_as_written or FORM_ONLY
+                shown = part(one.part.text, one.part.effect, reason, one.part.targets)
                 self.findings[number] = replace(one, part=shown, rule=rule, canonical=None)
 
     def first(self, *rules: Rule) -> Finding | None:

@@ -48,9 +48,9 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
     if finding.rule in _NEVER:
         return None
     name = _name(simple)
-    emptied = _EMPTIES[name](simple) if name in _EMPTIES else []
+    emptied = _EMPTIES[name](simple, ground) if name in _EMPTIES else []
     found = [one for word in emptied for one in ground.targets(word) if ground.is_precious(one.path)]
-    replaced = [word for word in _replaced(simple) if not word.dynamic]
+    replaced = [word for word in _replaced(simple, ground) if not word.dynamic]
     found += [one for word in replaced for one in ground.targets(word) if is_history(one.path)]
     if found:
         shown = tuple(one.shown for one in found[:3])
@@ -62,15 +62,15 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
 
 def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) -> str:
     """Why a command may turn out to delete what nobody may; empty for one that may not."""
-    deleted = _operands(simple) if name in _DELETES and _deletes_folders(simple) else emptied
-    harms = name == "find" and (_deletes(simple) or _runs_there(simple))
+    deleted = _operands(simple) if name in _DELETES and _deletes_folders(simple, ground) else emptied
+    harms = name == "find" and (_deletes(simple, ground) or _runs_there(simple, ground))
     if harms and any(leads_to_kept(text, ground) for text in names_found(simple, ground)):
         return f"it may find what nobody may delete; {LEAVE_OUT}"
     if any(ground.may_be_precious(word) for word in deleted):
         return "what it deletes is known only when it runs"
     if simple.words[0].value is None and any(_is_kept(word, ground) for word in simple.words[1:]):
         return "the program is known only when it runs, and is given what nobody may delete"
-    if not ground.folders and any(may_end_in_history(word.text) for word in _replaced(simple)):
+    if not ground.folders and any(may_end_in_history(word.text) for word in _replaced(simple, ground)):
         return "the folder that it packs files of is known only when it runs"
     if name in _DELETES and not ground.folders and any(not word.text.startswith("/") for word in _operands(simple)):
         return "the folder that it deletes in is known only when it runs"
@@ -85,10 +85,10 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
     """The finding for a program that is given names while it runs, `fed` among its words; None when they may be any."""
     if finding.rule in _NEVER:
         return None
-    name, words = _name(simple), changed_words(simple)
+    name, words = _name(simple), changed_words(simple, ground)
     given = [one.text for one in fed.could]
     reaches = fed in words and any(_harms(name, text, True, ground) for text in given)
-    deletes = name in _DELETES and _deletes_folders(simple)
+    deletes = name in _DELETES and _deletes_folders(simple, ground)
     if reaches or (deletes and any(leads_to_precious(text, ground) for text in given)):
         return _unsure(simple, finding, f"{fed.source} may lead to what nobody may {_harm(name)}; {LEAVE_OUT}")
     if fed in words and ground.mentioned and _is_unknown(fed) and name not in _KEEPS_CONTENT:
@@ -96,9 +96,9 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
     return passes_floor(simple, ground, finding)
 
 
-def changed_words(simple: Simple) -> list[Word]:
+def changed_words(simple: Simple, ground: Ground) -> list[Word]:
     """The words that name what a program changes or deletes."""
-    name, texts = _name(simple), [word.text for word in simple.words[1:]]
+    name, texts = _name(simple), _possible_flags(simple, ground)
     match name:
         case "":
             return _operands(simple)
@@ -111,7 +111,7 @@ def changed_words(simple: Simple) -> list[Word]:
 
 def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Finding | None:
     """The finding for words of which it is known only in part what they are, and which may lead to what is kept."""
-    changed = changed_words(simple)
+    changed = changed_words(simple, ground)
     for word in simple.words[1:]:
         names = _possible_names(word, ground) if word.dynamic else ()
         if any(_harms(_name(simple), name, word in changed, ground) for name in names):
@@ -119,7 +119,7 @@ def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Findin
     unknown = next((word for word in changed if _is_unknown(word)), None)
     if unknown and ground.mentioned and _name(simple) not in _KEEPS_CONTENT:
         return _unsure(simple, finding, _may_be_mentioned(unknown, simple, ground))
-    if _goes_down(simple) and (why := _reached_below(simple, ground)):
+    if _goes_down(simple, ground) and (why := _reached_below(simple, ground)):
         return _unsure(simple, finding, why)
     return None
 
@@ -164,21 +164,37 @@ def _harms(name: str, text: str, changes: bool, ground: Ground) -> bool:
     return leads_to_untouched(text, ground, below=changes)
 
 
-def _replaced(simple: Simple) -> list[Word]:
+def _replaced(simple: Simple, ground: Ground) -> list[Word]:
     """The files that are gone when they are packed."""
-    flags = [word.text for word in simple.words[1:] if word.text.startswith("-")]
     if _name(simple) == "zip":
-        return _operands(simple) if any(_MOVES_IN.match(flag) for flag in flags) else []
+        return _operands(simple) if any(map(_MOVES_IN.match, _possible_flags(simple, ground))) else []
+    flags = [word.text for word in simple.words[1:] if word.text.startswith("-")]
     keeps = any(re.match(r"-[a-zA-Z]*[kct]|--keep|--stdout|--test", flag) for flag in flags)
     return [] if keeps or _name(simple) not in _PACKS else _operands(simple)
 
 
-def _goes_down(simple: Simple) -> bool:
+def _goes_down(simple: Simple, ground: Ground) -> bool:
     """Tell whether a program changes all files of the folders that it is given."""
-    flags = [word.text for word in simple.words[1:] if word.text.startswith("-")]
+    flags = _possible_flags(simple, ground)
     recurses = any(re.match(r"-[a-zA-Z]*[rR]|--recursive", text) for text in flags)
     moves = _name(simple) == "zip" and any(map(_MOVES_IN.match, flags))
     return recurses and (_name(simple) in _GOES_DOWN or moves)
+
+
+def _possible_texts(simple: Simple, ground: Ground) -> list[str]:
+    """The words that a program gets, or may get."""
+    texts: list[str] = []
+    for word in simple.words[1:]:
+        if word.dynamic:
+            texts += _possible_names(word, ground)
+        else:
+            texts += (ground.names(word) if word.is_pattern else None) or [word.text]
+    return texts
+
+
+def _possible_flags(simple: Simple, ground: Ground) -> list[str]:
+    """The flags among them: a variable may hold one, and so may the name of a file that a pattern matches."""
+    return [text for text in _possible_texts(simple, ground) if text.startswith("-")]
 
 
 def _harm(name: str) -> str:
@@ -196,9 +212,9 @@ def _operands(simple: Simple) -> list[Word]:
     return [word for word in simple.words[1:] if word.dynamic or not word.text.startswith("-")]
 
 
-def _deletes_folders(simple: Simple) -> bool:
+def _deletes_folders(simple: Simple, ground: Ground) -> bool:
     """Whether it takes folders with all that is in them, or only what is known to be a file."""
-    texts = [word.text for word in simple.words[1:] if word.text.startswith("-")]
+    texts = _possible_flags(simple, ground)
     recursive = any((not text.startswith("--") and set(text) & set("rR")) or text == "--recursive" for text in texts)
     unsplit = all(word.parts and not word.text.startswith("-") for word in simple.words[1:] if word.dynamic)
     return recursive or simple.words[0].text == "mv" or not unsplit
@@ -212,33 +228,32 @@ def _is_kept(word: Word, ground: Ground) -> bool:
     )
 
 
-def _deletes(find: Simple) -> bool:
+def _deletes(find: Simple, ground: Ground) -> bool:
     """Tell whether `find` deletes what it finds, or gives it to a program that does."""
-    texts = [word.text for word in find.words]
-    return "-delete" in texts or any(
-        one in _EXECUTES and two.rpartition("/")[2] in _DELETES for one, two in pairwise(texts)
+    return "-delete" in _possible_flags(find, ground) or any(
+        one in _EXECUTES and two.rpartition("/")[2] in _DELETES for one, two in pairwise(_possible_texts(find, ground))
     )
 
 
-def _runs_there(find: Simple) -> bool:
+def _runs_there(find: Simple, ground: Ground) -> bool:
     """Tell whether a program that does more than read is run in the folders of what is found."""
-    texts = [word.text for word in find.words]
+    texts = _possible_texts(find, ground)
     return any(one in ("-execdir", "-okdir") and two not in READERS for one, two in pairwise(texts))
 
 
-def _emptied_by_find(simple: Simple) -> list[Word]:
+def _emptied_by_find(simple: Simple, ground: Ground) -> list[Word]:
     """The folders that `find` empties, where no test narrows what it finds."""
     texts = [word.text for word in simple.words]
-    if not _deletes(simple) or _NARROWS & set(texts):
+    if not _deletes(simple, ground) or _NARROWS & set(texts):
         return []
     words = list(simple.words[1:])
     tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
     return words[: next(tests, len(words))] or [Word(".", (Piece("."),))]
 
 
-def _emptied_by_rsync(simple: Simple) -> list[Word]:
+def _emptied_by_rsync(simple: Simple, ground: Ground) -> list[Word]:
     """The folder in which `rsync` deletes what its source does not have."""
-    deletes = any(word.text.startswith("--del") for word in simple.words)
+    deletes = any(flag.startswith("--del") for flag in _possible_flags(simple, ground))
     return [word for word in simple.words[1:] if not word.text.startswith("-")][-1:] if deletes else []
 
 

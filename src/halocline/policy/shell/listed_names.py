@@ -1,6 +1,6 @@
 """The names that commands print for others: through a pipe, in `$(…)`, by `find -exec`.
 
-Only names that lead to what nobody may lose are told apart. All others are one, whatever their number.
+Only names that lead to what nobody may lose, and flags, are told apart. All others are one, whatever their number.
 """
 
 import re
@@ -33,7 +33,7 @@ Functions = Mapping[str, Sequence[Block]]
 def names_printed(
     nodes: Iterable[Node], ground: Ground, expand: Expand, functions: Functions | None = None, depth: int = 0
 ) -> Values:
-    """The names that commands of a pipeline print: those that lead to what is kept, and one that stands for all others.
+    """The names that commands of a pipeline print: flags, those that lead to what is kept, and one for all others.
 
     That one is `INSIDE`, or a NUL where nothing is known of them.
     """
@@ -77,9 +77,13 @@ def _with_names(variable: str, words: Sequence[Word], ground: Ground) -> Ground:
 
 
 def _worth_telling(found: Sequence[str], ground: Ground) -> Values:
-    kept = [one for one in dict.fromkeys(found) if leads_to_kept(one, ground) or leads_to_precious(one, ground)]
+    kept = [one for one in dict.fromkeys(found) if one.startswith("-") or _leads_to_either(one, ground)]
     unknown = any(UNKNOWN in one and one not in (INSIDE, *kept) and not one.endswith(BENEATH) for one in found)
     return (*kept[:_MOST], UNKNOWN if unknown else INSIDE)
+
+
+def _leads_to_either(name: str, ground: Ground) -> bool:
+    return leads_to_kept(name, ground) or leads_to_precious(name, ground)
 
 
 def _simples(node: Node, functions: Functions) -> Iterator[Simple]:
@@ -154,7 +158,7 @@ def _printed(simple: Simple, ground: Ground, expand: Expand, functions: Function
             return ()
         case _ if name in _PRINTS_CONTENT:
             return [UNKNOWN]
-    return [*_said(simple.words[1:], ground), UNKNOWN]
+    return [*(text for text in _said(simple.words[1:], ground) if not text.startswith("-")), UNKNOWN]
 
 
 def _operands(simple: Simple) -> list[Word]:

@@ -86,11 +86,14 @@ class SimpleCommands(ABC):
         form = None if None in said else " ".join(str(one) for one in said if one)
         shown = part(simple.source, strictest.part.effect, strictest.part.reason, targets)
         words, forms_made = (*rendered.words, *words_of(expanded)), (form, *(one.canonical for one in found))
-        rules = [finding.as_written, *(rule_as_written(one, words) for one in forms_made)]
+        floor = passes_floor(expanded, ground, finding) if rendered is not expanded and expanded.words else None
+        floors = [floor.rule] if floor else []
+        rules = [finding.as_written, *floors, *(rule_as_written(one, words) for one in forms_made)]
         as_written = max((one for one in rules if one), key=_STRICTNESS.__getitem__, default=None)
         found_rules = [strictest.rule, *([as_written] if form is None and as_written else [])]
         rule = max(found_rules, key=_STRICTNESS.__getitem__)
-        judged = Finding(shown, rule, form, _words(expanded), entries(own), as_written)
+        reason = floor.part.reason if floor else ""
+        judged = Finding(shown, rule, form, _words(expanded), entries(own), as_written, reason)
         self.analysis.findings.append(judged)
         return form, self._left(expanded, after)
 

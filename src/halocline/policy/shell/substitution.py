@@ -1,6 +1,7 @@
 """What a simple command prints, where that is certain before it runs: `$(cat <<'EOF' …)`, `$(pwd)`, `$(echo x)`."""
 
 import os
+import re
 from collections.abc import Callable
 
 from halocline.policy.shell.ground import Ground
@@ -9,6 +10,7 @@ from halocline.policy.shell.listed_names import names_printed
 from halocline.policy.shell.tree import Node, Simple
 from halocline.policy.shell.variables import UNKNOWN, Values
 
+_ECHO_FLAGS = re.compile(r"-[neE]+")
 TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
 """Stands for the fresh file or folder that `mktemp` makes."""
 
@@ -45,7 +47,7 @@ def _output(words: list[str], simple: Simple, ground: Ground) -> str | None:
     if simple.redirects and not all(one.fd == "2" for one in simple.redirects):
         return None
     match name:
-        case "echo" if not "".join(rest[:1]).startswith("-"):
+        case "echo" if not _ECHO_FLAGS.fullmatch("".join(rest[:1])):
             return " ".join(rest)
         case "printf" if rest[:1] == ["%s"] and len(rest) == 2:
             return rest[1]

@@ -47,7 +47,7 @@ _SET = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """`known` are values by name; when `lost`, any other may have been set. `arguments` are those of the function that runs."""
+    """`known` are values by name; when `lost`, any other may have been set. `arguments` are those of a function."""
 
     known: Mapping[str, Values] = field(default_factory=dict)
     lost: bool = False
@@ -62,7 +62,7 @@ class Variables:
         if (name.isdecimal() and name != "0") or name == "*":
             return self.known.get("@", (UNKNOWN,))
         if name == "HOME" and "HOME" not in exported:
-            values = (os.path.expanduser("~"),)
+            values: Values = (os.path.expanduser("~"),)
         else:
             values = tuple(folders) if name == "PWD" else ()
         return (*values, UNKNOWN) if self.lost or not values else values
@@ -97,8 +97,15 @@ class Variables:
             found = found.with_value(name, (*tuple(dict.fromkeys((*values, *before)))[: MOST_VALUES - 1], UNKNOWN))
         return found
 
+    def before_loop(self, block: Block) -> "Variables":
+        """Before a loop, whose later rounds see what its earlier ones set, arguments too."""
+        found = self.unsure_of(names_set(block))
+        if self.arguments is None or not _moves_arguments(block):
+            return found
+        return replace(found, arguments=None).perhaps(["@"], self.arguments)
+
     def unsure_of(self, names: Iterable[str]) -> "Variables":
-        """Before a loop, whose later rounds see what its earlier ones set."""
+        """Where some variables may have been set."""
         found = {name: _unsure(self.known.get(name, ())) for name in names}
         return replace(self, known={**self.known, **found}) if found else self
 
@@ -123,6 +130,9 @@ def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variab
         return variables
     if (name in ("set", "shift") and len(simple.words) > 1) or name == "shift":
         return _rearranged(simple, variables)
+    if name in ("printf", "getopts"):
+        given = tuple(text for one in simple.words[1:] for text in values_of(one))
+        return variables.perhaps(_mentioned(simple), given)
     if name in _READERS and fed:
         return variables.perhaps(_mentioned(simple), fed)
     return variables.unsure_of(_mentioned(simple)) if name in _SETTERS else variables
@@ -187,6 +197,11 @@ def _set_by_expansion(word: Word, variables: Variables) -> Variables:
             names += [part.name] if part.operator.endswith("=") else []
             names += _NAME.findall(part.source) if part.kind == "arithmetic" else []
     return variables.unsure_of(names) if names else variables
+
+
+def _moves_arguments(block: Block) -> bool:
+    nodes = (node for node in every_node(block) if isinstance(node, Simple) and node.words)
+    return any(node.words[0].text in ("set", "shift") for node in nodes)
 
 
 def names_set(node: Node) -> list[str]:
