@@ -19,7 +19,7 @@ Write = Callable[[], Awaitable[Prompt | None]]
 MOST_OPTIONS = 9
 ALLOWING = ("y", "a", "s", "e")
 """The keys that let a call run, or lead there."""
-_WITH_MESSAGE = {"y": "yes, once, with your message", "n": "no: your message instead", "t": "write the message anew"}
+_WITH_MESSAGE = {"y": "yes, once, and send your message", "n": "no, and send your message", "t": "change your message"}
 
 
 class Asker:
