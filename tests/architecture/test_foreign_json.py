@@ -12,7 +12,6 @@ from halocline.surfaces.web import frames
 
 SOURCE = Path(codec.__file__).parents[1]
 OWN = {
-    "checkpoints/applying.py",
     "controller/course.py",
     "controller/settings_desk.py",
     "hosts/ripgrep.py",

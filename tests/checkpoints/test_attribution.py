@@ -92,6 +92,43 @@ async def test_where_a_person_was_at_work_too_a_command_is_not_taken_back_unless
     assert names(bench) == {"mine"}
 
 
+async def test_the_plan_says_what_only_the_time_of_a_command_speaks_for(bench: Bench) -> None:
+    shadow = await begun(bench)
+    await shadow.barrier(["named"])
+    bench.write("named", "by a command that names it")
+    shadow.take("printf > named", ["named"])
+    await shadow.settle()
+    await ran(shadow, bench, made="by the command, or by somebody who was not seen")
+    await edited(shadow, bench, "edited", "by the task")
+    plan = await shadow.plan("1")
+    assert (plan.deletes, plan.assumed) == (("edited", "made", "named"), ("made",))
+
+
+async def test_while_another_task_is_at_work_in_the_folder_a_command_is_in_doubt(bench: Bench) -> None:
+    await begun(bench, "t2")
+    shadow = await begun(bench)
+    await ran(shadow, bench, made="by the command, or by who watches the other task")
+    plan = await shadow.plan("1")
+    assert (plan.doubtful, plan.changes) == (("made",), 0)
+
+
+async def test_a_task_whose_process_has_ended_is_nobody_at_work(bench: Bench) -> None:
+    words = [sys.executable, "-c", DIES, bench.store, bench.workspace, "t2", "look"]
+    subprocess.run(words, check=False)
+    shadow = await begun(bench)
+    await ran(shadow, bench, made="by the command")
+    assert (await shadow.plan("1")).deletes == ("made",)
+
+
+async def test_a_person_who_was_at_work_before_the_target_makes_the_command_after_it_doubtful(bench: Bench) -> None:
+    shadow = await begun(bench)
+    bench.write("mine", "by the person")
+    await edited(shadow, bench, "edited", "by the task")
+    await ran(shadow, bench, made="by the command, or by the person")
+    plan = await shadow.plan("3")
+    assert (plan.doubtful, plan.changes) == (("made",), 0)
+
+
 async def test_what_another_task_made_stays_and_is_named(bench: Bench) -> None:
     first, second = await begun(bench), await begun(bench, "t2")
     await edited(first, bench, "one", "by the first")
@@ -142,12 +179,13 @@ import asyncio, os, sys
 from pathlib import Path
 from halocline.checkpoints.shadow_git import ShadowGit
 
-async def main(store, workspace):
-    shadow = ShadowGit(Path(store), Path(workspace), "t1", delay=0, home=Path("/nowhere"))
+async def main(store, workspace, task="t1", only=""):
+    shadow = ShadowGit(Path(store), Path(workspace), task, delay=0, home=Path("/nowhere"))
     shadow.begin(lambda event: None)
     await shadow.settle()
-    await shadow.barrier(["a"], ran=False)
-    Path(workspace, "a").write_text("by the task")
+    if not only:
+        await shadow.barrier(["a"], ran=False)
+        Path(workspace, "a").write_text("by the task")
     os._exit(9)
 
 asyncio.run(main(*sys.argv[1:]))
@@ -185,7 +223,7 @@ def claim(at: float, until: float, *paths: bytes, task: str = "t1", ran: bool = 
         ([claim(4, 6)], 5.0, Who.COMMAND),
         ([claim(4, 6)], 3.0, Who.PERSON),
         ([claim(4, 6)], 7.0, Who.PERSON),
-        ([claim(4, 6, b"/project/a")], 5.0, Who.COMMAND),
+        ([claim(4, 6, b"/project/a")], 5.0, Who.NAMED),
         ([claim(4, 6, b"/project/b")], 5.0, Who.PERSON),
         ([claim(4, 6, task="t2")], 5.0, Who.OTHER),
         ([claim(4, 6), claim(4, 6, task="t2")], 5.0, Who.DOUBT),
@@ -202,6 +240,15 @@ def test_a_command_is_in_doubt_when_somebody_else_changed_something_near_it(
     times: list[float], is_disturbed: bool
 ) -> None:
     assert is_disturbed_by_others(Attribution(began=100.0, ended=101.0), times) is is_disturbed
+
+
+def test_many_changes_of_others_do_not_hide_those_near_the_commands_around_them() -> None:
+    files = {b"f%d" % n: ("", "1") for n in range(500)}
+    moments = dict(zip(files, [100.0, *range(1000, 1498), 2000.0], strict=True))
+    found = attribute_changes(files, ROOT, "t1", [], lambda path: int(moments[path] * 1e9), (90.0, 2100.0))
+    assert is_disturbed_by_others(Attribution(began=60.0, ended=61.0), found.times)
+    assert is_disturbed_by_others(Attribution(began=2050.0, ended=2051.0), found.times)
+    assert len(found.times) < 100
 
 
 def test_what_was_there_when_a_look_was_asked_for_is_no_doing_of_an_edit_that_began_just_after_it() -> None:

@@ -1,7 +1,8 @@
 """Five tasks and a person in one folder, all at once, and then restores of random tasks: nobody loses what is theirs.
 
 Every line that anybody writes says who did. A restore of a task may change only files that this task wrote, and every
-line of somebody else that was there before must be there after it.
+line of somebody else that was there before must be there after it. A task that is alone with the person may be wrong
+about what changed while its command ran, but its plan has to say so.
 """
 
 import asyncio
@@ -133,24 +134,29 @@ def read(workspace: Path) -> Files:
     return found
 
 
-def faults(before: Files, after: Files, actor: Actor) -> list[str]:
-    """What a restore of this actor's did to others."""
+def faults(before: Files, after: Files, actor: Actor) -> list[tuple[str, str]]:
+    """What a restore of this actor's did to others, by file."""
     changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    found = [f"{name} was changed, which {actor.name} never wrote" for name in changed if name not in actor.touched]
+    found = [
+        (name, f"{name} was changed, which {actor.name} never wrote") for name in changed if name not in actor.touched
+    ]
     kept = {line for lines in after.values() for line in lines}
     for name in changed:
         gone = [line for line in before.get(name, ()) if ":" in line and line not in kept]
-        found += [f"{name} lost {line}" for line in gone if not line.startswith(f"{actor.name}:")]
+        found += [(name, f"{name} lost {line}") for line in gone if not line.startswith(f"{actor.name}:")]
     return found
 
 
 @dataclass
 class Crowd:
-    """One run. `undone` counts the files that restores changed."""
+    """One run. `undone` counts the files that restores changed, `excused` those of others that the plan had marked."""
 
     folder: Path
     seed: int
+    tasks: int = TASKS
     undone: int = 0
+    excused: int = 0
+    marked: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
     story: list[str] = field(default_factory=list)
 
@@ -163,7 +169,7 @@ class Crowd:
         for name in SHARED:
             (self.workspace / name).write_text("top\n")
         person = Actor("person", random.Random(chance.random()))
-        actors = [Actor(f"task{n}", random.Random(chance.random())) for n in range(TASKS)]
+        actors = [Actor(f"task{n}", random.Random(chance.random())) for n in range(self.tasks)]
         settings = Settings(sandbox="off", language_servers=NO_SERVERS)
         clients = {}
         for actor in actors:
@@ -210,8 +216,13 @@ class Crowd:
         self._judge(before, actor, "undo")
         if undo and chance.random() < 0.5:
             before = read(self.workspace)
+            await self._mark(client, undo)
             await client.time.restore(self.workspace, undo)
             self._judge(before, actor, "redo")
+
+    async def _mark(self, client: Client, target: str) -> None:
+        """Keep which files the plan says to be the task's only because they changed while its command ran."""
+        self.marked |= set((await client.time.plan(self.workspace, target)).assumed)
 
     async def _back(self, chance: random.Random, client: Client, task: str) -> str:
         """Undo one step, or restore or rewind to any moment. Gives what would undo that."""
@@ -226,14 +237,20 @@ class Crowd:
             case _:
                 prompts = [event.seq for event in client.past(task) if isinstance(event, ev.TurnStarted)]
                 to = chance.choice(prompts) - 1
+                await self._mark(client, f"{task}@{to}")
                 done = await client.time.go_back(cmd.GoBack(task=task, to=to, conversation=False))
                 return done.undo if done else ""
-        return (await client.time.restore(self.workspace, target)).undo if target else ""
+        if not target:
+            return ""
+        await self._mark(client, target)
+        return (await client.time.restore(self.workspace, target)).undo
 
     def _judge(self, before: Files, actor: Actor, what: str) -> None:
         after = read(self.workspace)
         self.undone += sum(before.get(name) != after.get(name) for name in before.keys() | after.keys())
-        self.faults += [f"seed {self.seed}, {what} of {actor.name}: {fault}" for fault in faults(before, after, actor)]
+        found = [(name, fault) for name, fault in faults(before, after, actor) if name not in self.marked]
+        self.excused += len(faults(before, after, actor)) - len(found)
+        self.faults += [f"seed {self.seed}, {what} of {actor.name}: {fault}" for _, fault in found]
 
 
 async def prompted(client: Client, task: str) -> None:

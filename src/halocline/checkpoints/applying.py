@@ -12,41 +12,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path as File
 
-import msgspec
 from msgspec.structs import replace
 
 from halocline.checkpoints import objects
 from halocline.checkpoints.contents import AT_ONCE, name_of, read, rescued, settle, spoilt
 from halocline.checkpoints.git import Git
 from halocline.checkpoints.index import Path
+from halocline.checkpoints.journals import (
+    Change,
+    Journal,
+    put_journal_aside,
+    read_journal,
+    remove_journal,
+    write_journal,
+)
 from halocline.checkpoints.reading import LINK, PROGRAM, Reader
 from halocline.checkpoints.repository import JOURNAL
 from halocline.checkpoints.trees import Entry
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.values import Value
 
 _ANY_SIZE = 1 << 40
-
-
-class Change(Value, frozen=True):
-    """One file: what it is, and what it shall be. None: no file."""
-
-    path: Path
-    before: Entry | None
-    after: Entry | None
-
-
-class Journal(Value, frozen=True):
-    """What is being changed, and the name that files have while they are written; it is another one each time.
-
-    `parts` are the stores, each with its workspace, that change together, when these are several. In the first of them
-    `is_made` says that all is made.
-    """
-
-    temporary: str
-    changes: tuple[Change, ...]
-    parts: tuple[tuple[str, str], ...] = ()
-    is_made: bool = False
 
 
 class NotRestored(HaloclineError):
@@ -68,12 +53,12 @@ def apply(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
     try:
         for git, journal in journals:
             begun.append((git, journal))
-            _note(git.store, journal)
+            write_journal(git.store, journal)
         for git, journal in begun:
             _make_all(git, journal)
         first, journal = begun[0]
         if journal.parts:
-            _note(first.store, replace(journal, is_made=True))
+            write_journal(first.store, replace(journal, is_made=True))
     except OSError as error:
         _put_all_back(begun)
         what = error.filename if isinstance(error.filename, str) else os.fsdecode(error.filename or b"")
@@ -85,7 +70,7 @@ def apply(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
         _put_all_back(begun)
         raise
     for git, _ in reversed(begun):
-        _forget(git.store)
+        remove_journal(git.store)
 
 
 def _journals(together: Sequence[tuple[Git, Sequence[Change]]]) -> list[tuple[Git, Journal]]:
@@ -116,26 +101,20 @@ def _put_all_back(begun: Sequence[tuple[Git, Journal]]) -> None:
 
 def others_of(store: File) -> list[tuple[File, File]]:
     """The other stores, with their workspaces, that a restore was changing which did not come to its end."""
-    journal = _journal(store)
+    journal = read_journal(store)
     parts = journal.parts if journal else ()
     return [(File(other), File(workspace)) for other, workspace in parts if other != str(store)]
 
 
-def _journal(store: File) -> Journal | None:
-    with suppress(FileNotFoundError):
-        return msgspec.json.decode((store / JOURNAL).read_bytes(), type=Journal)
-    return None
-
-
 def _is_made(journal: Journal) -> bool:
     """Whether all stores had been changed: the first one's journal knows."""
-    first = _journal(File(journal.parts[0][0])) if journal.parts else None
+    first = read_journal(File(journal.parts[0][0])) if journal.parts else None
     return first is not None and first.temporary == journal.temporary and first.is_made
 
 
 def _waits_for_it(store: File, journal: Journal) -> bool:
     """Whether another store has yet to learn from the journal of this one, which is the first, that all is made."""
-    found = [_journal(other) for other, _ in others_of(store)]
+    found = [read_journal(other) for other, _ in others_of(store)]
     is_first = journal.parts[0][0] == str(store)
     return is_first and any(other and other.temporary == journal.temporary for other in found)
 
@@ -143,14 +122,16 @@ def _waits_for_it(store: File, journal: Journal) -> bool:
 def mend(git: Git) -> str:
     """End what a process that died left half done, and say what was put back; call it with the store's lock in hand.
 
-    The other stores that change together are seen to first.
+    The other stores that change together are seen to first. Where the folder is gone, the journal waits for it.
     """
-    journal = _journal(git.store)
-    if journal is None:
+    if not git.workspace.is_dir():
         return ""
+    journal = read_journal(git.store)
+    if journal is None:
+        return put_journal_aside(git.store)
     if _is_made(journal):
         if not _waits_for_it(git.store, journal):
-            _forget(git.store)
+            remove_journal(git.store)
         return ""
     others = _put_back(git, journal)
     said = "A restore was cut short when Halocline was killed. "
@@ -294,7 +275,7 @@ def _put_back(git: Git, journal: Journal) -> list[Path]:
             elif now != change.before:
                 others.append(change.path)
     settle(_place(git, change) for change in journal.changes if change.before)
-    _forget(git.store)
+    remove_journal(git.store)
     return others
 
 
@@ -313,21 +294,6 @@ def _contents(git: Git, entries: Iterable[Entry | None]) -> Mapping[str, bytes]:
     if wanted - held.keys():
         raise NotRestored("Nothing was restored: a saved content is lost.", "Choose another checkpoint.")
     return held
-
-
-def _note(store: File, journal: Journal) -> None:
-    new = store / f"{JOURNAL}.new"
-    with open(new, "wb") as file:
-        file.write(msgspec.json.encode(journal))
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(store / JOURNAL)
-    settle([store])
-
-
-def _forget(store: File) -> None:
-    (store / JOURNAL).unlink(missing_ok=True)
-    settle([store])  # that of the first store must not be lost before those of the others
 
 
 def _is_straight(full: bytes) -> bool:

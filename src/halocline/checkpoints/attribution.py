@@ -27,10 +27,14 @@ _MOST_TIMES = 64
 
 
 class Who(StrEnum):
-    """`COMMAND`: the task's, unless somebody else was at work meanwhile."""
+    """`COMMAND` and `NAMED`: the task's, unless somebody else was at work meanwhile.
+
+    The command names the file in the second case; in the first only the time speaks for it.
+    """
 
     TASK = "task"
     COMMAND = "command"
+    NAMED = "named"
     DOUBT = "doubt"
     OTHER = "other"
     PERSON = "person"
@@ -71,11 +75,13 @@ def attribute_changes(
     claims: Sequence[Claim],
     changed_at: Callable[[Path], int],
     between: tuple[float, float],
+    looks: Sequence[float] = (),
 ) -> Attribution:
     """Say whose each change is that came `between` two looks of the task, in Unix seconds.
 
     `changed` has git's names of what each file held and holds, empty for no file. `claims` are those since the look
-    before and shortly before that; `changed_at` gives nanoseconds.
+    before and shortly before that; `changed_at` gives nanoseconds. At `looks` other tasks that are open looked at the
+    folder: where several are at work, a person may be as well.
     """
     since, now = between
     # What begins later has no part in what was there when the look was asked for, however late it came to be made.
@@ -95,15 +101,21 @@ def attribute_changes(
             times.append(at / 1e9)
     rest = max(found, key=lambda who: len(found[who]), default=Who.PERSON)
     ran = [claim for claim in own if claim.ran and claim.at]
-    times += [run.at for run in ran if any(_is_near(claim, run) for claim in others)]
+    near = [run.at for run in ran if _has_company(run, others, looks) or is_disturbed(run.at, run.until, times)]
     return Attribution(
         rest=rest,
         listed={who: tuple(paths) for who, paths in found.items() if who is not rest},
         other={task: tuple(paths) for task, paths in other.items()},
         began=min((claim.at for claim in ran), default=0.0),
         ended=max((min(claim.until, now) for claim in ran), default=0.0),
-        times=tuple(sorted(times)[-_MOST_TIMES:]),
+        times=tuple(sorted([*near, *_outermost(times)])),
     )
+
+
+def _outermost(times: Sequence[float]) -> Sequence[float]:
+    """Return the first and the last, when there are many: commands before and after the two looks are near those."""
+    told = sorted(times)
+    return told if len(told) <= _MOST_TIMES else [*told[: _MOST_TIMES // 2], *told[-_MOST_TIMES // 2 :]]
 
 
 def _is_written(place: bytes, sides: tuple[str, str], own: Sequence[Claim]) -> bool:
@@ -129,7 +141,9 @@ def _who(place: bytes, at: int, own: Sequence[Claim], others: Sequence[Claim]) -
         return Who.PERSON, ""
     if any(claim.ran and claim.until == FOR_EVER for claim in mine):
         return Who.DOUBT, ""  # a job goes on, and nobody knows when it writes
-    return (Who.COMMAND if all(claim.ran for claim in mine) else Who.TASK), ""
+    if not all(claim.ran for claim in mine):
+        return Who.TASK, ""
+    return (Who.NAMED if all(claim.paths is not None for claim in mine) else Who.COMMAND), ""
 
 
 def _may_be_of(place: bytes, at: int, claim: Claim) -> bool:
@@ -158,8 +172,11 @@ def changed_at(root: bytes, path: Path, since: float) -> int:
         place = os.path.dirname(place)
 
 
-def _is_near(claim: Claim, run: Claim) -> bool:
-    return claim.at <= run.until + NEAR and run.at <= claim.until + NEAR
+def _has_company(run: Claim, others: Sequence[Claim], looks: Sequence[float]) -> bool:
+    """Tell whether another task changed files near a command, or was already at work in the folder when it ended."""
+    if any(claim.at <= run.until + NEAR and run.at <= claim.until + NEAR for claim in others):
+        return True
+    return any(run.at - NEAR <= at <= run.until for at in looks)
 
 
 def is_disturbed_by_others(one: Attribution, times: Iterable[float]) -> bool:
@@ -169,7 +186,12 @@ def is_disturbed_by_others(one: Attribution, times: Iterable[float]) -> bool:
     """
     if one.ended - one.began > LONG:
         return True
-    return any(one.began - NEAR <= at <= one.ended + NEAR for at in times)
+    return is_disturbed(one.began, one.ended, times)
+
+
+def is_disturbed(began: float, ended: float, times: Iterable[float]) -> bool:
+    """Tell whether one of the times is near a command."""
+    return any(began - NEAR <= at <= ended + NEAR for at in times)
 
 
 def format_message(label: str, attribution: Attribution) -> str:

@@ -116,6 +116,13 @@ class Claims:
         """Return the claims of all tasks that held at that time or later."""
         return [claim for claim in _claims(_lines(self._file)) if claim.until >= moment]
 
+    def looks_of_others(self, since: float) -> list[float]:
+        """Return when other tasks that are open looked at this folder, at one above it or at one below it."""
+        found = [line for line in _lines(self._file) if line.what == "looked" and line.at >= since]
+        near = [line for line in found if line.task != self._task and _overlap(_bytes(line.root), self._root)]
+        alive = {pid for pid in {line.pid for line in near} if _is_alive(pid)}
+        return [line.at for line in near if line.pid in alive]
+
     def _is_mine(self, line: Line) -> bool:
         return line.task == self._task and _bytes(line.root) == self._root
 
@@ -196,6 +203,10 @@ def _claim(line: Line, wrote: Iterable[Line], until: float) -> Claim:
     named = None if line.paths is None else frozenset(map(_bytes, line.paths))
     facts = tuple((_bytes(path), one.before, one.after) for one in wrote for path in one.paths or ())
     return Claim(line.task, _bytes(line.root), line.at, until, named, line.ran, facts)
+
+
+def _overlap(one: bytes, other: bytes) -> bool:
+    return (one + b"/").startswith(other + b"/") or (other + b"/").startswith(one + b"/")
 
 
 def _is_alive(pid: int) -> bool:

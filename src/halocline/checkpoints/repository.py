@@ -129,12 +129,12 @@ class Repository:
         return upkeep.is_borrowing(self.path)
 
     def stand_alone(self) -> None:
-        """Copy what checkpoints need of the project's objects, so that it may go. Most of it holds up nobody.
+        """Copy what checkpoints need of the project's objects, where it can be written. Most of it holds up nobody.
 
         Raises:
             HaloclineError, OSError: it has to be tried again later.
         """
-        if not self.is_borrowing:
+        if not self.is_borrowing or not os.access(self.path.parent, os.W_OK):
             return
         try:
             upkeep.copy_borrowed(self._bound(self._limits.patience, self._keeper, None))
@@ -216,15 +216,15 @@ class Repository:
             return ()
         pattern = f"{_REFS}/{task}/" if task else f"{_REFS}/"
         fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:subject)"
-        if (self.path / JOURNAL).exists() or not self.path.is_dir():
-            with self.opened():  # which mends it
+        if os.path.lexists(self.path / JOURNAL) or not self.path.is_dir():
+            with self.read():  # which mends it
                 pass
         git = self._bound(self._limits.patience, Runner(), None)
         asked = ("for-each-ref", "--sort=version:refname", f"--format={fields}", pattern)
         try:
             listing = git.run(*asked)
         except GitFailed:
-            with self.opened() as git:
+            with self.read() as git:
                 listing = git.run(*asked)
         found = (_info(line) for line in listing.decode(errors="replace").split("\n")[:-1])
         return tuple(info for info in found if not info.label.startswith(AFTER))
@@ -244,7 +244,7 @@ class Repository:
 
     def diff(self, old: str, new: str | None) -> str:
         """The unified diff from one checkpoint to another, or to the workspace as it is now. Raises UsageError."""
-        with self.opened() as git:
+        with self.read() as git:
             before = self.resolve(git, old)
             after = self.resolve(git, new) if new is not None else self.present(git)[0]
             options = ("-r", "-p", "--find-renames", "--no-color", "--no-ext-diff", "--no-textconv")
@@ -266,7 +266,7 @@ class Repository:
         """What differs between two checkpoints, or one and the workspace as it is now. Raises UsageError."""
         from halocline.checkpoints.comparing import comparison
 
-        with self.opened() as git:
+        with self.read() as git:
             before = self.resolve(git, old)
             return comparison(git, before, self.resolve(git, new) if new is not None else self.present(git)[0], root)
 
@@ -293,6 +293,23 @@ class Repository:
         return self._held(self._limits.patience)
 
     @contextmanager
+    def read(self) -> Iterator[Git]:
+        """Open the store for something that only reads it; a copy, where the store cannot be written.
+
+        Raises UsageError when there is none.
+        """
+        if not self.path.exists() or os.access(self.path.parent, os.W_OK):
+            with self.opened() as git:
+                yield git
+            return
+        from halocline.checkpoints.read_only import copied
+
+        if os.path.lexists(self.path / JOURNAL):
+            self.mended = "A restore was cut short here; it is taken back once Halocline's home can be written."
+        with copied(self.path) as copy:
+            yield replace(self._bound(self._limits.patience, self._runner, None), store=copy)
+
+    @contextmanager
     def _held(self, seconds: float, runner: Runner | None = None) -> Iterator[Git]:
         """Hold the lock of the store, which is made when missing, and give a git bound to both.
 
@@ -307,7 +324,7 @@ class Repository:
                 # We hold the lock, so no git of ours lives.
                 layout.clear_up(self.path, self._refs)
                 git = self._bound(seconds, runner, held)
-                if (self.path / JOURNAL).exists():
+                if os.path.lexists(self.path / JOURNAL):
                     self.mended = self._mend(git, runner)
                 if is_changed and (self.path / "index").exists():
                     with suppress(GitFailed):  # whoever reads the index next finds the same, and repairs it
@@ -388,7 +405,8 @@ class Repository:
 
         # Asked only now: a task that changed something while the files were read said so before.
         claims = self.claims.since(since - attribution.NEAR)
-        return attribution.attribute_changes(found, root, self._task, claims, changed_at, between)
+        looks = self.claims.looks_of_others(since - attribution.NEAR)
+        return attribution.attribute_changes(found, root, self._task, claims, changed_at, between, looks)
 
     def _tree(self, git: Git) -> str:
         """The tree of the index; git is not asked twice about an index that nobody has written since."""

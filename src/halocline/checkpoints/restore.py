@@ -11,16 +11,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 from halocline.checkpoints import merging
-from halocline.checkpoints.applying import Change, NotRestored, apply, folders_below, secure
+from halocline.checkpoints.applying import NotRestored, apply, folders_below, secure
 from halocline.checkpoints.attribution import Attribution, read_message
 from halocline.checkpoints.contents import spoilt
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed
 from halocline.checkpoints.index import Path
+from halocline.checkpoints.journals import Change
 from halocline.checkpoints.repository import AFTER, BEFORE, Repository
-from halocline.checkpoints.three_way import Fate, Sides, Step, deeds, fate, is_within
+from halocline.checkpoints.three_way import Deed, Fate, Sides, Step, deeds, fate, is_within
 from halocline.checkpoints.trees import Entry
 from halocline.protocol.going_back import RootRestored
 from halocline.protocol.values import Value
+
+_LOOKED_BACK = 32
+"""Checkpoints before the target that are asked for the times at which somebody else was at work."""
 
 
 class RestorePlan(Value, frozen=True):
@@ -29,7 +33,10 @@ class RestorePlan(Value, frozen=True):
     Only what the task did is taken out again. What differs from the target and is not touched: `yours` the person
     changed, `others` another task, which is named behind the path; `doubtful` changed while a command of the task ran,
     and somebody else was at work as well; `conflicts` the task and somebody else changed so that it cannot be merged,
-    `kept` cannot be put back, and the contents of `lost` are gone from the store.
+    `kept` cannot be written or removed, and the contents of `lost` are gone from the store.
+
+    `assumed` are those of the files that would change which the task is taken to have changed only because a command of
+    it ran at that time, and nobody else was seen at work.
     """
 
     creates: tuple[str, ...] = ()
@@ -42,6 +49,7 @@ class RestorePlan(Value, frozen=True):
     lost: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     doubtful: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @property
     def changes(self) -> int:
@@ -77,6 +85,7 @@ class _Steps(Value, frozen=True):
     lost: Sequence[Path]
     others: Sequence[tuple[Path, str]]
     doubtful: Sequence[Path]
+    assumed: Sequence[Path]
 
 
 class Target(Value, frozen=True):
@@ -126,6 +135,7 @@ def _planned(target: Target, *, overwrite: bool) -> RestorePlan:
         lost=_texts(steps.lost, root),
         others=_with_tasks(steps.others, root),
         doubtful=_texts(steps.doubtful, root),
+        assumed=_texts(steps.assumed, root),
     )
 
 
@@ -227,7 +237,7 @@ def _steps(
     """`commits` are the task's newest checkpoint, the present and the target; `last` says whose what is newest is."""
     newest, present, target = commits
     steps = [*_since(git, target, newest), Step("", _differences(git, newest, present), last)]
-    done = deeds(steps)
+    done = deeds(steps, _times_before(git, target))
 
     def merge(base: Entry, now: Entry, then: Entry) -> Entry | None:
         return merging.merged(git, base, now, then)
@@ -251,7 +261,12 @@ def _steps(
         lost=sorted(lost),
         others=[(path, tasks.get(path, "")) for path in found[Fate.OTHER]],
         doubtful=list(found[Fate.DOUBT]),
+        assumed=[path for path in wanted if path in possible and _is_assumed(done.get(path, ())) and not overwrite],
     )
+
+
+def _is_assumed(done: Iterable[Deed]) -> bool:
+    return any(deed.is_assumed for deed in done)
 
 
 def _differences(git: Git, old: str, new: str) -> dict[Path, Sides]:
@@ -293,6 +308,13 @@ def _since(git: Git, target: str, newest: str) -> list[Step]:
     return [
         Step(text.partition("\n")[0], changed[sha], read_message(text.rstrip("\n"))) for sha, text in messages.items()
     ]
+
+
+def _times_before(git: Git, target: str) -> list[float]:
+    """When somebody else changed files shortly before the target: they may have gone on while the next command ran."""
+    listing = git.run("rev-list", f"--max-count={_LOOKED_BACK}", "--format=%B%x00", target).decode(errors="replace")
+    found = (read_message(text.rstrip("\n")) for text in listing.split("\0"))
+    return [at for one in found if one for at in one.times]
 
 
 def _possible(git: Git, wanted: dict[Path, Sides], left_out: Collection[Path]) -> set[Path]:

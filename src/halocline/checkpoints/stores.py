@@ -13,11 +13,12 @@ from pathlib import Path
 from halocline.checkpoints import lock, upkeep
 from halocline.checkpoints.git import Git, Runner
 from halocline.checkpoints.objects import write_private
-from halocline.checkpoints.repository import JOURNAL
+from halocline.checkpoints.repository import JOURNAL, Limits, Repository
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
 _REFS = "refs/halocline"
+_NO_TASK = "by-hand"
 _TITLE = "Checkpoints of "
 _PATIENCE = 5.0
 # A task that wants to save waits for fifteen seconds.
@@ -34,13 +35,19 @@ class TaskCheckpoints(Value, frozen=True):
 
 
 class Store(Value, frozen=True):
-    """One workspace's store; `size` is in bytes on the disk. `is_damaged`: put aside, and of no use any more."""
+    """One workspace's store; `size` is in bytes on the disk. `is_damaged`: put aside, and of no use any more.
+
+    `is_borrowing`: some of what it needs is the project's own git's. `is_half_restored`: a restore of its folder was
+    cut short, so that some files may be as before it and others as after it.
+    """
 
     path: Path
     workspace: str
     size: int
     is_damaged: bool
     tasks: tuple[TaskCheckpoints, ...] = ()
+    is_borrowing: bool = False
+    is_half_restored: bool = False
 
 
 def stores(folder: Path) -> list[Store]:
@@ -49,11 +56,29 @@ def stores(folder: Path) -> list[Store]:
     return sorted(found, key=lambda store: store.size, reverse=True)
 
 
+def repository_of(store: Store) -> Repository:
+    """Return what saves and restores with a store, as no task."""
+    return Repository(store.path.parent, Path(store.workspace), _NO_TASK, "git", Limits())
+
+
 def disk_size(place: Path) -> int:
     """What a file, or all files below a folder, take on the disk. What vanishes meanwhile counts nothing."""
     if not place.is_dir() or place.is_symlink():
         return _blocks(place)
     return sum(_blocks(os.path.join(parent, name)) for parent, _, names in os.walk(place) for name in names)
+
+
+def half_restored(folder: Path) -> list[str]:
+    """Return the folders in which a restore was cut short; nothing is counted for it."""
+    return sorted(described_workspace(journal.parent) for journal in folder.glob(f"*/{JOURNAL}"))
+
+
+def described_workspace(path: Path) -> str:
+    """Return whose store it is; empty when it does not say so."""
+    title = path / "description"
+    if not title.is_file():
+        return ""
+    return title.read_text(encoding="utf-8", errors="replace").strip().removeprefix(_TITLE)
 
 
 def _blocks(path: str | Path) -> int:
@@ -65,14 +90,19 @@ def _blocks(path: str | Path) -> int:
 
 def described(path: Path) -> Store:
     """One of them."""
-    title = path / "description"
-    workspace = (
-        title.read_text(encoding="utf-8", errors="replace").strip().removeprefix(_TITLE) if title.is_file() else ""
-    )
+    workspace = described_workspace(path)
     refs = path / _REFS
     tasks = (_checkpoints(entry) for entry in refs.iterdir()) if refs.is_dir() else ()
     kept = tuple(sorted((task for task in tasks if task.numbers), key=lambda task: task.newest))
-    return Store(path, workspace, disk_size(path), ".damaged-" in path.name, kept)
+    return Store(
+        path=path,
+        workspace=workspace,
+        size=disk_size(path),
+        is_damaged=".damaged-" in path.name,
+        tasks=kept,
+        is_borrowing=upkeep.is_borrowing(path),
+        is_half_restored=os.path.lexists(path / JOURNAL),
+    )
 
 
 def _checkpoints(folder: Path) -> TaskCheckpoints:

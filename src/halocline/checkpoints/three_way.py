@@ -48,24 +48,30 @@ class Step(Value, frozen=True):
 
 
 class Deed(Value, frozen=True):
-    """One change of a file."""
+    """One change of a file. `is_assumed`: it is the task's only because a command of the task ran at that time."""
 
     who: Who
     before: Entry | None
     after: Entry | None
+    is_assumed: bool = False
 
 
-def deeds(steps: Iterable[Step]) -> dict[Path, list[Deed]]:
-    """Each file's changes since the target, the oldest first, with who made them as far as that is sure."""
+def deeds(steps: Iterable[Step], earlier: Iterable[float] = ()) -> dict[Path, list[Deed]]:
+    """Each file's changes since the target, the oldest first, with who made them as far as that is sure.
+
+    At `earlier` times, in Unix seconds, somebody else changed files before the target was saved.
+    """
     told = [(step, step.by or _of_old(step.label)) for step in steps]
-    times = [at for _, by in told for at in by.times]
+    times = [*earlier, *(at for _, by in told for at in by.times)]
     found: dict[Path, list[Deed]] = {}
     for step, by in told:
         listed, is_sure = by.by_path(), not is_disturbed_by_others(by, times)
         for path, (before, after) in step.sides.items():
-            if (who := listed.get(path, by.rest)) is Who.COMMAND:
+            who = listed.get(path, by.rest)
+            is_assumed = is_sure and who is Who.COMMAND
+            if who in (Who.COMMAND, Who.NAMED):
                 who = Who.TASK if is_sure else Who.DOUBT
-            found.setdefault(path, []).append(Deed(who, before, after))
+            found.setdefault(path, []).append(Deed(who, before, after, is_assumed))
     return found
 
 
@@ -115,7 +121,7 @@ def _joined(done: Iterable[Deed]) -> list[Deed]:
     is_next = False
     for deed in done:
         if deed.who is Who.TASK and is_next and found[-1].after == deed.before:
-            found[-1] = Deed(Who.TASK, found[-1].before, deed.after)
+            found[-1] = Deed(Who.TASK, found[-1].before, deed.after, deed.is_assumed or found[-1].is_assumed)
         elif deed.who is Who.TASK:
             found.append(deed)
         is_next = deed.who is Who.TASK

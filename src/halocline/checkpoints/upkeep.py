@@ -6,6 +6,8 @@ All of it may be broken off at any time, and is taken up by whoever comes next.
 import os
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.checkpoints import layout
 from halocline.checkpoints.git import Git, GitFailed
 
@@ -29,14 +31,19 @@ def copy_borrowed(git: Git) -> None:
     Raises:
         GitFailed: an object is nowhere.
     """
-    git.run("pack-objects", "-q", *_EVERYTHING, *_AS_IT_IS, str(git.store / _PACKS / "pack"))
+    _apart(git).run("pack-objects", "-q", *_EVERYTHING, *_AS_IT_IS, str(git.store / _PACKS / "pack"))
+
+
+def _apart(git: Git) -> Git:
+    """Return one that does not need the folder, which may be gone."""
+    return replace(git, workspace=git.store)
 
 
 def stand_alone(git: Git) -> bool:
     """Let go of the project's objects if the store has all that it needs. Call it with the store's lock in hand."""
     with layout.alone(git.store) as keep:
         try:
-            git.run("rev-list", "--objects", "--quiet", *_EVERYTHING)
+            _apart(git).run("rev-list", "--objects", "--quiet", *_EVERYTHING)
         except GitFailed:
             return False
         keep()

@@ -266,6 +266,12 @@ class Client:
         """Remove a task for good. Raises TaskBusy when a process has it open."""
         self._controller.desk.forget(task)
 
+    def half_restored(self) -> list[str]:
+        """The folders in which a restore was cut short."""
+        from halocline.checkpoints.stores import half_restored
+
+        return half_restored(self._controller.home.checkpoints)
+
     def checkpoints(self, workspace: Path) -> ShadowGit:
         """The saved states of a workspace."""
         return self._controller.checkpoints(workspace)

@@ -15,6 +15,7 @@ from halocline.controller.finding import Finding as Finding
 from halocline.controller.litter_checks import check_litter
 from halocline.controller.log_checks import check_logs
 from halocline.controller.model_choice import local_models
+from halocline.controller.store_checks import check_stores
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import SandboxStanding
@@ -66,7 +67,7 @@ def _kept(env: Mapping[str, str], *, fix: bool) -> list[Finding]:
         home = Home.of(env)
     except HaloclineError:
         return []
-    return [*check_logs(home, fix=fix), *check_litter(home, fix=fix)]
+    return [*check_logs(home, fix=fix), *check_stores(home, fix=fix), *check_litter(home, fix=fix)]
 
 
 def _settings(env: Mapping[str, str]) -> Finding:

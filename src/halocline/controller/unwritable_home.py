@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from halocline.protocol.errors import UsageError
 
 READING: dict[str, tuple[str, ...]] = {
+    "checkpoints": ("list", "diff"),
     "context": ("",),
     "doctor": ("",),
     "export": ("",),
@@ -36,7 +37,8 @@ def refuse_unwritable_home(command: str, chosen: Mapping[str, object], environme
         return
     raise UsageError(
         f"Halocline's home {root} cannot be written.",
-        "What only reads works: halo tasks list, tasks show, export, storage. Set HALOCLINE_HOME to another folder.",
+        "What only reads works: halo tasks list, tasks show, export, checkpoints list, checkpoints diff, storage. "
+        "Set HALOCLINE_HOME to another folder.",
     )
 
 

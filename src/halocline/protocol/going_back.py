@@ -54,14 +54,15 @@ def brief(target: str, length: int = 12) -> str:
 class CheckpointRestored(Durable, frozen=True):
     """Files were put back to `checkpoint`; `undo` is the checkpoint of how they were before.
 
-    Where none was taken and the task's edits were taken back one by one, both are moments, `TASK@EVENT`. Both are empty
-    where a fork only tells its model that it has other files.
+    Where the files had not been saved and the task's edits were undone one by one, both are moments, `TASK@EVENT`. Both
+    are empty where a fork only tells its model that its files are different ones.
 
-    Of those that were `changed`, `merged` hold a person's later edits as well; `yours` and `conflicts` kept such edits
-    and stayed as they were, the second although the task had changed them, too; `kept` could not be put back. `content`
-    is what the model is told, unless it goes back as well. `elsewhere` are the task's other folders; paths in them are
-    whole. `others` another task changed, which is named behind the path; `doubtful` changed while a command of the task
-    ran and somebody else was at work, too. Both stayed.
+    The restore changed the files in `changed`; those in `merged` also keep what a person edited in them later. All
+    other lists name files that the restore left alone: the person changed those in `yours`, another task, named behind
+    the path, those in `others`, and the person and the task both changed the same lines of those in `conflicts`. Those
+    in `doubtful` changed while a command of the task ran and somebody else was at work. Those in `kept` could not be
+    written or removed, or what was saved of them is damaged. `content` is what the model is told, unless it goes back
+    as well. `elsewhere` are the task's other folders, whose paths are absolute.
     """
 
     checkpoint: str

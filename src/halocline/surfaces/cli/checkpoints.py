@@ -3,7 +3,7 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from halocline.controller.assembly import Choices
@@ -21,6 +21,7 @@ from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.cli.tasks import confirmed
 from halocline.surfaces.figures import plural
 
+Action = Callable[[Client, Path, argparse.Namespace], Awaitable[None]]
 SHOWN = 20
 """Paths of each kind that a plan names."""
 KINDS = (
@@ -28,28 +29,62 @@ KINDS = (
     ("overwrites", "put back"),
     ("merges", "merge with yours"),
     ("deletes", "delete"),
-    ("yours", "yours, stays"),
-    ("others", "another task's, stays"),
-    ("doubtful", "changed while the command ran; not touched unless --overwrite"),
-    ("conflicts", "yours and the task's, stays"),
-    ("kept", "cannot be put back"),
-    ("lost", "is lost: what was saved of it is damaged"),
+    ("yours", "stays (you changed it)"),
+    ("others", "stays (another task changed it)"),
+    ("doubtful", "stays (it changed while a command ran, perhaps by you)"),
+    ("conflicts", "stays (you and the task changed the same lines)"),
+    ("kept", "stays (it cannot be written or removed)"),
+    ("lost", "stays (its saved content is damaged)"),
 )
 """What a plan may hold, and how it is said."""
-OVERWRITE = "To lose what was changed since, too: --overwrite"
+AS_THEN = "The files are as they were at that checkpoint."
+"""What a restore says that has nothing to do."""
+OVERWRITE = "To put them back all the same, and lose what others changed in them: --overwrite"
 
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
     workspace = workspace_of(arguments.cwd)
     action = {"list": _list, "diff": _diff, "restore": _restore}[arguments.action]
-    event_loop.run(action(client, workspace, arguments))
+    event_loop.run(_after_mending(action, client, workspace, arguments))
     return 0
+
+
+async def _after_mending(action: Action, client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
+    """Do something once a restore that was cut short is taken back, and say that it was."""
+    if str(workspace) in client.half_restored():
+        store = client.checkpoints(workspace)
+        await store.list()
+        if store.mended:
+            print(store.mended, file=sys.stderr)
+    await action(client, workspace, arguments)
 
 
 def planned(plan: RestorePlan) -> list[str]:
     """What a restore would do to which files, a line for each."""
-    return [line for field, said in KINDS for line in _named(said, getattr(plan, field))]
+    lines = [line for field, said in KINDS for line in _named(said, getattr(plan, field))]
+    return [*lines, *assumption(plan)]
+
+
+def assumption(plan: RestorePlan) -> list[str]:
+    """Say of which files only the time tells that the task changed them."""
+    if not plan.assumed:
+        return []
+    one = len(plan.assumed) == 1
+    return [
+        f"  Changed while a command ran, so taken for its work: {_listed(plan.assumed)}.",
+        f"  If you changed {'it' if one else 'one of them'} yourself at that moment, keep a copy first.",
+    ]
+
+
+def nothing_to_do(plan: RestorePlan) -> str:
+    """Say why a restore would change no file. Raises NotWhole when that is because contents are lost."""
+    _require_whole(plan.lost)
+    if plan.yours or plan.conflicts or plan.others or plan.doubtful:
+        return f"No file was put back: those that differ were not changed by the task alone.\n{OVERWRITE}"
+    if plan.kept:
+        return "No file was put back: those that differ cannot be written or removed."
+    return AS_THEN
 
 
 def counted(plan: RestorePlan) -> str:
@@ -61,8 +96,6 @@ def counted(plan: RestorePlan) -> str:
 async def _list(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
     store = client.checkpoints(workspace)
     found = await store.list()
-    if store.mended:
-        print(store.mended)
     if not found:
         print(f"No checkpoints of {workspace} yet. They are taken when a task begins and after each change.")
     for info in sorted(found, key=_when(found), reverse=True):
@@ -140,13 +173,7 @@ async def _restore(client: Client, workspace: Path, arguments: argparse.Namespac
         print(line)
     both = arguments.what == "both"
     if not plan.changes and not both:
-        _require_whole(plan.lost)
-        stays = plan.yours or plan.conflicts or plan.others or plan.doubtful
-        print(
-            f"Nothing to put back: what differs is not the task's alone. {OVERWRITE}"
-            if stays
-            else "The files are as they were at that checkpoint."
-        )
+        print(nothing_to_do(plan))
         return
     print(counted(plan))
     if both:
@@ -180,8 +207,9 @@ def _tell(restored: Restored, arguments: argparse.Namespace) -> None:
     print(f"Put back {plural(len(restored.changed), 'file')}.")
     print(f"To undo: halo checkpoints restore {brief(restored.undo, 10)}{what}{place}")
     if stay := sum(map(len, (restored.yours, restored.conflicts, restored.others, restored.doubtful))):
-        print(f"{plural(stay, 'file')} that not only the task changed stayed. {OVERWRITE}")
-    for line in _named("could not be put back", restored.kept):
+        print(f"{plural(stay, 'file')} stayed, because not only the task changed {'it' if stay == 1 else 'them'}.")
+        print(OVERWRITE)
+    for line in _named("could not be written or removed", restored.kept):
         print(line)
     _require_whole(restored.lost)
 
@@ -189,11 +217,14 @@ def _tell(restored: Restored, arguments: argparse.Namespace) -> None:
 def _require_whole(lost: Sequence[str]) -> None:
     """Raises NotWhole when contents are lost: what else goes back did."""
     if lost:
-        names = ", ".join(map(clean, lost[:SHOWN])) + (f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else "")
         raise NotWhole(
-            f"{plural(len(lost), 'file')} stayed as they are, because what was saved of them is lost: {names}.",
+            f"{plural(len(lost), 'file')} stayed as they are, because what was saved of them is lost: {_listed(lost)}.",
             "Another checkpoint may have them: halo checkpoints list",
         )
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return ", ".join(map(clean, paths[:SHOWN])) + (f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else "")
 
 
 def _named(what: str, paths: Sequence[str]) -> list[str]:

@@ -48,6 +48,12 @@ def _list(client: Client, arguments: argparse.Namespace) -> None:
     workspace = "" if everywhere else str(workspace_of(arguments.cwd))
     query = _query(arguments, workspace, client.find(arguments.subagents) if arguments.subagents else "")
     tasks = client.history(query)
+    for folder in client.half_restored():
+        print(
+            f"A restore of {clean(folder)} was cut short: some files may be as before it, others as after it. "
+            "To take it back: halo doctor --fix",
+            file=sys.stderr,
+        )
     if arguments.json:
         for info in tasks:
             print(json_output.encode(info).decode())

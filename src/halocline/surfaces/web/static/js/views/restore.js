@@ -148,7 +148,12 @@ function Will({ plan, way }) {
         <${List} names=${plan.merges}>
           Put back, with your own changes kept in them: ${count(plan.merges.length, 'file')}
         </${List}>
-        <${List} names=${plan.kept}>Cannot be put back, and stay: ${count(plan.kept.length, 'file')}</${List}>
+        <${List} names=${plan.kept}>
+          Cannot be written or removed, and stay: ${count(plan.kept.length, 'file')}
+        </${List}>
+        <${List} names=${plan.assumed}>
+          Changed while a command ran, so taken for its work (if you changed one yourself then, keep a copy first):
+        </${List}>
       `
     }
     ${
@@ -204,6 +209,7 @@ const NOTHING = {
   conflicts: [],
   others: [],
   doubtful: [],
+  assumed: [],
   commands: [],
   messages: 0,
   unsaved: '',
