@@ -13,8 +13,7 @@ from tests.checkpoints.bench import Bench, git
 from halocline.checkpoints.applying import NotRestored
 from halocline.checkpoints.git import CheckpointsOff
 from halocline.checkpoints.guards import check_workspace
-from halocline.checkpoints.repository import Limits
-from halocline.checkpoints.shadow_git import FOUND
+from halocline.checkpoints.repository import FOUND, Limits
 from halocline.hosts.files import LocalFiles
 from halocline.protocol.errors import HaloclineError
 

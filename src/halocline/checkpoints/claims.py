@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.checkpoints.index import places_of
+from halocline.checkpoints.trees import Entry
 from halocline.protocol import json_input
 from halocline.protocol.values import Value
 
@@ -30,9 +31,10 @@ FOR_EVER = float("inf")
 class Line(Value, frozen=True):
     """One line. `paths` are absolute, byte by byte in latin-1, as names need not be text; None: any file in `root`.
 
-    `what` is begun, wrote, ended, or looked: what the task claimed up to then was saved. `at` is in Unix seconds.
+    `what` is begun, wrote, ended, kept, or looked: what the task claimed up to then was saved. `at` is in Unix seconds.
     `before` and `after` are git's names of what a file that was written held and holds, empty for no file. `ran`: a
-    command does the writing, so that nobody knows what it wrote.
+    command does the writing, so that nobody knows what it wrote. Of a file that was kept, `before` and `mode` say what
+    it was when the checkpoint was asked for that is to show it.
     """
 
     what: str
@@ -44,6 +46,7 @@ class Line(Value, frozen=True):
     before: str = ""
     after: str = ""
     ran: bool = False
+    mode: str = ""
 
 
 class Claim(Value, frozen=True):
@@ -79,6 +82,7 @@ class Claims:
         self._file = folder / NAME
         self._root = os.fsencode(workspace)
         self._task = task
+        self._began = time.time()
         self._open: set[tuple[str, ...] | None] = set()
 
     def begin(self, paths: Sequence[str] | None, at: float | None = None, *, ran: bool = False) -> None:
@@ -106,6 +110,25 @@ class Claims:
     def looked(self, at: float) -> None:
         """Say that all that was claimed and done before this time is saved."""
         self._add(Line("looked", self._task, _text(self._root), at))
+
+    def kept(self, path: bytes, entry: Entry | None, asked: float) -> None:
+        """Say what a file is that an edit is about to change before the checkpoint that was `asked` for shows it."""
+        place = _text(os.path.join(self._root, path))
+        mode, sha = (entry.mode.decode(), entry.sha) if entry else ("", "")
+        self._add(Line("kept", self._task, _text(self._root), asked, (place,), before=sha, mode=mode))
+
+    def unsaved(self) -> dict[bytes, Entry | None]:
+        """Return what the task kept of files, before this object was made, for checkpoints that never came about."""
+        mine = [line for line in _lines(self._file) if self._is_mine(line) and line.at < self._began]
+        saved = max((line.at for line in mine if line.what == "looked"), default=0.0)
+        found: dict[bytes, Entry | None] = {}
+        for line in (line for line in mine if line.what == "kept" and line.at > saved):
+            if line.pid != os.getpid() and _is_alive(line.pid):
+                continue  # who lives saves it
+            entry = Entry(line.mode.encode(), line.before) if line.before else None
+            for place in line.paths or ():
+                found.setdefault(os.path.relpath(_bytes(place), self._root), entry)
+        return found
 
     def last_look(self) -> float:
         """Return when the task last looked at its folder, in Unix seconds; 0 when it never did."""

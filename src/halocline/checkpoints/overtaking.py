@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from halocline.checkpoints import index, objects, trees
+from halocline.checkpoints.contents import spoilt
 from halocline.checkpoints.git import Git
 from halocline.checkpoints.reading import Kept, Reader
 
@@ -52,9 +53,19 @@ def changed(git: Git, tree: str, contents: Contents, *known: str, sure: Collecti
     found = {place: place in sure or any(trees.find(git, one, place) for one in (tree, *known)) for place in contents}
     doubtful = [place for place, kept in contents.items() if kept and not found[place]]
     ignored = index.ignored(git, doubtful) if doubtful else ()
-    changes = {place: _store(git, kept) for place, kept in contents.items() if place not in ignored}
+    changes = {place: stored(git.store, kept) for place, kept in contents.items() if place not in ignored}
     return trees.changed(git, tree, changes) if changes else tree
 
 
-def _store(git: Git, kept: Kept | None) -> trees.Entry | None:
-    return None if kept is None else trees.Entry(kept.mode, objects.write(git.store, b"blob", kept.content))
+def stored(store: Path, kept: Kept | None) -> trees.Entry | None:
+    """Keep in a store what a file held."""
+    return None if kept is None else trees.Entry(kept.mode, objects.write(store, b"blob", kept.content))
+
+
+def with_unsaved(git: Git, tree: str, unsaved: Mapping[index.Path, trees.Entry | None]) -> str:
+    """Return the tree with what files were before edits, as far as the store has that and no rule leaves them out."""
+    lost = spoilt(git, {entry.sha for entry in unsaved.values() if entry})
+    doubtful = [place for place, entry in unsaved.items() if entry and not trees.find(git, tree, place)]
+    ignored = index.ignored(git, doubtful) if doubtful else ()
+    there = {place: entry for place, entry in unsaved.items() if not (entry and entry.sha in lost)}
+    return trees.changed(git, tree, {place: entry for place, entry in there.items() if place not in ignored})

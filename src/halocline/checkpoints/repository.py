@@ -19,7 +19,8 @@ from halocline.checkpoints.attribution import Attribution
 from halocline.checkpoints.claims import Claims, trim
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
 from halocline.checkpoints.objects import write_commit, write_ref
-from halocline.checkpoints.overtaking import Contents, changed, keep, read_few
+from halocline.checkpoints.overtaking import Contents, changed, keep, read_few, stored, with_unsaved
+from halocline.checkpoints.saved import CheckpointInfo as CheckpointInfo, Limits as Limits, Saved as Saved, read_listed
 from halocline.checkpoints.trees import differing
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
@@ -31,39 +32,13 @@ T = TypeVar("T")
 _REFS = "refs/halocline"
 BEFORE, AFTER = "Before restoring ", "After restoring "
 """How the labels of the checkpoints around a restore begin."""
+FIRST, FOUND = "Start", "Found changed"
+"""The label of what is saved when a task begins or is opened again, and of what somebody else did since."""
 JOURNAL = "restoring.json"
 """Of a restore that is being made."""
 
 
 OnRead = Callable[[], Contents]
-
-
-class CheckpointInfo(Value, frozen=True):
-    """A checkpoint. `n` counts from 1 within its task; `at` is in Unix seconds."""
-
-    ref: str
-    sha: str
-    task: str
-    n: int
-    label: str
-    at: float
-
-    def is_named(self, name: str) -> bool:
-        """Whether a person means this one: by `task/number`, or by the beginning of its hash."""
-        return name == f"{self.task}/{self.n}" or (len(name) >= 4 and self.sha.startswith(name))
-
-
-class Saved(Value, frozen=True):
-    """A checkpoint that was asked for.
-
-    `is_new` is false when nothing had changed since the last one. `left_out` is what no rule ignores and yet is not in
-    it. `aside` is where a damaged store was moved to.
-    """
-
-    sha: str
-    is_new: bool
-    left_out: frozenset[index.Path] = frozenset()
-    aside: Path | None = None
 
 
 class _Last(Value, frozen=True):
@@ -72,17 +47,6 @@ class _Last(Value, frozen=True):
     sha: str
     tree: str
     n: int
-
-
-class Limits(Value, frozen=True):
-    """`seconds` bounds one saving, waiting for other processes included; `patience` whatever a person asked for.
-
-    Files over `largest` bytes are left out.
-    """
-
-    seconds: float = 15.0
-    patience: float = 300.0
-    largest: int = 5_000_000
 
 
 class Repository:
@@ -102,6 +66,7 @@ class Repository:
         self.claims = Claims(self.path.parent, self.workspace, task)
         self._task = task
         self._may_borrow = True
+        self._has_taken_up = False
         self._newest: _Last | None = None
         self._written: tuple[index.Stamp | None, str] | None = None
 
@@ -197,6 +162,14 @@ class Repository:
         """What these files hold, before they change; None when a checkpoint has to read them first."""
         return keep(self.workspace, paths, self._limits.largest)
 
+    def hold(self, paths: Sequence[str], asked: float) -> Contents | None:
+        """The same for the checkpoint that was `asked` for then; should this process die, the next one makes it."""
+        contents = self.keep(paths)
+        with suppress(OSError):
+            for place, kept in (contents or {}).items():
+                self.claims.kept(place, stored(self.path, kept), asked)
+        return contents
+
     def save_now(self, git: Git, label: str, *, always: bool = False) -> Saved:
         """Make a checkpoint with the lock in hand, and never put the store aside."""
         return self._with_index(lambda: self._save(git, label, None, dict, always=always))
@@ -226,7 +199,7 @@ class Repository:
         except GitFailed:
             with self.read() as git:
                 listing = git.run(*asked)
-        found = (_info(line) for line in listing.decode(errors="replace").split("\n")[:-1])
+        found = (read_listed(line) for line in listing.decode(errors="replace").split("\n")[:-1])
         return tuple(info for info in found if not info.label.startswith(AFTER))
 
     def newest_with(self, git: Git, commit: str) -> str:
@@ -360,6 +333,10 @@ class Repository:
     ) -> Saved:
         last, since = self._last(git), self.claims.last_look()
         asked = asked or time.time()
+        before, label_before = "", FIRST if last is None else FOUND
+        if tree := self._tree_before(git, last):
+            last = self._commit(tree, last, label_before, Attribution())
+            before = last.sha
         known = (last.tree,) if last else ()
         left_out: frozenset[index.Path] = frozenset()
         if paths is not None and last and (contents := self.keep(paths)) is not None:
@@ -375,16 +352,28 @@ class Repository:
             tree = changed(git, self._tree(git), contents, *known, sure=wanted)
         if last is not None and last.tree == tree and not always:
             self.claims.looked(asked)
-            return Saved(last.sha, is_new=False, left_out=left_out)
+            return Saved(last.sha, is_new=False, left_out=left_out, before=(before, label_before))
         by = (
             self._attributed(dict(differing(git, last.tree, tree)), (since, asked), contents) if last else Attribution()
         )
+        sha = self._commit(tree, last, label, by).sha
+        self.claims.looked(asked)
+        return Saved(sha, is_new=True, left_out=left_out, before=(before, label_before))
+
+    def _commit(self, tree: str, last: _Last | None, label: str, by: Attribution) -> _Last:
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
         sha = write_commit(self.path, tree, parent, attribution.format_message(label, by), int(time.time()))
         write_ref(self.path, f"{self._refs}/{n}", sha)
         self._newest = _Last(sha, tree, n)
-        self.claims.looked(asked)
-        return Saved(sha, is_new=True, left_out=left_out)
+        return self._newest
+
+    def _tree_before(self, git: Git, last: _Last | None) -> str:
+        """Return how the files were before edits of a process that died before it could save that; mostly empty."""
+        unsaved, self._has_taken_up = {} if self._has_taken_up else self.claims.unsaved(), True
+        if not unsaved:
+            return ""
+        tree = with_unsaved(git, last.tree if last else self.present(git)[0], unsaved)
+        return "" if last and tree == last.tree else tree
 
     def attribution(self, git: Git, old: str, new: str, since: float) -> Attribution:
         """Attribute the differences of two commits or trees; the task last looked at `since`, in Unix seconds."""
@@ -441,9 +430,3 @@ class Repository:
             # The new one fails as well, so the old one was not at fault.
             layout.bring_back(aside, self.path)
             raise
-
-
-def _info(line: str) -> CheckpointInfo:
-    ref, sha, at, label = line.split("\0", 3)
-    _, _, task, n = ref.split("/", 3)
-    return CheckpointInfo(ref=ref, sha=sha, task=task, n=int(n), label=label, at=float(at))

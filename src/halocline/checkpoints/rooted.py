@@ -12,7 +12,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.checkpoints.shadow_git import FIRST, ShadowGit
+from halocline.checkpoints.repository import FIRST
+from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.events import CheckpointTaken, DurableEvent, Noticed
 

@@ -16,9 +16,8 @@ import msgspec
 from halocline.checkpoints.contents import name_of
 from halocline.checkpoints.git import CheckpointsOff, Runner, Stopped
 from halocline.checkpoints.guards import check_workspace
-from halocline.checkpoints.overtaking import Contents
 from halocline.checkpoints.reading import Kept
-from halocline.checkpoints.repository import CheckpointInfo, Limits, Repository, Saved
+from halocline.checkpoints.repository import FIRST, FOUND, CheckpointInfo, Limits, Repository, Saved
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import CheckpointTaken, Noticed
@@ -32,10 +31,6 @@ T = TypeVar("T")
 
 Others = Sequence[tuple["ShadowGit", str]]
 """Further folders of a task, each with a checkpoint of its own."""
-FOUND = "Found changed"
-"""The label of what is found before the task changes something: somebody else did that."""
-FIRST = "Start"
-"""The label of what is saved when a task begins or is opened again."""
 BY_HAND = "by-hand"
 """Whose a checkpoint is when no task took it."""
 _OFF_AT = "After {:g} s checkpoints are switched off (checkpoints_patience). Leave folders out with .haloclineignore."
@@ -61,7 +56,7 @@ class _Request(msgspec.Struct):
 
     labels: list[str]
     paths: set[str] | None
-    is_read: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+    is_saved: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     kept: dict[bytes, Kept | None] = msgspec.field(default_factory=dict)
     always: bool = False
     asked: float = msgspec.field(default_factory=time.time)
@@ -184,16 +179,16 @@ class ShadowGit:
         else:
             request.paths = None
             self._start()
-            await request.is_read.wait()
+            await request.is_saved.wait()
 
     async def _wait(self, paths: Sequence[str] | None) -> bool:
         """Wait until these files may change, or any. Gives whether what they hold now is being saved."""
         is_looked_at = any(request.paths is None for request in self._waiting)
         asked = [self._running, *self._waiting] if self._running else list(self._waiting)
         for request in asked:
-            if not (request.is_read.is_set() or await self._keep(request, paths)):
+            if not (request.is_saved.is_set() or await self._keep(request, paths)):
                 self._start()
-                await request.is_read.wait()
+                await request.is_saved.wait()
         return is_looked_at
 
     async def _keep(self, request: _Request, paths: Sequence[str] | None) -> bool:
@@ -203,7 +198,8 @@ class ShadowGit:
         if concerns is None or len(self._waiting) > MOST_OVERTAKEN:
             return False
         few = len(concerns) <= _FEW
-        contents = self._repository.keep(concerns) if few else await asyncio.to_thread(self._repository.keep, concerns)
+        hold, asked = self._repository.hold, request.asked
+        contents = hold(concerns, asked) if few else await asyncio.to_thread(hold, concerns, asked)
         if contents is not None:
             # What was kept first is what the checkpoint should have found.
             request.kept = {**contents, **request.kept}
@@ -325,7 +321,7 @@ class ShadowGit:
             try:
                 await self._serve(self._running)
             finally:
-                self._running.is_read.set()
+                self._running.is_saved.set()
                 self._running = None
             if self._looks == _FRESHEN_AFTER and not self._waiting:
                 await self._freshen()
@@ -367,7 +363,7 @@ class ShadowGit:
     async def _serve(self, request: _Request) -> None:
         warning = asyncio.get_running_loop().call_later(self._patience / 2, self._warn)
         try:
-            saved = await asyncio.to_thread(self._save, request, asyncio.get_running_loop())
+            saved = await asyncio.to_thread(self._save, request)
         except (HaloclineError, OSError) as error:
             self._is_whole = False
             self._complain(error)
@@ -377,19 +373,18 @@ class ShadowGit:
         self._is_whole = True
         self._looks += request.paths is None
         self._tell(saved)
+        before, label = saved.before
+        if before:
+            self._emit(CheckpointTaken(checkpoint=before, label=label))
         if saved.is_new:
             self._emit(CheckpointTaken(checkpoint=saved.sha, label=_label(request)))
 
-    def _save(self, request: _Request, loop: asyncio.AbstractEventLoop) -> Saved:
+    def _save(self, request: _Request) -> Saved:
         check_workspace(self._repository.workspace, self._home)
         paths = sorted(request.paths) if self._is_whole and request.paths is not None else None
 
-        def on_read() -> Contents:
-            loop.call_soon_threadsafe(request.is_read.set)
-            return request.kept
-
         label, asked = _label(request), request.asked
-        return self._repository.save(label, paths, on_read, always=request.always, asked=asked)
+        return self._repository.save(label, paths, lambda: request.kept, always=request.always, asked=asked)
 
     def _warn(self) -> None:
         if not self._has_warned and self._patience >= _WORTH_A_WARNING:
@@ -413,7 +408,7 @@ class ShadowGit:
     def _turn_off(self) -> None:
         self._is_off = True
         while self._waiting:
-            self._waiting.popleft().is_read.set()
+            self._waiting.popleft().is_saved.set()
 
     def _tell(self, saved: Saved) -> None:
         if self._repository.mended:

@@ -9,14 +9,12 @@ from enum import StrEnum
 
 from halocline.checkpoints.attribution import TASKS_OWN, Attribution, Who, is_disturbed_by_others
 from halocline.checkpoints.index import Path
-from halocline.checkpoints.repository import BEFORE
+from halocline.checkpoints.repository import BEFORE, FIRST
 from halocline.checkpoints.trees import Entry
 from halocline.protocol.values import Value
 
 FILES = (b"100644", b"100755")
 """The modes of regular files."""
-FIRST = "Start"
-"""What a checkpoint is called that is taken before a task changes anything."""
 
 Sides = tuple[Entry | None, Entry | None]
 Merge = Callable[[Entry, Entry, Entry], Entry | None]
