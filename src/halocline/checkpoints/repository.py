@@ -333,10 +333,8 @@ class Repository:
     ) -> Saved:
         last, since = self._last(git), self.claims.last_look()
         asked = asked or time.time()
-        before, label_before = "", FIRST if last is None else FOUND
-        if tree := self._tree_before(git, last):
-            last = self._commit(tree, last, label_before, Attribution())
-            before = last.sha
+        before = self.take_up(git)
+        last = self._newest if before[0] else last
         known = (last.tree,) if last else ()
         left_out: frozenset[index.Path] = frozenset()
         if paths is not None and last and (contents := self.keep(paths)) is not None:
@@ -352,13 +350,13 @@ class Repository:
             tree = changed(git, self._tree(git), contents, *known, sure=wanted)
         if last is not None and last.tree == tree and not always:
             self.claims.looked(asked)
-            return Saved(last.sha, is_new=False, left_out=left_out, before=(before, label_before))
+            return Saved(last.sha, is_new=False, left_out=left_out, before=before)
         by = (
             self._attributed(dict(differing(git, last.tree, tree)), (since, asked), contents) if last else Attribution()
         )
         sha = self._commit(tree, last, label, by).sha
         self.claims.looked(asked)
-        return Saved(sha, is_new=True, left_out=left_out, before=(before, label_before))
+        return Saved(sha, is_new=True, left_out=left_out, before=before)
 
     def _commit(self, tree: str, last: _Last | None, label: str, by: Attribution) -> _Last:
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
@@ -367,13 +365,17 @@ class Repository:
         self._newest = _Last(sha, tree, n)
         return self._newest
 
-    def _tree_before(self, git: Git, last: _Last | None) -> str:
-        """Return how the files were before edits of a process that died before it could save that; mostly empty."""
+    def take_up(self, git: Git) -> tuple[str, str]:
+        """Make the checkpoint of how files were before edits that a process did not live to make, if there is one.
+
+        Gives its hash and its label, both empty mostly.
+        """
         unsaved, self._has_taken_up = {} if self._has_taken_up else self.claims.unsaved(), True
         if not unsaved:
-            return ""
-        tree = with_unsaved(git, last.tree if last else self.present(git)[0], unsaved)
-        return "" if last and tree == last.tree else tree
+            return "", ""
+        last = self._last(git)
+        tree, label = with_unsaved(git, last.tree if last else self.present(git)[0], unsaved), FOUND if last else FIRST
+        return ("", "") if last and tree == last.tree else (self._commit(tree, last, label, Attribution()).sha, label)
 
     def attribution(self, git: Git, old: str, new: str, since: float) -> Attribution:
         """Attribute the differences of two commits or trees; the task last looked at `since`, in Unix seconds."""

@@ -116,6 +116,7 @@ def plan(targets: Sequence[Target], *, overwrite: bool = False) -> RestorePlan:
 def _planned(target: Target, *, overwrite: bool) -> RestorePlan:
     repository = target.repository
     with repository.opened() as git, _readable(target):
+        repository.take_up(git)
         commit = repository.resolve(git, target.checkpoint)
         since = repository.claims.last_look()
         present, left_out = repository.present(git)
@@ -167,6 +168,7 @@ def _ready(target: Target, git: Git, *, overwrite: bool, together: bool) -> _Rea
     """With several folders the undo is a checkpoint of its own, which names all of theirs."""
     repository = target.repository
     with _readable(target):
+        repository.take_up(git)
         commit = repository.resolve(git, target.checkpoint)
         newest = repository.newest_with(git, commit)
         since = repository.claims.last_look()
