@@ -31,6 +31,7 @@ FROM_ELSEWHERE = (
     ev.LimitsChanged,
     ev.GrantTakenBack,
     ev.PolicyChanged,
+    ev.ApprovalSwitched,
     ev.RulesChanged,
     ev.ToolsOffered,
     ev.McpOffered,

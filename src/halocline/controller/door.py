@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from halocline.controller.loosening import Loosening, loosening
 from halocline.hosts.ancestry import Unknown, find_peer, find_task_above
 from halocline.protocol import commands as cmd, joining, json_input, json_output
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import Durable, Event, Noticed, Transient
-from halocline.protocol.kinds import is_looser
 from halocline.task.stream import QUEUE_LIMIT, Stream, joined_with
 
 if TYPE_CHECKING:
@@ -148,22 +148,20 @@ class Door:
         try:
             command = _command.decode(line)
             named = replace(command, task=self._task.log.task, client=guest.name)
-            if isinstance(named, cmd.SetPolicy) and is_looser(named.approval_mode, self._task.state.approval_mode):
-                return self._leave_to_owner(named)
+            if found := loosening(named, self._task):
+                return self._leave_to_owner(found, named.client)
             return "" if await self._send(named) else TOO_LATE
         except msgspec.DecodeError as error:
             return f"The process that runs the task does not understand this ({error}); it may be another version."
         except HaloclineError as error:
             return f"{error.text} {error.hint}".rstrip()
 
-    def _leave_to_owner(self, command: cmd.SetPolicy) -> str:
-        """A mode that asks less is chosen where the task runs: a message alone must not bring it about."""
-        mode = command.approval_mode
-        self._task.emit(Noticed(f"{command.client} asks for the approval mode {mode}. To allow it: /approvals {mode}"))
-        return (
-            f"The approval mode {mode} asks less, so it is set where the task runs: in process {os.getpid()}. "
-            "It was told of your request."
-        )
+    def _leave_to_owner(self, found: Loosening, client: str) -> str:
+        """What asks less is chosen where the task runs: a message alone must not bring it about."""
+        self._task.emit(Noticed(f"{client} asks for {found.what}. To allow it: {found.word}"))
+        what = f"{found.what[:1].upper()}{found.what[1:]}"
+        where = f"in process {os.getpid()}"
+        return f"{what} asks less, so it is set where the task runs: {where}. It was told of your request."
 
 
 class Guest:

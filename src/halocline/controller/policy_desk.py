@@ -5,6 +5,7 @@ Nothing is run here, and nothing is kept.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,6 +14,7 @@ from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.policy_review import Reviewed, review
 from halocline.controller.roots import roots_of
 from halocline.policy.gate import Posture, decide
+from halocline.policy.grid import Switches, with_switches
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import ApprovalMode, CommandPart, Mode, ToolKind
@@ -26,6 +28,7 @@ from halocline.task.log import read
 
 if TYPE_CHECKING:
     from halocline.controller.mcp_review import JudgedTools
+    from halocline.controller.switches import Standing
 
 
 class Explanation(Value, frozen=True, omit_defaults=False):
@@ -60,15 +63,18 @@ class PolicyDesk:
         approval_mode: ApprovalMode | None,
         wanted: Sequence[str | Path] = (),
         known: Sequence[str] | None = None,
+        switches: Switches = MappingProxyType({}),
     ) -> Posture:
-        """What a task would be judged by that began here now. None: the approval mode of the settings.
+        """What a task would be judged by that began here now, and had set these switches.
+
+        None: the approval mode of the settings.
 
         It works in the `wanted` folders as well, and those of the settings, or the ones that are `known`.
         Raises UsageError.
         """
         assembly = self._assembly
         roots = roots_of(workspace, wanted, assembly.settings, known)
-        book = self.book(workspace, roots)
+        book = with_switches(self.book(workspace, roots), switches)
         return Posture(
             workspace,
             assembly.home.root,
@@ -87,6 +93,13 @@ class PolicyDesk:
         """The project's rules that would allow something, while the folder is not trusted."""
         hooks = self._assembly.hooks_of(workspace)
         return [] if hooks.is_trusted else hooks.allowing_rules
+
+    def switches(self, state: State) -> "tuple[Standing, ...]":
+        """The approval switches of a task, by the rules that it knows, or would read if none was judged yet."""
+        from halocline.controller.switches import standings
+
+        known = state.rules if state.rules != RuleBook() else self.book(Path(state.workspace), state.roots)
+        return standings(state, known, self._assembly.home.root, self._assembly.shell_facts())
 
     def kept(self, workspace: Path) -> list[Rule]:
         """The leave that was given for this project, and then that for everywhere."""

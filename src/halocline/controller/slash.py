@@ -41,6 +41,7 @@ class Follows(StrEnum):
     NOTHING = ""
     MODES = "modes"
     APPROVALS = "approvals"
+    SWITCHES = "switches"
     MODELS = "models"
     EFFORTS = "efforts"
     CHECKPOINTS = "checkpoints"
@@ -166,6 +167,15 @@ ROWS = (
         aliases=("permissions",),
         during=True,
         follows=Follows.APPROVALS,
+    ),
+    Slash(
+        "auto-approve",
+        "what is done without asking, kind by kind; a switch for each in this task",
+        By.CONTROLLER,
+        Section.SETTINGS,
+        "[NAME on | ask | mode [keep]]",
+        during=True,
+        follows=Follows.SWITCHES,
     ),
     Slash(
         "leave",

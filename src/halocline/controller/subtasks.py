@@ -82,6 +82,7 @@ class Subtasks:
             cost=self._share(len(wanted)),
             grants=tuple(grant for grant in state.grants if grant.kind in READING),
             refusals=tuple(state.refusals),
+            switches=state.switches,
             answered=rule,
         )
         return [

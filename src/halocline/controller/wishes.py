@@ -3,7 +3,7 @@
 from halocline.controller.assembly import Assembly
 from halocline.controller.opening import OpenTask, switch
 from halocline.protocol import commands as cmd
-from halocline.protocol.events import EffortChanged, GrantTakenBack, PolicyChanged, TaskLabelled
+from halocline.protocol.events import ApprovalSwitched, EffortChanged, GrantTakenBack, PolicyChanged, TaskLabelled
 from halocline.task.inbox import Wish
 
 
@@ -21,6 +21,9 @@ def granted(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bo
             switch(task, mode, opened.model.names, assembly)
         case cmd.SetPolicy(approval_mode=approval_mode, client=client):
             task.emit(PolicyChanged(approval_mode=approval_mode, client=client))
+        case cmd.SetApprovalSwitch(switch=kind, on=on, client=client):
+            if (kind, on) not in task.state.switches.items():
+                task.emit(ApprovalSwitched(switch=kind, on=on, client=client))
         case cmd.TakeBack(grant=grant, client=client):
             if grant not in task.state.grants:
                 return False

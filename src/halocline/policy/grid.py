@@ -1,14 +1,19 @@
 """The classic switches, as rules: each is on (allowed), off (asked about), or left to the approval mode."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from msgspec.structs import asdict, replace
 
 from halocline.policy.presets import CHANGES
-from halocline.protocol.events import ToolKind
-from halocline.protocol.rules import Effect, Place, Rule, Verdict
+from halocline.protocol.events import ApprovalSwitch, ToolKind
+from halocline.protocol.rules import Effect, Place, Rule, RuleBook, Verdict
 from halocline.protocol.values import Value
 
 _INSIDE = (Place.PROJECT, Place.RUNS_LATER)
 _READS = (ToolKind.READ, ToolKind.SEARCH)
+
+Switches = Mapping[ApprovalSwitch, bool | None]
 
 
 class AutoApprove(Value, frozen=True, forbid_unknown_fields=True):
@@ -26,29 +31,55 @@ class AutoApprove(Value, frozen=True, forbid_unknown_fields=True):
 
 
 _SWITCHES = {
-    "read": Rule(Verdict.ASK, kinds=_READS, places=_INSIDE),
-    "read_outside": Rule(Verdict.ASK, kinds=_READS, places=(Place.OUTSIDE,)),
-    "edit": Rule(Verdict.ASK, kinds=CHANGES, places=(Place.PROJECT,)),
-    "edit_outside": Rule(Verdict.ASK, kinds=CHANGES, places=(Place.OUTSIDE,)),
-    "safe_commands": Rule(Verdict.ASK, kinds=(ToolKind.EXECUTE,), effects=(Effect.READ_ONLY,)),
-    "all_commands": Rule(Verdict.ASK, kinds=(ToolKind.EXECUTE,)),
-    "web": Rule(Verdict.ASK, tools=("web_fetch", "web_search")),
-    "browser": Rule(Verdict.ASK, tools=("browser_action",)),
-    "mcp": Rule(Verdict.ASK, mcp=("*",)),
+    ApprovalSwitch.READ: Rule(Verdict.ASK, kinds=_READS, places=_INSIDE),
+    ApprovalSwitch.READ_OUTSIDE: Rule(Verdict.ASK, kinds=_READS, places=(Place.OUTSIDE,)),
+    ApprovalSwitch.EDIT: Rule(Verdict.ASK, kinds=CHANGES, places=(Place.PROJECT,)),
+    ApprovalSwitch.EDIT_OUTSIDE: Rule(Verdict.ASK, kinds=CHANGES, places=(Place.OUTSIDE,)),
+    ApprovalSwitch.SAFE_COMMANDS: Rule(Verdict.ASK, kinds=(ToolKind.EXECUTE,), effects=(Effect.READ_ONLY,)),
+    ApprovalSwitch.ALL_COMMANDS: Rule(Verdict.ASK, kinds=(ToolKind.EXECUTE,)),
+    ApprovalSwitch.WEB: Rule(Verdict.ASK, tools=("web_fetch", "web_search")),
+    ApprovalSwitch.BROWSER: Rule(Verdict.ASK, tools=("browser_action",)),
+    ApprovalSwitch.MCP: Rule(Verdict.ASK, mcp=("*",)),
 }
 
 
 def rules_of(switches: AutoApprove) -> tuple[Rule, ...]:
-    """The rules that the switches stand for."""
-    return tuple(_rules(switches))
+    """The rules that the switches of the settings stand for."""
+    return tuple(_rules({ApprovalSwitch(name): on for name, on in asdict(switches).items()}))
 
 
-def _rules(switches: AutoApprove) -> Iterator[Rule]:
-    from msgspec.structs import replace
+def with_switches(book: RuleBook, switches: Switches) -> RuleBook:
+    """The rules, with those of these switches in the place of what the settings say of the same."""
+    if not switches:
+        return book
+    left = (rule for rule in book.rules if _switch_of(rule) not in switches)
+    return replace(book, rules=(*left, *_rules(switches)))
 
-    for name, rule in _SWITCHES.items():
-        if (on := getattr(switches, name)) is not None:
+
+def switches_in(book: RuleBook) -> dict[ApprovalSwitch, bool | None]:
+    """How each switch stands by the rules in force."""
+    standing: dict[ApprovalSwitch, bool | None] = dict.fromkeys(ApprovalSwitch)
+    for rule in book.rules:
+        if switch := _switch_of(rule):
+            standing[switch] = rule.decision is Verdict.ALLOW
+    return standing
+
+
+def _switch_of(rule: Rule) -> ApprovalSwitch | None:
+    """The switch that a rule stands for; a person's own rule of the same name stands for none."""
+    return next((switch for switch, both in _both().items() if rule in both), None)
+
+
+@cache
+def _both() -> dict[ApprovalSwitch, tuple[Rule, ...]]:
+    return {switch: (*_rules({switch: True}), *_rules({switch: False})) for switch in ApprovalSwitch}
+
+
+def _rules(switches: Switches) -> Iterator[Rule]:
+    for switch, on in switches.items():
+        if on is not None:
             verdict, said = (Verdict.ALLOW, "on") if on else (Verdict.ASK, "off")
-            rule = replace(rule, decision=verdict, name=f"auto_approve.{name}", reason=f"auto_approve.{name} is {said}")
+            name = f"auto_approve.{switch}"
+            rule = replace(_SWITCHES[switch], decision=verdict, name=name, reason=f"{name} is {said}")
             # Off asks about all; on believes a server, but only that what it declares so reads.
             yield replace(rule, read_only=True) if on and rule.mcp else rule

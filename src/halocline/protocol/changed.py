@@ -1,9 +1,9 @@
-"""Events that say what a person changed of a task besides its mode: the model, its effort, the approvals,
-leave that is taken back.
+"""Events that say what a person changed of a task besides its mode: the model, its effort, the approvals and
+their switches, leave that is taken back.
 """
 
 from halocline.protocol.event_kinds import Durable
-from halocline.protocol.kinds import ApprovalMode, Grant
+from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Grant
 from halocline.protocol.messages import Effort
 
 
@@ -25,6 +25,17 @@ class PolicyChanged(Durable, frozen=True):
     """Another approval mode from now on. `client` set it; empty: whoever opened the task, or a log that is older."""
 
     approval_mode: ApprovalMode
+    client: str = ""
+
+
+class ApprovalSwitched(Durable, frozen=True):
+    """A kind of act is allowed from now on (`on`), asked about (false), or as the approval mode says (None).
+
+    It holds in this task, over what the settings say of `auto_approve`. `client` is who switched it.
+    """
+
+    switch: ApprovalSwitch
+    on: bool | None = None
     client: str = ""
 
 

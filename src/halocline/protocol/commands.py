@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from halocline.protocol.events import ApprovalMode, Choice, Grant, Mode, Scope
+from halocline.protocol.events import ApprovalMode, ApprovalSwitch, Choice, Grant, Mode, Scope
 from halocline.protocol.messages import Effort, UserPart
 from halocline.protocol.values import JsonObject, Tagged, Value
 
@@ -84,6 +84,13 @@ class SetMode(Command, frozen=True):
 
 class SetPolicy(Command, frozen=True):
     approval_mode: ApprovalMode
+
+
+class SetApprovalSwitch(Command, frozen=True):
+    """Allow a kind of act in this task (`on`), ask about it (false), or leave it to the approval mode (None)."""
+
+    switch: ApprovalSwitch
+    on: bool | None = None
 
 
 class TakeBack(Command, frozen=True):
@@ -184,6 +191,7 @@ AnyCommand = (
     | AnswerQuestion
     | SetMode
     | SetPolicy
+    | SetApprovalSwitch
     | SetEffort
     | TakeBack
     | Compact

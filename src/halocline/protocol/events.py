@@ -6,6 +6,7 @@ two by its base class. There is no event per tool, no snapshot in an event and n
 """
 
 from halocline.protocol.changed import (
+    ApprovalSwitched as ApprovalSwitched,
     EffortChanged as EffortChanged,
     GrantTakenBack as GrantTakenBack,
     ModelChanged as ModelChanged,
@@ -32,6 +33,7 @@ from halocline.protocol.instructions import InstructionsLoaded as InstructionsLo
 from halocline.protocol.jobs import JobEnded as JobEnded, JobStarted as JobStarted
 from halocline.protocol.kinds import (
     ApprovalMode as ApprovalMode,
+    ApprovalSwitch as ApprovalSwitch,
     CallStatus as CallStatus,
     Choice as Choice,
     Diff as Diff,
@@ -406,6 +408,7 @@ DurableEvent = (
     | LimitsChanged
     | GrantTakenBack
     | PolicyChanged
+    | ApprovalSwitched
     | RulesChanged
     | ToolsOffered
     | McpEvent

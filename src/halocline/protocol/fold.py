@@ -60,6 +60,7 @@ def _task_started(state: State, e: ev.TaskStarted) -> State:
         subtask=e.subtask,
         grants=frozenset(e.subtask.grants) if e.subtask else frozenset(),
         refusals=frozenset(e.subtask.refusals) if e.subtask else frozenset(),
+        switches=e.subtask.switches if e.subtask else {},
     )
 
 
@@ -376,6 +377,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.TodosReminded: _todos_reminded,
     ev.ModeChanged: _mode_changed,
     ev.RulesChanged: lambda state, e: replace(state, rules=e.book),
+    ev.ApprovalSwitched: lambda state, e: replace(state, switches={**state.switches, e.switch: e.on}),
     ev.PolicyChanged: lambda state, e: replace(state, approval_mode=e.approval_mode),
     ev.ToolsOffered: lambda state, e: replace(state, offered=frozenset(e.tools), agents=e.agents or state.agents),
     ev.FileChanged: _file_changed,

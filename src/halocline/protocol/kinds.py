@@ -51,6 +51,26 @@ def is_looser(mode: ApprovalMode, than: ApprovalMode) -> bool:
     return order.index(mode) > order.index(than)
 
 
+class ApprovalSwitch(StrEnum):
+    """A kind of act that a person can allow, or have asked about, whatever the approval mode says."""
+
+    READ = "read"
+    READ_OUTSIDE = "read_outside"
+    EDIT = "edit"
+    EDIT_OUTSIDE = "edit_outside"
+    SAFE_COMMANDS = "safe_commands"
+    ALL_COMMANDS = "all_commands"
+    WEB = "web"
+    BROWSER = "browser"
+    MCP = "mcp"
+
+
+def allows_more(on: bool | None, than: bool | None) -> bool:
+    """Whether a switch that stands so may allow what it did not: off asks, None is as the mode says, on allows."""
+    order = [False, None, True]
+    return order.index(on) > order.index(than)
+
+
 class Choice(StrEnum):
     """What may be answered to an approval; ACP's words."""
 

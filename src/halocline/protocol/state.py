@@ -72,7 +72,7 @@ class State(Value, frozen=True):
     `gap` is what the model hears of a process that died, and `interjected` what a person said instead of an answer,
     once the calls that wait have their ends. `own_commands` run now, and of those `own_untold` the model has not
     heard. A `subtask` says whose sub-agent the task is; `lanes` are sub-agents of its own that run. `kept_grants` are
-    those that reach beyond the task.
+    those that reach beyond the task. `switches` are those that were set in it.
     """
 
     task: str = ""
@@ -98,6 +98,7 @@ class State(Value, frozen=True):
     grants: frozenset[ev.Grant] = frozenset()
     kept_grants: frozenset[tuple[ev.Grant, ev.Scope]] = frozenset()
     refusals: frozenset[ev.Grant] = frozenset()
+    switches: dict[ev.ApprovalSwitch, bool | None] = {}
     rules: RuleBook = RuleBook()
     todos: tuple[ev.Todo, ...] = ()
     todo_age: focus.TodoAge = focus.TodoAge()

@@ -6,7 +6,7 @@ What must stay true: a parent's log names every child that it began and says how
 from enum import StrEnum
 
 from halocline.protocol.event_kinds import Durable, Transient
-from halocline.protocol.kinds import Grant
+from halocline.protocol.kinds import ApprovalSwitch, Grant
 from halocline.protocol.messages import Usage
 from halocline.protocol.values import Value
 
@@ -23,8 +23,9 @@ class LaneEnd(StrEnum):
 class Subtask(Value, frozen=True):
     """What makes a task another one's child: whose, by which call, as which agent, and its budget.
 
-    `steps` and `seconds` are per turn, `cost` is US dollars in all. None: no limit. `grants` and `refusals` are what
-    the person had said of reading when it began; `answered` is the rule that asked about the call: it asks no more.
+    `steps` and `seconds` are per turn, `cost` is US dollars in all. None: no limit. `grants`, `refusals` and
+    `switches` are what the person had said when it began; `answered` is the rule that asked about the call: it asks no
+    more.
     """
 
     parent: str
@@ -37,6 +38,7 @@ class Subtask(Value, frozen=True):
     grants: tuple[Grant, ...] = ()
     refusals: tuple[Grant, ...] = ()
     answered: str = ""
+    switches: dict[ApprovalSwitch, bool | None] = {}
 
     @property
     def actor(self) -> str:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from halocline.policy.destinations import destination
 from halocline.policy.gate import Posture, classifier
+from halocline.policy.grid import with_switches
 from halocline.policy.read_scope import ReadScope, judged_places
 from halocline.ports.leave import Leave
 from halocline.ports.shell_facts import NoFacts, ShellFacts
@@ -68,7 +69,7 @@ def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Postur
         approval_mode=state.approval_mode,
         grants=state.grants,
         refusals=state.refusals,
-        book=_answered(state),
+        book=with_switches(_answered(state), state.switches),
         facts=facts or NoFacts(),
         exported=state.shell.exported,
         path=state.shell.path,

@@ -288,3 +288,34 @@ async def test_a_plan_is_the_answer_of_a_run_without_a_person(halo: Halo) -> Non
     plan = {"call": [call("plan_mode_respond", response="The way is a.")], "expect": "nobody is asked"}
     done = await halo.run("-p", "--mode", "plan", "-m", halo.script(asking, plan), "plan it")
     assert (done.code, done.out, done.err) == (0, "The way is a.\n", "")
+
+
+WRITES = {"call": [call("write_to_file", path="a.txt", content="x\n")]}
+
+
+def test_a_switch_is_listed_confirmed_and_holds_for_the_next_call(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script(HI, WRITES, {"text": "Done it."}), "go")
+    person.sees("Hello.", COMPOSER).types("/auto-approve\r")
+    person.sees("Done without asking: read files here, safe commands.", "all_commands   as the mode says", COMPOSER)
+    person.types("/auto-approve edit on\r").sees("Switch edit to on?", "Leave it").presses("2")
+    person.sees("edit stays as it is: as the mode says", COMPOSER)
+    person.types("/auto-approve edit on\r").sees("Leave it").presses("1")
+    person.sees("Auto-approve: edit done without asking, set by cli", COMPOSER).types("write\r").sees(
+        "Done it.", COMPOSER
+    )
+    person.types("/auto-approve read-outside ask\r").sees("read outside asked about", COMPOSER)
+    person.types("/auto-approve nothing on\r").sees("There is no switch 'nothing'", COMPOSER)
+    person.types("/auto-approve edit maybe\r").sees("/auto-approve NAME on|ask|mode", COMPOSER)
+    person.types(CTRL_D)
+    assert person.is_gone_with() == 0
+    changes = [(event.switch, event.on) for event in halo.log() if isinstance(event, ev.ApprovalSwitched)]
+    assert changes == [("edit", True), ("read_outside", False)]
+    assert not [event for event in halo.log() if isinstance(event, ev.ApprovalRequested)]
+
+
+def test_a_switch_is_kept_for_new_tasks_when_the_person_says_so(halo: Halo) -> None:
+    person = Person(halo, "-m", halo.script(HI), "go")
+    person.sees("Hello.", COMPOSER).types("/auto-approve web ask keep\r")
+    person.sees("New tasks begin with it: auto_approve.web in settings.toml.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert "web = false" in (halo.home / "settings.toml").read_text()

@@ -174,3 +174,20 @@ async def test_a_command_of_the_person_in_a_task_is_sent_to_a_terminal(halo: Hal
     await until_written(halo.folder / "over")
     assert "in a terminal of your own" in (halo.folder / "said").read_text()
     terminal.close(force=True)
+
+
+async def test_a_guest_may_switch_to_ask_more_and_what_asks_less_is_left_to_where_it_runs(halo: Halo) -> None:
+    edit, web = ev.ApprovalSwitch.EDIT, ev.ApprovalSwitch.WEB
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text("auto_approve = {web = false}\n")
+    async with writing(halo, "--approval-mode", "auto", "-m", halo.script(FOR_EVER)) as writer:
+        async with guest(halo, "ann") as ann:
+            for switch, on in ((edit, True), (web, None), (edit, False), (edit, None)):
+                ann.send(cmd.SetApprovalSwitch, switch=switch, on=on)
+            ann.send(cmd.Label, name="x")
+            await ann.until(ev.TaskLabelled)
+            said = [event.text for event in ann.seen if isinstance(event, ev.Noticed)]
+        changes = [event for event in halo.log() if isinstance(event, ev.ApprovalSwitched)]
+        assert [(event.switch, event.on, event.client) for event in changes] == [(edit, False, f"ann {os.getpid()}")]
+        assert sum(f"in process {writer.pid}" in one for one in said) == 3
+        assert any("To allow it: /auto-approve edit on" in one for one in said)

@@ -182,6 +182,12 @@ async def _leave(desk: Desk, rest: str) -> Said:
     return leave(rest, desk.client, desk.task)
 
 
+async def _auto_approve(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.auto_approve_word import auto_approve
+
+    return await auto_approve(rest, desk.client, desk.task, desk.view)
+
+
 async def _mode(desk: Desk, rest: str) -> Said:
     if rest and rest not in tuple(ev.Mode):
         return f"There is no mode {rest!r}. There are plan and act."
@@ -305,6 +311,7 @@ ANSWERS: dict[str, Callable[[Desk, str], Awaitable[Said]]] = {
     "leave": _leave,
     "mode": _mode,
     "approvals": _approvals,
+    "auto-approve": _auto_approve,
     "compact": _compact,
     "cost": _cost,
     "todos": _todos,

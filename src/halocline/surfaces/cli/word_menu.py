@@ -104,6 +104,12 @@ class Menu:
                 return [_value(mode) for mode in ev.Mode]
             case Follows.APPROVALS, []:
                 return [_value(mode) for mode in ev.ApprovalMode]
+            case Follows.SWITCHES, []:
+                from halocline.controller.switches import MEANINGS  # it imports the gate
+
+                return [_value(f"{switch} ", MEANINGS[switch][0]) for switch in ev.ApprovalSwitch]
+            case Follows.SWITCHES, [_]:
+                return [_value(word) for word in ("on", "ask", "mode")]
             case Follows.MODELS, []:
                 return await self._known_models()
             case Follows.EFFORTS, []:

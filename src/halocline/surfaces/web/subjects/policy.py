@@ -25,19 +25,22 @@ class OfCommand(OfFolder, frozen=True):
 
 
 async def policy(desk: Desk, which: OfTask) -> dict[str, Any]:
-    """A task's approval mode, what each mode does without asking, the leave that was given, the rules in force."""
+    """A task's approval mode and switches, what each mode does without asking, leave that was given, rules in force."""
     task = desk.known(which.task)
     place, state = PolicyDesk.open(), await asyncio.to_thread(desk.state, task)
     workspace = desk.workspace(task)
     book = await asyncio.to_thread(place.book, workspace, state.roots)
     given = leave_given(await asyncio.to_thread(desk.client.past, task))
-    postures = [place.posture(workspace, Mode.ACT, mode, known=state.roots) for mode in ApprovalMode]
+    postures = [
+        place.posture(workspace, Mode.ACT, mode, known=state.roots, switches=state.switches) for mode in ApprovalMode
+    ]
     modes = [
         {"mode": posture.approval_mode, "grid": await asyncio.to_thread(place.grid, posture)} for posture in postures
     ]
     return {
         "approval_mode": state.approval_mode,
         "modes": modes,
+        "switches": await asyncio.to_thread(place.switches, state),
         "grants": [one for one in given if one.scope is Scope.TASK],
         "rules": book.rules,
         "problems": book.problems,

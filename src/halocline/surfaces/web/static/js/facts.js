@@ -9,6 +9,7 @@ export const facts = () => ({
   model: '',
   mode: 'act',
   approvals: 'ask',
+  switches: {}, // those that were set in this task: allowed, asked about, or (null) as the mode says
   todos: [],
   usage: { input: 0, output: 0, cache_read: 0, cache_write: 0 },
   cost: 0,
@@ -166,6 +167,10 @@ const FACTS = {
   model_changed(f, e) {
     f.model = e.model
     if (e.window) f.window = e.window
+  },
+  approval_switched(f, e) {
+    f.taken = e.seq
+    f.switches = { ...f.switches, [e.switch]: e.on ?? null }
   },
   policy_changed(f, e) {
     f.approvals = e.approval_mode

@@ -357,6 +357,15 @@ const FOLDS = {
     const tokens = e.budget == null ? 'as in the settings' : `${e.budget.toLocaleString('en-US')} tokens`
     add(t, notice(`Effort: ${e.effort ?? tokens}`))
   },
+  approval_switched: (t, e) =>
+    add(
+      t,
+      notice(
+        `Auto-approve: ${e.switch.replace(/_/g, ' ')} ` +
+          (e.on == null ? 'as the approval mode says' : e.on ? 'done without asking' : 'asked about') +
+          (e.client ? `, set by ${e.client}` : ''),
+      ),
+    ),
   policy_changed: (t, e) => add(t, notice(`Approvals: ${e.approval_mode}${e.client ? `, set by ${e.client}` : ''}`)),
   checkpoint_taken: (t, e) => {
     if (!e.root) add(t, { type: 'checkpoint_row', checkpoint: e.checkpoint, label: e.label })

@@ -84,6 +84,7 @@ const PAGE = {
   mode,
   approvals,
   permissions: approvals,
+  'auto-approve': (where) => openSheet('policy', where),
   leave: (where) => openSheet('policy', where),
   help: () => openSheet('shortcuts', { words: true }),
   mcp: () => go('mcp'),

@@ -1,7 +1,7 @@
 // The line below the text: mode, approvals, model, and what sends.
 import { html, classes } from '../ui.js'
 import { openSheet } from '../store.js'
-import { short } from '../format.js'
+import { count, short } from '../format.js'
 import { Icon } from '../icons.js'
 import { keyOf } from '../keys.js'
 import { Lazy } from './lazy.js'
@@ -27,6 +27,7 @@ export function Bar({ task, asked, choice, mode, approvals, model, running, setM
     setMode(mode === 'act' ? 'plan' : 'act')
     e.currentTarget.querySelector(`[data-mode=${mode === 'act' ? 'plan' : 'act'}]`).focus()
   }
+  const switched = Object.keys(task?.facts.switches ?? {}).length
   return html`<div class="composer-bar">
     <div class="modes" role="radiogroup" aria-label="Mode" onKeyDown=${arrows}>
       ${MODES.map(
@@ -48,10 +49,10 @@ export function Bar({ task, asked, choice, mode, approvals, model, running, setM
       class=${classes('chip', approvals === 'yolo' && 'bad')}
       title="What is done without asking"
       onClick=${() => openSheet('policy', { task, choice })}
-      aria-label=${`Approvals: ${APPROVAL_NAMES[approvals] ?? approvals}`}
+      aria-label=${`Approvals: ${APPROVAL_NAMES[approvals] ?? approvals}${switched ? `, ${count(switched, 'switch', 'switches')} set` : ''}`}
     >
       ${approvals === 'yolo' && html`<${Icon} name="warn" size="14" />`}
-      ${APPROVAL_NAMES[approvals] ?? approvals}
+      ${APPROVAL_NAMES[approvals] ?? approvals}${switched > 0 && ` · ${switched}`}
     </button>
     <button
       class="chip model-chip"

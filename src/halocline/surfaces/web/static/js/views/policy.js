@@ -1,13 +1,15 @@
 // What is done without asking: the four modes and what each allows, the leave that was given, the rules, and why
 // something was asked.
-import { html, classes, useEffect, useRef, useState } from '../ui.js'
+import { html, classes, useEffect, useState } from '../ui.js'
 import { act, query, welcome } from '../line.js'
 import { announcement, closeSheet, complain, go, openSheet, toast } from '../store.js'
 import { clock, count, shown } from '../format.js'
 import { Icon } from '../icons.js'
 import { grantText } from './decision.js'
 import { usual } from './home.js'
+import { Confirm } from './confirm.js'
 import { Sheet } from './sheet.js'
+import { Switches } from './switches.js'
 
 const MODES = [
   ['ask', 'Ask', 'Reads the folder. Asks before edits, commands and the web.'],
@@ -15,6 +17,7 @@ const MODES = [
   ['auto', 'Auto', 'Works alone in the folder; asks about what is risky or reaches out of it.'],
   ['yolo', 'Full access', 'Never asks. Every command runs as you. For a machine you can lose.'],
 ]
+const nameOf = (mode) => MODES.find(([one]) => one === mode)[1]
 const ROWS = [
   ['Read', 'read', 'read_outside'],
   ['Edit', 'edit', 'edit_outside'],
@@ -295,30 +298,15 @@ function Rules({ known, workspace }) {
 const isLooser = (mode, than) =>
   MODES.findIndex(([one]) => one === mode) > MODES.findIndex(([one]) => one === (than || 'ask'))
 
-/** What a looser mode means, before it holds. */
-function Confirm({ mode, task, onYes, onNo }) {
-  const [, name, about] = MODES.find(([one]) => one === mode)
-  const box = useRef()
-  useEffect(() => box.current.querySelector('.quiet').focus(), [mode])
-  return html`<div
-    class=${mode === 'yolo' ? 'banner-bad confirm' : 'banner warn confirm'}
-    ref=${box}
-    role="alertdialog"
-    aria-label=${`Switch to ${name}?`}
-    aria-describedby="looser"
-    onKeyDown=${(e) => e.key === 'Escape' && (e.preventDefault(), e.stopPropagation(), onNo())}
-  >
-    <p id="looser">
-      <strong>Switch to ${name}?</strong> ${about}
-      ${mode === 'yolo' && ' What a command breaks stays broken: checkpoints bring back files of the folder only.'}
-      ${task ? ' It holds for this task, from its next call on.' : ' It holds for the next task.'}
-    </p>
-    <div class="row">
-      <button class=${classes('button', mode === 'yolo' && 'danger')} onClick=${onYes}>Switch to ${name}</button>
-      <button class="button quiet" onClick=${onNo}>Leave it</button>
-    </div>
-  </div>`
-}
+/** What a looser mode means, and for what it holds. */
+const warning = (mode, task) =>
+  [
+    MODES.find(([one]) => one === mode)[2],
+    mode === 'yolo' && 'What a command breaks stays broken: checkpoints bring back files of the folder only.',
+    task ? 'It holds for this task, from its next call on.' : 'It holds for the next task.',
+  ]
+    .filter(Boolean)
+    .join(' ')
 
 export default function Policy({ task = null, choice = null, command = '', wanted = '' }) {
   task?.version.value
@@ -329,12 +317,12 @@ export default function Policy({ task = null, choice = null, command = '', wante
   const workspace = task?.facts.workspace ?? (choice?.value.workspace || welcome.value?.workspaces[0])
   const again = () =>
     task && query('policy', { task: task.id }).then(setKnown, (error) => setProblem(error.text ?? error.message))
-  useEffect(() => void again(), [task?.facts.decided.length, task?.facts.taken])
+  useEffect(() => void again(), [task?.facts.decided.length, task?.facts.taken, approvals])
   const [asked, setAsked] = useState(isLooser(wanted, approvals) ? wanted : '')
   const set = (mode) => {
     setAsked('')
     if (task) return task.send('set_policy', { approval_mode: mode }).catch(complain)
-    announcement.value = `The next task's approvals: ${MODES.find(([one]) => one === mode)[1]}`
+    announcement.value = `The next task's approvals: ${nameOf(mode)}`
     choice.value = { ...choice.value, approval_mode: mode }
   }
   const choose = (mode) => {
@@ -369,7 +357,17 @@ export default function Policy({ task = null, choice = null, command = '', wante
         </label>`,
       )}
     </fieldset>
-    ${asked && html`<${Confirm} mode=${asked} task=${task} onYes=${() => set(asked)} onNo=${() => setAsked('')} />`}
+    ${
+      asked &&
+      html`<${Confirm}
+        title=${`Switch to ${nameOf(asked)}?`}
+        about=${warning(asked, task)}
+        yes=${`Switch to ${nameOf(asked)}`}
+        risky=${asked === 'yolo'}
+        onYes=${() => set(asked)}
+        onNo=${() => setAsked('')}
+      />`
+    }
     ${
       approvals === 'yolo' &&
       html`<p class="banner-bad" role="status">
@@ -381,9 +379,10 @@ export default function Policy({ task = null, choice = null, command = '', wante
       It holds ${task ? 'for this task' : 'for the next task'};
       for all new tasks: <button class="link" onClick=${() => (closeSheet(), go('settings'))}>Settings</button>.
     </p>
+    ${known?.switches && html`<${Switches} task=${task} all=${known.switches} again=${again} />`}
     ${task && html`<${Unasked} task=${task} />`}
     ${task && html`<${Asked} task=${task} />`}
-    ${grid && html`<${Grid} grid=${grid} name=${MODES.find(([mode]) => mode === seen)[1]} />`}
+    ${grid && html`<${Grid} grid=${grid} name=${nameOf(seen)} />`}
     ${problem && html`<p class="bad">${problem}</p>`}
     <${Why}
       workspace=${workspace}

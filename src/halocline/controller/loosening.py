@@ -1,0 +1,32 @@
+"""Commands after which less is asked: those are for whoever sits where the task runs, and are confirmed there."""
+
+from halocline.policy.grid import switches_in, with_switches
+from halocline.protocol import commands as cmd
+from halocline.protocol.kinds import ApprovalSwitch, allows_more, is_looser
+from halocline.protocol.values import Value
+from halocline.task.task import Task
+
+WORDS = {True: "on", False: "off", None: "mode"}
+"""What is typed for how a switch stands."""
+
+
+class Loosening(Value, frozen=True):
+    """What a command asks for, and the word with a slash that does the same."""
+
+    what: str
+    word: str
+
+
+def loosening(command: cmd.AnyCommand, task: Task) -> Loosening | None:
+    """What a command would have done without asking that is asked about now; None for every other command."""
+    match command:
+        case cmd.SetPolicy(approval_mode=mode) if is_looser(mode, task.state.approval_mode):
+            return Loosening(f"the approval mode {mode}", f"/approvals {mode}")
+        case cmd.SetApprovalSwitch(switch=switch, on=on) if allows_more(on, _standing(task, switch)):
+            said = f"{switch} {WORDS[on]}"
+            return Loosening(f"the approval switch {said}", f"/auto-approve {said}")
+    return None
+
+
+def _standing(task: Task, switch: ApprovalSwitch) -> bool | None:
+    return switches_in(with_switches(task.machine.leave.book(), task.state.switches))[switch]
