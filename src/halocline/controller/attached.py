@@ -1,7 +1,8 @@
 """A task that another process writes, as if it were open here: `stream`, `state` and `send`.
 
 What is written is read from the log itself, each line once; the writer's door gives what is never written, and takes
-commands. When the writer ends, this process becomes the writer, or joins whoever was faster: the lock decides.
+commands. When the writer ends, this process becomes the writer, or joins whoever was faster: the lock decides. One that
+stays only `while_asked` leaves a task to nobody, unless a person is asked something or has sent something.
 """
 
 import asyncio
@@ -27,6 +28,7 @@ from halocline.task.stream import Stream
 PATIENCE = 5.0
 """Seconds in which a writer opens its door or gives its lock back: it may be beginning, or ending."""
 PAUSE = 0.02
+OVER = "The process that ran this task ended just now."
 LOST = "The process that ran this task ended, and may not have taken what was sent last."
 
 _frame = json_input.Decoder(joining.Frame)
@@ -39,7 +41,14 @@ class Attached:
     """One task. `open_here` makes this process its writer; without it, this one only watches."""
 
     def __init__(
-        self, folder: Path, task: str, me: joining.Joining, open_here: Open | None, send_here: Callable[[Any], bool]
+        self,
+        folder: Path,
+        task: str,
+        me: joining.Joining,
+        open_here: Open | None,
+        send_here: Callable[[Any], bool],
+        *,
+        while_asked: bool = False,
     ) -> None:
         path = folder / codec.LOG_NAME
         self.stream = Stream(lambda after: read(path, after))
@@ -49,6 +58,8 @@ class Attached:
         self._me = me
         self._open_here = open_here
         self._send_here = send_here
+        self._while_asked = while_asked
+        self._is_over = False
         self._tail = Tail(path)
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
@@ -69,7 +80,13 @@ class Attached:
         )
 
     def send(self, command: cmd.AnyCommand) -> bool:
-        """Pass a command to the writer. What becomes of it is told by events; that it came too late, too."""
+        """Pass a command to the writer. What becomes of it is told by events; that it came too late, too.
+
+        Raises:
+            TaskBusy: there is no writer any more, and this process is none.
+        """
+        if self._is_over:
+            raise TaskBusy(OVER, "Send it again.")
         if self._writer is None:
             self._unsent.append(command)
         else:
@@ -114,15 +131,22 @@ class Attached:
         self.stream.finish()
 
     async def _take_over(self) -> None:
-        own = await self._open_here() if self._open_here else None
-        if self.state.seq:
+        if self._while_asked:
             self._read()
+        own = await self._open_here() if self._open_here and self._is_needed else None
         if own is None:
+            self._is_over = True
             self.stream.finish()
             return
+        if self.state.seq:
+            self._read()
         own.attach(self)
         for command in self._unsent:
             self._send_here(command)
+
+    @property
+    def _is_needed(self) -> bool:
+        return not self._while_asked or self.state.is_asking or bool(self._unsent)
 
     async def _connected(self) -> bool:
         first = b""

@@ -28,13 +28,18 @@ class Attachments:
         """The task as another process writes it; None when it is not joined."""
         return self._joined[name][0] if name in self._joined else None
 
-    async def join(self, name: str, client: str, open_here: Callable[[], Awaitable[Log]] | None) -> None:
-        """Join the writer of a task, or become it. Raises UsageError when there is none and it may not be this one."""
+    async def join(
+        self, name: str, client: str, open_here: Callable[[], Awaitable[Log]] | None, *, while_asked: bool = False
+    ) -> None:
+        """Join the writer of a task, or become it; `while_asked`, only where somebody is asked when the writer ends.
+
+        Raises UsageError when there is none and it may not be this one.
+        """
         from halocline.controller.attached import Attached
         from halocline.protocol.joining import Joining
 
         me = Joining(client, asks=open_here is not None)
-        task = Attached(self._home.task(name), name, me, open_here, self._send)
+        task = Attached(self._home.task(name), name, me, open_here, self._send, while_asked=while_asked)
         if await task.join():
             following = asyncio.create_task(task.follow(), name=f"attached to {name}")
             self._joined[name] = (task, following)

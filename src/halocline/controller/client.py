@@ -82,13 +82,15 @@ class Client:
     async def resume(self, task: str, options: TaskOptions) -> str:
         return await self._controller.resume(task, options)
 
-    async def join(self, task: str, options: TaskOptions) -> str:
+    async def join(self, task: str, options: TaskOptions, *, while_asked: bool = False) -> str:
         """Join a task that another process writes; when that one ends, an attended task goes on here.
+
+        `while_asked`: only where a person is asked something, or has sent something that nobody took.
 
         Raises:
             TaskNotFound, TaskBusy, UsageError
         """
-        return await self._controller.join(task, options, self.name)
+        return await self._controller.join(task, options, self.name, while_asked=while_asked)
 
     def is_attached(self, task: str) -> bool:
         """Whether a task is joined that another process writes now; that changes when this one takes over."""

@@ -132,8 +132,10 @@ class Controller:
         self._open[name].left_at = state.last_at
         return served
 
-    async def join(self, name: str, options: TaskOptions, client: str) -> str:
+    async def join(self, name: str, options: TaskOptions, client: str, *, while_asked: bool = False) -> str:
         """Join a task that another process writes. When there is none, or it ends, an attended one is resumed here.
+
+        `while_asked`: only where a person is asked something then; else it stays closed.
 
         Raises:
             TaskNotFound, LogDamaged
@@ -146,7 +148,7 @@ class Controller:
             await self.resume(name, options)
             return self._open[name].task.log
 
-        await self._attached.join(name, client, open_here if options.attended else None)
+        await self._attached.join(name, client, open_here if options.attended else None, while_asked=while_asked)
         return name
 
     def is_attached(self, name: str) -> bool:

@@ -1,11 +1,13 @@
 """Which tasks stay open for pages, in this process, with a scripted model."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.surfaces.cli.halo_process import Halo, ended, shell
 
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.client import Client
@@ -84,3 +86,38 @@ async def test_many_who_open_a_task_at_once_open_it_once(tmp_path: Path, monkeyp
         assert not desk.client.writer(task)
         await asyncio.gather(*(desk.open(task) for _ in range(10)))
         assert desk.standing() == {task: "rests"}
+
+
+WAITS = {"call": [shell("touch began; until [ -e go ]; do sleep 0.05; done")]}
+
+
+@pytest.mark.slow
+async def test_a_task_that_rests_when_its_writer_ends_is_never_opened_for_who_only_looks(
+    halo: Halo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HALOCLINE_HOME", str(halo.home))
+    running = await halo.start("run", "-y", "-m", halo.script(WAITS, {"text": "Done."}), "go")
+    await until((halo.folder / "began").exists)
+    (task,) = halo.tasks
+    client = Client(Controller(Assembly.of(Choices())), "web")
+    desk = Desk(client, (halo.folder,))
+    try:
+        with desk.watched(task):
+            await desk.join(task)
+            assert client.is_attached(task)
+            (halo.folder / "go").touch()
+            was_open_here = False
+
+            def is_left() -> bool:
+                nonlocal was_open_here
+                was_open_here |= client.is_open(task) and not client.is_attached(task)
+                return not client.is_open(task)
+
+            await until(is_left)
+            await ended(running)
+            assert (was_open_here, client.writer(task)) == (False, "")
+            await desk.open(task)
+            assert client.writer(task) == str(os.getpid())
+    finally:
+        await desk.close()
+        await client.close()

@@ -138,9 +138,6 @@ async def test_a_task_that_was_only_looked_at_is_nobodys_when_its_terminal_ends(
         (halo.folder / "go").touch()
         await one.event("turn_ended", task)
         await ended(running)
-        async with asyncio.timeout(20):
-            while (await one.ask("task", task=task))["writer"]:
-                await asyncio.sleep(0.1)
         done = await halo.run("run", "-r", task, "-m", halo.script(HI, HI, HI, name="later"), "again")
         assert done.code == 0, done.err
         await one.event("turn_ended", task)

@@ -63,20 +63,28 @@ class Desk:
     async def open(self, task: str) -> None:
         """Have a task open here, or join who writes it: a page does something with it. Raises what `join` does."""
         await self.join(task)
+        if not self.client.is_open(task):
+            await self._join(task, while_asked=False)
         self._used[task] = time.monotonic()
 
     async def join(self, task: str) -> None:
-        """The same, for a page that only looks at what another process does. Raises what `Client.join` does."""
-        if self.client.is_open(task):
-            return
+        """Join who writes a task. When that one ends, it is opened here only where a person is asked something.
+
+        Raises what `Client.join` does.
+        """
+        if not self.client.is_open(task):
+            await self._join(task, while_asked=True)
+
+    async def _join(self, task: str, *, while_asked: bool) -> None:
         if task not in self._opening:
             options = TaskOptions(attended=True, asks_again=True)
-            self._opening[task] = asyncio.create_task(self.client.join(task, options))
+            self._opening[task] = asyncio.create_task(self.client.join(task, options, while_asked=while_asked))
         try:
             await asyncio.shield(self._opening[task])
         finally:
             self._opening.pop(task, None)
-        self._follow(task)
+        if self.client.is_open(task):
+            self._follow(task)
 
     async def begin(self, wish: frames.Begin) -> str:
         """Start a task and give its id. Raises UsageError and what `Client.start` does."""
