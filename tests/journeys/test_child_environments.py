@@ -173,3 +173,16 @@ async def test_a_command_that_is_not_signed_in_is_told_what_was_withheld(journey
     call = Call("execute_command", {"command": "gh pr list"}, id="c1")
     await journey.run(Turn(calls=(call,)), DONE, options=YOLO)
     assert 'pass_environment = ["GH_TOKEN"]' in journey.results[0]
+
+
+@pytest.mark.parametrize("looks", [(), (Turn(calls=(Call("job", {"action": "read", "job": "job-1", "wait": 10}),)),)])
+@pytest.mark.slow
+async def test_a_job_that_is_not_signed_in_is_told_what_was_withheld_once(journey, seen, looks):
+    programs = Path(os.environ["PATH"].partition(":")[0])
+    (programs / "gh").write_text("#!/bin/sh\necho begins; sleep 3; echo 'please run: gh auth login'; exit 4\n")
+    (programs / "gh").chmod(0o755)
+    call = Call("execute_command", {"command": "gh pr list", "background": True}, id="c1")
+    ends = Call("execute_command", {"command": "sleep 4"}, id="c2")
+    await journey.run(Turn(calls=(call,)), *looks, Turn(calls=(ends,)), DONE, options=YOLO)
+    told = [*journey.results, *(note.text for event in journey.of(ev.JobsReported) for note in event.content)]
+    assert "".join(told).count('pass_environment = ["GH_TOKEN"]') == 1

@@ -68,7 +68,8 @@ def exit_words(code: int, answer: str = "") -> str:
 
 def _told(news: JobOutput) -> str:
     info = news.info
-    head = f"{info.name} ({_short(info.command)}): {status(info)}"
+    hint = f"; {news.hint}" if news.hint else ""
+    head = f"{info.name} ({_short(info.command)}): {status(info)}{hint}"
     if not news.text.strip():
         return head
     if info.unread:

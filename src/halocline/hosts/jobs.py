@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from halocline.context.budget import NEWS, NEWS_END
+from halocline.context.withheld_notes import withheld_note
 from halocline.hosts.job import Job
 from halocline.hosts.output import plain
 from halocline.hosts.readiness import is_building, is_ready
@@ -89,6 +90,7 @@ class Entry(msgspec.Struct, eq=False):
     command: str
     job: Job
     after: Callable[[], None]
+    withheld: tuple[str, ...] = ()
     watching: "asyncio.Task[None] | None" = None
     ended_at: float | None = None
     stopped: str = ""
@@ -119,10 +121,10 @@ class Entry(msgspec.Struct, eq=False):
     def take(self) -> JobOutput:
         """What is new; its end is told with it."""
         capture, ended = self.job.capture, self.ended_at is not None
-        self.told_end = ended
+        hint, self.told_end = self._hint(), ended
         text = capture.finish() if ended else capture.take()
         self.told = capture.total
-        return JobOutput(self.info(ports=True), text)
+        return JobOutput(self.info(ports=True), text, hint)
 
     def news(self) -> JobOutput | None:
         """What nobody was told of yet."""
@@ -130,9 +132,17 @@ class Entry(msgspec.Struct, eq=False):
         ended = self.ended_at is not None and not self.told_end
         if not ended and (capture.total == self.told or not capture.unread):
             return None
+        hint = self._hint()
         self.told, self.told_end = capture.total, self.ended_at is not None
         text = capture.take() if capture.unread <= NEWS and not capture.binary else capture.newest(NEWS_END)
-        return JobOutput(self.info(), text)
+        return JobOutput(self.info(), text, hint)
+
+    def _hint(self) -> str:
+        """What a job may have lacked that ended by itself, by all of what it printed last; told once, with its end."""
+        if self.ended_at is None or self.told_end or self.stopped:
+            return ""
+        said = plain(self.job.newest.decode("utf-8", "replace"))
+        return withheld_note(self.command, said, self.job.exit_code, self.withheld)
 
     def _state(self) -> JobState:
         if self.ended_at is not None:
@@ -153,12 +163,22 @@ class LocalJobs:
     def begin(self, on_end: Callable[[JobInfo], None]) -> None:
         self._on_end = on_end
 
-    def keep(self, command: str, job: Job, seconds: float | None, after: Callable[[], None] = lambda: None) -> str:
-        """Let a command go on, at most so many seconds more, and do what is to be done after it. Gives its name."""
+    def keep(
+        self,
+        command: str,
+        job: Job,
+        seconds: float | None,
+        after: Callable[[], None] = lambda: None,
+        withheld: tuple[str, ...] = (),
+    ) -> str:
+        """Let a command go on, at most so many seconds more, and do what is to be done after it. Gives its name.
+
+        `withheld` are the variables that it does not have because they look like secrets.
+        """
         name = f"job-{self._next}"
         self._next += 1
         job.unheard()
-        entry = self._entries[name] = Entry(name, command, job, after)
+        entry = self._entries[name] = Entry(name, command, job, after, withheld)
         entry.told = job.capture.total
         entry.watching = asyncio.create_task(self._see_through(entry, seconds), name=name)
         self._forget_old()

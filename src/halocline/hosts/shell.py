@@ -210,6 +210,7 @@ class LocalShell:
             running.job,
             None if limit is None else max(0.0, limit - seconds),
             lambda: self._audit_job(running.held),
+            self._withheld,
         )
 
     def _learn(self, running: Running) -> ShellMoved | None:

@@ -8,10 +8,14 @@ from halocline.protocol.values import Value
 
 
 class JobOutput(Value, frozen=True):
-    """What a job printed since somebody last read it, its middle cut when over budget."""
+    """What a job printed since somebody last read it, its middle cut when over budget.
+
+    `hint` says which withheld variables one that ended may have lacked.
+    """
 
     info: JobInfo
     text: str
+    hint: str = ""
 
 
 class Jobs(Protocol):

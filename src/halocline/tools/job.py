@@ -75,7 +75,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 def _said(output: JobOutput) -> ToolOutput:
     text = output.text.rstrip("\n") or "[no new output]"
-    return ToolOutput.of(f"{text}\n[{output.info.name}: {status(output.info)}]")
+    hint = f"; {output.hint}" if output.hint else ""
+    return ToolOutput.of(f"{text}\n[{output.info.name}: {status(output.info)}{hint}]")
 
 
 def _named(keys: str) -> str:

@@ -4,6 +4,8 @@ import pytest
 from tests.hosts.chromium import needs_chromium
 from tests.surfaces.cli.halo_process import call, shell
 
+from halocline.protocol import events as ev
+
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
 OLD = "".join(f"line {number}\n" for number in range(1, 41))
@@ -130,3 +132,34 @@ async def test_what_fills_the_window_is_told(server, opened):
     await screen.page.keyboard.press("Escape")
     await sheet.wait_for(state="detached")
     await screen.page.locator(".meter:focus").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("button", "decision"),
+    [("Send 1 comment after this turn", "allow_once"), ("Reject what is asked, and send now", "reject_once")],
+)
+async def test_comments_say_before_they_are_sent_whether_they_reject_what_is_asked(server, opened, button, decision):
+    edit = call("write_to_file", path="b.txt", content="one\n")
+    asks = call("execute_command", command="touch made", requires_approval=True)
+    model = server.halo.script({"call": [edit]}, {"call": [asks]}, *[{"text": "Done it."}] * 2)
+    server.settings(f'approval_mode = "accept-edits"\nmodel = "{model}"\n')
+    await server.start()
+    screen = await opened()
+    await screen.say("Do it.")
+    await screen.page.locator(".dock .primary:enabled").wait_for()
+    await screen.page.keyboard.press("Control+.")
+    pane = screen.page.get_by_label("What changed", exact=True)
+    await pane.locator("[data-hunk]").first.wait_for()
+    await pane.get_by_role("button", name="Comment").first.click()
+    await screen.page.keyboard.type("Why one?")
+    await screen.page.keyboard.press("Control+Enter")
+    await pane.get_by_role("button", name=button).wait_for()
+    assert await screen.barriers() == []
+    await pane.get_by_role("button", name=button).press("Enter")
+    await pane.get_by_role("button", name=button).wait_for(state="detached")
+    if decision == "allow_once":
+        await screen.page.locator(".dock .primary:enabled").click()
+    await screen.sees("Done it.")
+    (made,) = [event for event in server.halo.log() if isinstance(event, ev.ApprovalResolved)]
+    assert made.decision == decision
+    await screen.page.get_by_text("Why one?").first.wait_for()

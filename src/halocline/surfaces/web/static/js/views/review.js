@@ -102,12 +102,11 @@ function Changes({ task, found, scope, onAll, again }) {
   const [taken, setTaken] = useState(null) // {what, undo}: what was taken back last
   const comments = notes.value[task.id] ?? []
   const keep = (list) => (notes.value = { ...notes.value, [task.id]: list })
-  const say = () => {
-    const type = task.facts.running ? 'steer' : 'submit_prompt'
-    return task
+  const asks = task.facts.waiting.length > 0
+  const say = (type) =>
+    task
       .send(type, { content: [{ type: 'text', text: prompted(comments) }] })
       .then(() => (keep([]), (announcement.value = 'Your comments were sent.')), complain)
-  }
   if (found.error)
     return html`<div class="review-body">
       <div class="pad">
@@ -213,9 +212,17 @@ function Changes({ task, found, scope, onAll, again }) {
     <div class="sheet-foot review-foot">
       ${
         comments.length > 0 &&
-        html`<button class="button primary" onClick=${say}>
-          Send ${count(comments.length, 'comment')} to the agent
+        html`<button
+          class="button primary"
+          onClick=${() => say(task.facts.running && !asks ? 'steer' : 'submit_prompt')}
+        >
+          Send ${count(comments.length, 'comment')} ${asks ? 'after this turn' : 'to the agent'}
         </button>`
+      }
+      ${
+        comments.length > 0 &&
+        asks &&
+        html`<button class="button" onClick=${() => say('steer')}>Reject what is asked, and send now</button>`
       }
       ${
         left > 0 &&
