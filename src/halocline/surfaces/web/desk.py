@@ -51,7 +51,7 @@ class Desk:
         self.writing = asyncio.Lock()
         """Held while settings or servers are written: two changes at once would lose one."""
         self._idle = idle
-        self._opening: dict[str, asyncio.Task[str]] = {}
+        self._opening: dict[str, asyncio.Task[None]] = {}
         self._following: dict[str, asyncio.Task[None]] = {}
         self._broke: dict[str, HaloclineError] = {}
         self._changed: set[asyncio.Event] = set()
@@ -62,9 +62,8 @@ class Desk:
 
     async def open(self, task: str) -> None:
         """Have a task open here, or join who writes it: a page does something with it. Raises what `join` does."""
-        await self.join(task)
-        if not self.client.is_open(task):
-            await self._join(task, while_asked=False)
+        while not self.client.is_open(task):  # somebody who only looks may have begun to join it
+            await self._join(task, opens=True)
         self._used[task] = time.monotonic()
 
     async def join(self, task: str) -> None:
@@ -73,18 +72,21 @@ class Desk:
         Raises what `Client.join` does.
         """
         if not self.client.is_open(task):
-            await self._join(task, while_asked=True)
+            await self._join(task, opens=False)
 
-    async def _join(self, task: str, *, while_asked: bool) -> None:
+    async def _join(self, task: str, *, opens: bool) -> None:
         if task not in self._opening:
-            options = TaskOptions(attended=True, asks_again=True)
-            self._opening[task] = asyncio.create_task(self.client.join(task, options, while_asked=while_asked))
-        try:
-            await asyncio.shield(self._opening[task])
-        finally:
-            self._opening.pop(task, None)
+            joining = self._opening[task] = asyncio.create_task(self._reach(task, opens=opens))
+            joining.add_done_callback(lambda _: self._opening.pop(task, None))
+        await asyncio.shield(self._opening[task])
         if self.client.is_open(task):
             self._follow(task)
+
+    async def _reach(self, task: str, *, opens: bool) -> None:
+        options = TaskOptions(attended=True, asks_again=True)
+        await self.client.join(task, options, while_asked=True)
+        if opens and not self.client.is_open(task):
+            await self.client.join(task, options)
 
     async def begin(self, wish: frames.Begin) -> str:
         """Start a task and give its id. Raises UsageError and what `Client.start` does."""
