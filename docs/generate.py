@@ -29,7 +29,7 @@ from halocline.providers.catalogue_file import BUNDLED, Catalogue
 from halocline.providers.library import VARIABLES as CLOUD_VARIABLES
 from halocline.providers.vendors import VENDORS, Vendor
 from halocline.store.settings import VARIABLES, Provider, Settings
-from halocline.surfaces.cli.arguments import COMMANDS, PARSERS
+from halocline.surfaces.cli.arguments import APPROVALS, APPROVALS_TEXT, COMMANDS, PARSERS
 from halocline.surfaces.cli.exit_codes import MEANINGS
 from halocline.tools.toolset import ON_REQUEST, PLANNING, SET_UP, SUBAGENTS, every_tool
 
@@ -115,6 +115,7 @@ def variables() -> str:
         (f"`{MARK}`", "Set for each command, not read: by it Halocline finds the processes of one that it stops.")
     )
     rows.append((f"`{PERMISSIONS}`", PERMISSIONS_TEXT))
+    rows.append((f"`{APPROVALS}`", APPROVALS_TEXT))
     rows.append(("`NO_COLOR`", "Any value: no colour on the terminal."))
     rows += [(f"`{name}`, `{name.lower()}`", text) for name, text in PROXY_VARIABLES.items()]
     rows += [(f"`{name}`", text) for name, text in CLOUD_VARIABLES.items()]

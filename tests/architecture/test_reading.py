@@ -37,6 +37,7 @@ REASONS = {
     ),
     **dict.fromkeys((f"controller/{name}.py" for name in ("composing", "folders", "output_schema")), PERSON),
     "controller/rules_desk.py": STEERS,
+    "controller/approval_folder.py": "decisions of programs of the person, in a folder of ours that no tool reaches",
     **dict.fromkeys((f"context/{name}.py" for name in ("answer_form", "compaction", "instructions")), OWN),
     **dict.fromkeys((f"context/{name}.py" for name in ("system_prompt", "tool_requests")), OWN),
     "context/environment.py": "names of the workspace's files, and the branch",

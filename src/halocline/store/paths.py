@@ -110,6 +110,11 @@ class Home(Value, frozen=True):
         return self.root / "checkpoints"
 
     @property
+    def approvals(self) -> Path:
+        """Folders through which other programs of the person answer what runs ask."""
+        return self.root / "approvals"
+
+    @property
     def edits(self) -> Path:
         """Journals of changes of several files that are being made."""
         return self.root / "edits"

@@ -42,6 +42,8 @@ COMMANDS = {
 }
 
 
+APPROVALS = "HALOCLINE_APPROVALS"
+APPROVALS_TEXT = "The folder of `--approvals`, for runs at which nobody sits."
 ADD_DIR = "work in this folder as well; may be repeated"
 FROM_ELSEWHERE = {"help": "--help", "version": "--version"}
 """What other programs have as a command, and what `halo` has instead."""
@@ -122,6 +124,9 @@ def _prompt_options(parser: Parser) -> Parser:
     add("--mode", choices=("plan", "act"), help="plan only reads and talks; act also changes things")
     add("--approval-mode", choices=APPROVAL_MODES, help="how much is done without asking")
     add("-y", "--yolo", action="store_true", help="ask nothing: the same as --approval-mode yolo")
+    add(
+        "--approvals", metavar="DIR", help="ask another program, by files in this folder of Halocline's (see the guide)"
+    )
     add("-c", "--continue", dest="continue_", action="store_true", help="go on with the newest task of this folder")
     add("-r", "--resume", metavar="ID", help="go on with this task")
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")

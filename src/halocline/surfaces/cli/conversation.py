@@ -27,6 +27,7 @@ CLOSING_TIME = 5.0
 """Seconds that a program which is told to quit gives its task to write its ends."""
 
 if TYPE_CHECKING:
+    from halocline.surfaces.cli.approver import Approver
     from halocline.surfaces.cli.own_command import OwnCommand
 
 T = TypeVar("T")
@@ -47,10 +48,13 @@ class Conversation:
         along: tuple[UserPart, ...] = (),
         *,
         stays: bool,
+        approver: "Approver | None" = None,
     ) -> None:
         self._client = client
         self._task = task
         self._view = view
+        self._asks = view.asks or approver is not None
+        self._asked: Approver | View = approver or view
         self._schema = schema
         self._along = along
         self._stays = stays
@@ -111,9 +115,9 @@ class Conversation:
                 self._retrying = False
                 self._view.offer_leave(None)
             match event:
-                case ev.ApprovalRequested(request=request) if self._view.asks:
+                case ev.ApprovalRequested(request=request) if self._asks:
                     await self._wait_for(self._decide(event), event.seq, partial(_decides, request))
-                case ev.QuestionAsked(request=request) if self._view.asks:
+                case ev.QuestionAsked(request=request) if self._asks:
                     await self._wait_for(self._answer(event), event.seq, partial(_answers, request))
                 case ev.StepRetried(wait=wait) if wait:
                     self._retrying = True
@@ -283,7 +287,7 @@ class Conversation:
                 return
 
     async def _decide(self, event: ev.ApprovalRequested) -> None:
-        decision = await self._view.ask_approval(event, self._client, self._task)
+        decision = await self._asked.ask_approval(event, self._client, self._task)
         command = cmd.ResolveApproval(
             task=self._task,
             request=event.request,
@@ -299,8 +303,10 @@ class Conversation:
             self._client.send(cmd.Interrupt(task=self._task))
 
     async def _answer(self, event: ev.QuestionAsked) -> None:
-        answer = await self._view.ask_question(event)
-        while answer and answer.startswith("/") and not self._leaving and await self._answered(answer):
+        answer = await self._asked.ask_question(event)
+        while (
+            self._view.asks and answer and answer.startswith("/") and not self._leaving and await self._answered(answer)
+        ):
             answer = await self._view.ask_question(event)
         if answer is None:
             self._client.send(cmd.Interrupt(task=self._task))

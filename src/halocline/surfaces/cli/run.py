@@ -4,8 +4,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -18,12 +19,16 @@ from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
+from halocline.surfaces.cli.arguments import APPROVALS
 from halocline.surfaces.cli.conversation import Conversation, close
 from halocline.surfaces.cli.exit_codes import explained
 from halocline.surfaces.cli.output import Foreign, View, make_view
 from halocline.surfaces.cli.prompt import prompt_text
 from halocline.surfaces.cli.safe_text import clean
 from halocline.surfaces.cli.telling import left, stopped, tell
+
+if TYPE_CHECKING:
+    from halocline.surfaces.cli.approver import Approver
 
 CUT_SHORT = (StopReason.CANCELLED, StopReason.ERROR, StopReason.MAX_TURN_REQUESTS, StopReason.MAX_TOKENS)
 """Ends of a turn after which a task can go on by itself."""
@@ -33,6 +38,7 @@ CARRY_ON = "Go on where you stopped."
 def command(arguments: argparse.Namespace) -> int:
     """`halo [prompt]` and `halo run [prompt]`."""
     view = make_view(arguments, attended=is_attended(arguments))
+    folder = arguments.approvals or ("" if view.asks else os.environ.get(APPROVALS, ""))
     try:
         workspace = workspace_of(arguments.cwd)
         schema = _schema_of(arguments)
@@ -48,7 +54,8 @@ def command(arguments: argparse.Namespace) -> int:
 
             arguments.images = read(arguments.images)
         arguments.unattended = not view.asks
-        client = open_client(choices_of(arguments))
+        client = open_client(choices_of(arguments), "approver" if folder else "cli")
+        approver = open_approver(client, folder) if folder else None
         view.show_foreign(Foreign(*client.shows_foreign))
         if not (stays or resumes) and prompt.lstrip().startswith("/"):
             _check_word(client, workspace, prompt, attended=view.asks)
@@ -58,7 +65,7 @@ def command(arguments: argparse.Namespace) -> int:
             from halocline.surfaces.cli.attach import join
 
             return event_loop.run(join(client, busy, view, prompt, piped))
-        return event_loop.run(_run(client, arguments, workspace, prompt, piped, schema, view, stays=stays))
+        return event_loop.run(_run(client, arguments, workspace, prompt, piped, schema, view, approver, stays=stays))
     except (HaloclineError, ExceptionGroup) as error:
         view.fail(explained(error))
         raise
@@ -66,7 +73,16 @@ def command(arguments: argparse.Namespace) -> int:
 
 def is_attended(arguments: argparse.Namespace) -> bool:
     """Somebody is there who can be asked."""
-    return arguments.output_format in (None, "text") and not arguments.print and on_terminal()
+    by_person = not (arguments.print or arguments.approvals)
+    return arguments.output_format in (None, "text") and by_person and on_terminal()
+
+
+def open_approver(client: Client, folder: str) -> "Approver":
+    """Raises UsageError when the folder cannot be used for approvals."""
+    from halocline.controller.approval_folder import ApprovalFolder
+    from halocline.surfaces.cli.approver import Approver
+
+    return Approver(ApprovalFolder.open(client.home, folder))
 
 
 def workspace_of(text: str) -> Path:
@@ -169,17 +185,21 @@ async def _run(
     piped: tuple[UserPart, ...],
     schema: JsonObject | None,
     view: View,
+    approver: "Approver | None",
     *,
     stays: bool,
 ) -> int:
-    options = replace(options_of(arguments, attended=view.asks), asks_again=view.asks and not prompt)
+    can_ask = view.asks or approver is not None
+    options = replace(options_of(arguments, attended=can_ask), asks_again=can_ask and not prompt)
     ended: tuple[str, ...] = ()
     try:
-        async with view:
+        async with view, approver or nullcontext():
             task, after = await _open(client, arguments, workspace, options, view)
             along = (*piped, *await _pictures(client, arguments, task, view))
-            conversation = Conversation(client, task, view, schema, along, stays=stays)
+            conversation = Conversation(client, task, view, schema, along, stays=stays, approver=approver)
             try:
+                if approver:
+                    approver.attend(client.state(task))
                 code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
             except UsageError:
                 await _forget_empty(client, task)
@@ -190,7 +210,10 @@ async def _run(
                 if goes_on_elsewhere(client, conversation, task, view):
                     break
                 then = await next_task(client, conversation, task, options, view)
-                task, conversation = then.task, Conversation(client, then.task, view, schema, stays=stays)
+                task = then.task
+                conversation = Conversation(client, task, view, schema, stays=stays, approver=approver)
+                if approver:
+                    approver.attend(client.state(task))
                 code = await conversation.run(then.prompt, then.after, typed=False)
             state = client.state(task)
             writer = client.writer(task) if client.is_attached(task) else ""
