@@ -1,67 +1,84 @@
-"""Files are read through one opener, which follows no link and waits for no pipe; whoever reads otherwise says why."""
+"""One room opens files: it waits for no pipe, and follows no link unasked. Whoever opens otherwise says why."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "halocline"
 ROOMS = ("tools", "controller", "task", "hosts", "mcp", "context", "checkpoints")
-READERS = {"read_bytes", "read_text", "scandir", "listdir", "iterdir", "glob", "rglob", "walk"}
+"""Whose listing of folders is accounted for; that of the others is for the person alone."""
+LISTERS = {"scandir", "listdir", "iterdir", "glob", "rglob", "walk"}
+READERS = {"read_bytes", "read_text"}
 
 OWN = "files of Halocline's own home or package, or of the system"
 PERSON = "a file that the person names at a prompt of their own, or lists in a page of theirs"
-STEERS = "files that steer Halocline, read for instructions; trust and the gate of instructions decide on them"
-REASONS = {
-    "hosts/opening.py": "the opener",
+STEERS = "places of files that steer Halocline; what lies there is read by `files.regular`"
+STORE = "files of the store of checkpoints"
+WRITES = "writes a file that it makes; reads nothing"
+
+
+def named(room: str, names: str, reason: str) -> dict[str, str]:
+    return {f"{room}/{name}.py": reason for name in names.split()}
+
+
+OPENING = {
+    "files/opening.py": "the opener: by descriptors, without links",
+    "files/regular.py": "the reader of regular files",
+    "files/target.py": "writes below folders that the opener opened",
     "checkpoints/reading.py": "the opener of the store of checkpoints: names of git, in bytes, below one folder",
-    "hosts/files.py": "lists what the opener opened; tidies up what it wrote itself",
-    "hosts/target.py": "writes below folders that the opener opened",
-    "hosts/shell_facts.py": "fingerprints and settings for the judge; nothing of them is given to the model",
-    **dict.fromkeys(
-        ("hosts/browser_trust.py", "hosts/transaction.py", "hosts/hooks.py", "hosts/keeper.py", "hosts/readiness.py"),
-        OWN,
-    ),
-    **dict.fromkeys(("hosts/ancestry.py", "hosts/language_servers/finding.py"), OWN),
-    **dict.fromkeys(
-        (f"hosts/sandbox/{name}.py" for name in ("ground", "landlock", "probe", "sandbox", "self_test", "ways")),
-        "what the sandbox stands on; names and kernel facts, no content",
-    ),
-    **dict.fromkeys((f"mcp/{name}.py" for name in ("bundles", "cache", "pins", "registry", "server_log")), OWN),
-    **dict.fromkeys((f"task/{name}.py" for name in ("lock", "log", "log_mending", "log_reading", "todo_file")), OWN),
-    **dict.fromkeys(
-        (
-            f"controller/{name}.py"
-            for name in ("blotting", "door", "forks", "import_desk", "litter", "log_checks", "storage", "sweeping")
-        ),
-        OWN,
-    ),
-    **dict.fromkeys((f"controller/{name}.py" for name in ("composing", "folders", "output_schema")), PERSON),
-    "controller/rules_desk.py": STEERS,
-    "controller/approval_folder.py": "decisions of programs of the person, in a folder of ours that no tool reaches",
-    **dict.fromkeys((f"context/{name}.py" for name in ("answer_form", "compaction", "instructions")), OWN),
-    **dict.fromkeys((f"context/{name}.py" for name in ("system_prompt", "tool_requests")), OWN),
-    "context/environment.py": "names of the workspace's files, and the branch",
-    **dict.fromkeys((f"context/{name}.py" for name in ("agents", "instruction_files", "memory", "skills")), STEERS),
-    "context/word_files.py": STEERS,
-    "tools/load_mcp_documentation.py": OWN,
-    **dict.fromkeys(
-        (f"checkpoints/{name}.py" for name in ("claims", "lock", "merging", "objects", "stores", "upkeep")),
-        "files of the store",
-    ),
+    "hosts/files.py": "reads lines of what the opener opened",
+    "checkpoints/journals.py": "the journal of a restore, in the store",
     "checkpoints/applying.py": "writes files; reads by the store's opener",
-    "checkpoints/journals.py": "reads and writes its own file in the store",
-    "checkpoints/borrowing.py": "the index of the project's git, which is taken over as it is",
     "checkpoints/contents.py": "has the disk write what lies in memory; reads nothing",
-    "checkpoints/layout.py": "files of the store, and the rules of what is hidden",
+    "protocol/private_files.py": WRITES,
+    **named("checkpoints", "borrowing claims layout lock merging objects stores", STORE),
+    **named("context", "answer_form compaction instructions system_prompt tool_requests", OWN),
+    **named("controller", "door forks import_desk rules_desk sweeping", OWN),
+    **named("controller", "output_schema", PERSON),
+    **named("git", "view", WRITES),
+    **named("hosts", "ancestry browser_trust hooks keeper readiness transaction", OWN),
+    **named("hosts/sandbox", "landlock probe sandbox self_test ways", OWN),
+    **named("mcp", "cache pins server_log", WRITES),
+    **named("mcp", "bundles registry", PERSON),
+    **named("providers", "catalogue_refresh", WRITES),
+    **named("providers", "script", PERSON),
+    **named("store", "grant_file salt settings_file whole_file", WRITES),
+    **named("store", "blobs history recording task_index", OWN),
+    "store/secrets.py": "the file of keys, which is opened as strictly: no link, no pipe, nobody else's",
+    **named("surfaces/cli", "main mcp", OWN),
+    **named("surfaces/cli", "pictures slash", PERSON),
+    **named("surfaces/web", "diagram site", OWN),
+    **named("task", "lock log log_mending log_reading todo_file", OWN),
+    **named("testing", "power", OWN),
+    **named("tools", "load_mcp_documentation", OWN),
+}
+LISTING = {
+    "hosts/files.py": "lists what the opener opened; tidies up what it wrote itself",
+    "hosts/shell_facts.py": "names for the judge; nothing of them is given to the model",
+    "context/environment.py": "names of the workspace's files",
+    "checkpoints/applying.py": "removes empty folders below the workspace",
     "checkpoints/restore.py": "names of files in a folder that would be replaced",
+    **named("checkpoints", "layout stores upkeep", STORE),
+    **named("hosts", "ancestry browser_trust keeper readiness transaction", OWN),
+    **named("hosts/language_servers", "finding", OWN),
+    **named("hosts/sandbox", "ground self_test ways", "what the sandbox stands on; names and kernel facts, no content"),
+    **named("mcp", "cache", OWN),
+    **named("controller", "import_desk litter log_checks storage sweeping", OWN),
+    **named("controller", "composing folders", PERSON),
+    **named("controller", "rules_desk", STEERS),
+    **named("context", "agents instruction_files skills word_files", STEERS),
 }
 OPENS = {"add", "commit", "hash-object", "stash", "apply", "checkout", "status"}
 """Commands of git that read the workspace to keep what it holds, or what it is called."""
 
 
-def test_whoever_reads_files_past_the_opener_says_why():
-    found = {path.relative_to(SOURCE).as_posix() for room in ROOMS for path in (SOURCE / room).rglob("*.py")}
-    assert {name for name in found if reads(SOURCE / name)} == set(REASONS)
+def test_whoever_opens_files_past_the_room_for_it_says_why():
+    assert {name for name in modules("") if calls_one(name, opens)} == set(OPENING)
+
+
+def test_whoever_lists_folders_says_why():
+    found = {name for room in ROOMS for name in modules(room)}
+    assert {name for name in found if calls_one(name, lists)} == set(LISTING)
 
 
 def test_the_store_of_checkpoints_has_git_open_no_file_of_the_workspace():
@@ -77,15 +94,20 @@ def test_the_store_of_checkpoints_has_git_open_no_file_of_the_workspace():
     assert not asked & OPENS
 
 
-def reads(path: Path) -> bool:
-    return any(_opens(call.func) for call in calls(ast.parse(path.read_text(encoding="utf-8"))))
+def modules(room: str) -> list[str]:
+    found = (path for path in (SOURCE / room).rglob("*.py") if "demo_project" not in path.parts)
+    return [path.relative_to(SOURCE).as_posix() for path in found]
+
+
+def calls_one(name: str, wanted: Callable[[ast.expr], bool]) -> bool:
+    return any(wanted(call.func) for call in calls(ast.parse((SOURCE / name).read_text(encoding="utf-8"))))
 
 
 def calls(tree: ast.Module) -> Iterator[ast.Call]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
 
 
-def _opens(function: ast.expr) -> bool:
+def opens(function: ast.expr) -> bool:
     match function:
         case ast.Name(id="open"):
             return True
@@ -94,3 +116,7 @@ def _opens(function: ast.expr) -> bool:
         case ast.Attribute(attr=name):
             return name in READERS
     return False
+
+
+def lists(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and function.attr in LISTERS

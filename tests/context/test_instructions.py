@@ -147,7 +147,12 @@ def test_what_is_no_text_is_left_out_and_says_why(ground):
     os.mkfifo(ground.project / ".cursorrules")
     (ground.project / ".clinerules").symlink_to(".clinerules")
     (ground.project / ".windsurfrules").mkdir()
-    assert ground.found() == {"AGENTS.md": "it is no text", "CLAUDE.md": "it is empty"}
+    assert ground.found() == {
+        "AGENTS.md": "it is no text",
+        "CLAUDE.md": "it is empty",
+        ".cursorrules": "it cannot be read (it is a named pipe, not a regular file; move it away or delete it)",
+        ".windsurfrules": "it cannot be read (it is a folder, not a regular file; move it away or delete it)",
+    }
 
 
 def test_a_very_long_rule_is_cut_and_says_where_the_rest_is(ground):

@@ -193,7 +193,7 @@ def test_the_history_of_another_folder_is_doubted(
 def test_settings_that_never_end_are_doubted(repository: Path) -> None:
     (repository / ".git/config").unlink()
     os.mkfifo(repository / ".git/config")
-    assert "took longer" in doubt(repository)
+    assert "config is a named pipe, not a regular file; move it away or delete it" in doubt(repository)
 
 
 def test_an_answer_is_kept_until_something_changes(repository: Path, tmp_path: Path) -> None:

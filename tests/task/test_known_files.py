@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from halocline.files.target import MayWrite
 from halocline.hosts.files import LocalFiles
-from halocline.hosts.target import MayWrite
 from halocline.ports.blobs import reference
 from halocline.ports.host import Mark, Scope
 from halocline.protocol.focus import ChangedFile, KnownFile

@@ -20,6 +20,7 @@ from halocline.checkpoints.git import Git, GitFailed
 from halocline.checkpoints.index import differing
 from halocline.checkpoints.objects import write_private
 from halocline.checkpoints.suspects import suspicion
+from halocline.files.regular import open_regular, read_regular
 from halocline.git.repository import GitUnusable, Repository, check_ownership, find_repository
 
 _CONVERTED = re.compile(rb"\b(filter|ident|working-tree-encoding)\b")
@@ -100,7 +101,7 @@ def _settings(lender: Repository) -> list[str]:
 
 def _read(path: Path) -> tuple[int, bytes]:
     """When it was written, and what it holds: both of the same file, which git may replace at any time."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         info = os.fstat(file.fileno())
         if info.st_size > _MOST_INDEX:
             raise Unreadable("it is very large")
@@ -133,7 +134,7 @@ def _usable(
     rules = _attribute_files(lender, found.paths)
     if not entries or not (may_convert or rules):
         return entries
-    if may_convert or any(_CONVERTED.search(path.read_bytes()) for path in rules):
+    if may_convert or any(_CONVERTED.search(read_regular(path)) for path in rules):
         converted = _converted(git, lender, [found.paths[n] for n in entries])
         entries = [n for n in entries if found.paths[n] not in converted]
     # Other line ends are another size.

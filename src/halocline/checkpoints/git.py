@@ -8,13 +8,19 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
+from halocline.files.blocking import GIT_LISTS, describe_blocking, find_blocking_below, watching
 from halocline.git.environment import plain_environment
 from halocline.protocol.child_environment import ChildEnvironment, declare
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
+
+_READ_LISTS = frozenset({"ls-files", "check-ignore", "update-index", "check-attr"})
+"""Commands that read `.gitignore` and `.gitattributes` in the workspace."""
 
 
 class GitFailed(HaloclineError):
@@ -35,11 +41,18 @@ class Stopped(HaloclineError):
     code = "checkpoints_stopped"
 
 
+class Blocked(HaloclineError):
+    """Git would wait for ever for a file of the workspace that is no regular file; `text` names it."""
+
+    code = "checkpoint_blocked"
+
+
 class Runner:
     """Runs programs; another thread may end them."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[bytes]] = set()
+        self._blocking = ""
         self._is_stopped = False
 
     def stop(self) -> None:
@@ -52,6 +65,21 @@ class Runner:
         """Raises Stopped after `stop`."""
         if self._is_stopped:
             raise Stopped("Checkpoints were stopped.")
+
+    @contextmanager
+    def reading(self, workspace: Path, end: Callable[[], None]) -> Iterator[None]:
+        """While git reads lists of rules in a workspace: `end` it when it waits for one. Raises Blocked."""
+        look = partial(find_blocking_below, os.fspath(workspace), GIT_LISTS)
+        with watching(look, end) as watch:
+            yield
+        if watch.found:
+            self._blocking = watch.path
+            self.check_lists()
+
+    def check_lists(self) -> None:
+        """Raises Blocked while the file is there that git waited for last."""
+        if self._blocking and (found := describe_blocking(self._blocking)):
+            raise Blocked(f"Git would wait for ever: {found}.", "Then everything is saved again.")
 
     def run(self, process: subprocess.Popen[bytes], data: bytes, seconds: float) -> tuple[int, bytes, bytes]:
         """Feed `data` and wait for the end, which is forced after `seconds`. Gives exit code, output and errors."""
@@ -95,10 +123,17 @@ class Git(Value, frozen=True):
             GitFailed: its exit code is not one to accept.
             CheckpointsOff: there is no git, or the deadline has passed.
             Stopped: the runner was stopped.
+            Blocked: a list of rules is no regular file, and git would wait for it.
         """
         self.runner.check()
-        seconds = self.deadline - time.monotonic()
-        code, output, errors = self.runner.run(self._start(arguments, data, self._environment()), data, max(seconds, 0))
+        seconds = max(self.deadline - time.monotonic(), 0)
+        with ExitStack() as stack:
+            if arguments[0] in _READ_LISTS:
+                self.runner.check_lists()
+            process = self._start(arguments, data, self._environment())
+            if arguments[0] in _READ_LISTS:
+                stack.enter_context(self.runner.reading(self.workspace, process.kill))
+            code, output, errors = self.runner.run(process, data, seconds)
         if code == -signal.SIGKILL and time.monotonic() >= self.deadline:
             raise CheckpointsOff(
                 "the files of this folder take too long to read",

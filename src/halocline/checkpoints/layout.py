@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from halocline.checkpoints.objects import write_private
+from halocline.files.regular import read_beginning
 from halocline.policy.paths import IGNORE_FILES
 
 _CONFIG = """[core]
@@ -147,8 +148,8 @@ def _hidden(workspace: Path) -> str:
     """What the workspace hides from the model is not kept either."""
     lines = ""
     for name in IGNORE_FILES:
-        with suppress(OSError), open(workspace / name, encoding="utf-8", errors="surrogateescape") as file:
-            lines += file.read(_MOST_RULES) + "\n"
+        with suppress(OSError):
+            lines += read_beginning(workspace / name, _MOST_RULES).decode("utf-8", "surrogateescape") + "\n"
     return lines
 
 

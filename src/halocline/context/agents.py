@@ -14,6 +14,7 @@ import msgspec
 
 from halocline.context.file_head import parts
 from halocline.context.skills import Skill
+from halocline.files.regular import read_beginning
 from halocline.protocol.obeyed import AGENT_ENDINGS, OWN_AGENTS, PROJECT_AGENTS
 from halocline.protocol.subtasks import AgentLine
 from halocline.protocol.values import Value
@@ -124,15 +125,14 @@ def _files(folder: Path) -> Iterator[Path]:
     except OSError:
         return
     files = (folder / name for name in names if name.endswith(AGENT_ENDINGS) and not name.startswith("."))
-    yield from [file for file in files if file.is_file()][:MOST]
+    yield from [file for file in files if file.exists() and not file.is_dir()][:MOST]
 
 
 def _agent(file: Path, within: str) -> Agent:
     if within and not os.path.realpath(file).startswith(f"{within}/"):
         raise _Invalid("it is a link that leads out of the project.")
     try:
-        with open(file, "rb") as opened:
-            text = opened.read(LONGEST_FILE + 1).decode("utf-8-sig", "replace")
+        text = read_beginning(file, LONGEST_FILE + 1).decode("utf-8-sig", "replace")
     except OSError as error:
         raise _Invalid(f"it cannot be read ({error.strerror}).") from error
     if len(text) > LONGEST_FILE:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from halocline.files.regular import read_beginning
 from halocline.protocol.commands import EditorState
 from halocline.protocol.events import Mode
 from halocline.protocol.file_names import printable
@@ -163,6 +164,7 @@ def _project(workspace: Path, *, compact: bool) -> Iterator[str]:
     yield from names
 
 
+_LONGEST_HEAD = 1 << 12
 _HEAD = re.compile(r"ref: refs/heads/(\S{1,250})|[0-9a-f]{40,64}")
 
 
@@ -170,10 +172,8 @@ def _branch(workspace: Path) -> str:
     folder = workspace / ".git"
     try:
         if folder.is_file():  # a work tree beside the first one
-            folder = workspace / folder.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-        if not (folder / "HEAD").is_file():  # a pipe would wait for a writer
-            return ""
-        head = (folder / "HEAD").read_text(encoding="utf-8").strip()
+            folder = workspace / read_beginning(folder, _LONGEST_HEAD).decode().removeprefix("gitdir:").strip()
+        head = read_beginning(folder / "HEAD", _LONGEST_HEAD).decode().strip()
     except (OSError, UnicodeDecodeError):
         return ""
     named = _HEAD.fullmatch(head)  # what is no head may be a link to any file

@@ -6,7 +6,6 @@ ends, and whatever is left out says why.
 
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -18,6 +17,7 @@ from halocline.context.front_matter import Rule, When, rule_in
 from halocline.context.instruction_imports import DEEPEST, MOST, holds_secrets, may_bring, named_in, target
 from halocline.context.instruction_places import OTHER_THINGS, Roots, present
 from halocline.edits.text import BinaryContent, decode, to_lf
+from halocline.files.regular import NotRegular, read_beginning
 from halocline.policy.paths import hides
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.obeyed import NESTED, Dialect, Owner, Row
@@ -157,17 +157,19 @@ class Reader:
         try:
             text = read_text(bare.path)
         except OSError as error:
-            return replace(bare, inert=f"it cannot be read ({error.strerror})", stamps=tuple(stamps.items()))
+            remarks = (str(error),) if isinstance(error, NotRegular) else ()
+            inert = f"it cannot be read ({error.strerror})"
+            return replace(bare, inert=inert, remarks=remarks, stamps=tuple(stamps.items()))
         except BinaryContent:
             return replace(bare, inert="it is no text", stamps=tuple(stamps.items()))
         rule = rule_in(text, dialect, os.path.basename(bare.path))
-        remarks = [rule.remark] if rule.remark else []
+        found = [rule.remark] if rule.remark else []
         body = rule.text.strip()
         if imports:
-            body += self._imported(Path(bare.path), body, bare.owner, stamps, remarks)
+            body += self._imported(Path(bare.path), body, bare.owner, stamps, found)
         size = os.path.getsize(bare.path)
         if len(body) > RULE or size > LARGEST:
-            remarks.append(f"only its first {RULE:,} characters are told")
+            found.append(f"only its first {RULE:,} characters are told")
             body = f"{body[:RULE]}\n[The rest of {bare.shown} is left out here; read_file has it.]"
         inert = "" if body or rule.when is When.OFFERED else "it is empty"
         digest = hashlib.sha256(f"{rule.when}{rule.globs}{bare.folder}\0{body}".encode(errors="replace")).hexdigest()
@@ -176,7 +178,7 @@ class Reader:
             rule=replace(rule, text=body),
             inert=inert,
             digest=digest[:16],
-            remarks=tuple(remarks),
+            remarks=tuple(found),
             stamps=tuple(stamps.items()),
         )
 
@@ -224,11 +226,7 @@ def stamp_of(path: str) -> Stamp:
 
 def read_text(path: str) -> str:
     """The beginning of a text file, of a short one all. Raises OSError and BinaryContent."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would wait for a writer
-    with open(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(0, "it is no file")
-        data = file.read(LARGEST + 1)
+    data = read_beginning(path, LARGEST + 1)
     if len(data) > LARGEST:
         end = data.rfind(b"\n", 0, LARGEST) + 1 or LARGEST
         data = data[: end if data[:1] not in (b"\xff", b"\xfe") else LARGEST]
@@ -237,8 +235,8 @@ def read_text(path: str) -> str:
 
 def _files(row: Row, place: Path) -> Iterator[Path]:
     """The files of a row: the place itself, or all below it, by name; folders behind links are entered once."""
-    if not row.endings or not place.is_dir():
-        if place.is_file():
+    if not (row.endings and place.is_dir()):
+        if place.exists():
             yield place
         return
     seen: set[str] = set()

@@ -9,6 +9,7 @@ import os
 import re
 from pathlib import Path
 
+from halocline.files.regular import read_beginning
 from halocline.protocol.values import Value
 
 PROJECT = ".halocline/memory.md"
@@ -93,8 +94,7 @@ def text_of(file: Path) -> str:
     """What a file of notes holds, at most a little more than is given; empty when there is none. Raises OSError."""
     if not file.is_file():
         return ""
-    with open(file, "rb") as opened:
-        return opened.read(8 * LONGEST).decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    return read_beginning(file, 8 * LONGEST).decode("utf-8-sig", "replace").replace("\r\n", "\n")
 
 
 def _given(file: Path) -> str:

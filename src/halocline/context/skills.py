@@ -12,6 +12,7 @@ import msgspec
 
 from halocline.context.budget import Budget, fitting
 from halocline.context.file_head import parts
+from halocline.files.regular import read_beginning
 from halocline.protocol.file_names import printable
 from halocline.protocol.obeyed import OWN_SKILLS, PROJECT_SKILLS
 from halocline.protocol.values import Value
@@ -145,8 +146,7 @@ def _skill(folder: Path, within: str) -> Skill:
 
 
 def _text(path: str) -> str:
-    with open(path, "rb") as file:
-        return file.read(LONGEST_FILE).decode("utf-8-sig", "replace")
+    return read_beginning(path, LONGEST_FILE).decode("utf-8-sig", "replace")
 
 
 def _head(text: str) -> _Head:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from halocline.context.file_head import fields, parts
+from halocline.files.regular import read_beginning, why_not_regular
 from halocline.protocol.obeyed import OWN_WORDS, PROJECT_WORDS
 from halocline.protocol.values import Value
 
@@ -71,6 +72,8 @@ def found_words(places: Places) -> FoundWords:
             short = shown(path, places)
             if within and not os.path.realpath(path).startswith(f"{within}/"):
                 skipped.append(f"{short} is left out: it is a link that leads out of the project.")
+            elif why := why_not_regular(path):
+                skipped.append(f"{short} is left out: {why}.")
             elif not name.isprintable() or len(name) > LONGEST_NAME or any(map(str.isspace, name)):
                 skipped.append(f"{short} is left out: its name cannot be typed as a word.")
             else:
@@ -80,8 +83,7 @@ def found_words(places: Places) -> FoundWords:
 
 def read_word(file: WordFile) -> WordText:
     """Read one. Raises OSError."""
-    with open(file.path, "rb") as stream:
-        data = stream.read(LONGEST_FILE + 1)
+    data = read_beginning(file.path, LONGEST_FILE + 1)
     head, body = parts(data[:LONGEST_FILE].decode("utf-8-sig", "replace"))
     said = fields(head)
     return WordText(
@@ -130,7 +132,7 @@ def _below(folder: Path) -> Iterator[Path]:
         deep = len(Path(here).relative_to(folder).parts)
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if deep < DEEPEST else []
         for name in sorted(names):
-            if name.endswith(".md") and not name.startswith(".") and os.path.isfile(os.path.join(here, name)):
+            if name.endswith(".md") and not name.startswith(".") and os.path.exists(os.path.join(here, name)):
                 left -= 1
                 yield Path(here, name)
             if not left:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from halocline.controller.key_choice import Keys
+from halocline.files.regular import read_regular
 from halocline.protocol import json_input
 from halocline.protocol.errors import SecretsError
 from halocline.protocol.secret import Secret
@@ -113,7 +114,7 @@ class KnownValues:
             with suppress(SecretsError):
                 yield from (secret.reveal() for secret in SecretStore(self._home.credentials).in_file())
         with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
-            yield from secrets_in_mapping(json_input.decode(self._home.mcp.read_bytes()))
+            yield from secrets_in_mapping(json_input.decode(read_regular(self._home.mcp)))
         for provider in self._settings.providers.values():
             yield from secrets_in_mapping(provider.headers or {})
 

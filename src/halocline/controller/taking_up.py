@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from halocline.context.job_notes import begun_anew
 from halocline.context.pause import taken_up_after
-from halocline.hosts.opening import opened, read_from, require_regular
+from halocline.files.opening import opened, require_regular
+from halocline.files.regular import read_from
 from halocline.ports.blobs import reference
 from halocline.protocol.events import (
     CallStatus,

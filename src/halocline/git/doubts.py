@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from halocline.files.regular import read_beginning
 from halocline.git.programs import run_by_looking
 from halocline.git.repository import (
     GitUnusable,
@@ -104,8 +105,7 @@ def _has_gitlinks(index: Path) -> bool:
     """May be wrong about there being one, never about there being none."""
     if not index.is_file():
         return False
-    with open(index, "rb") as file:
-        data = file.read(_LARGEST_INDEX)
+    data = read_beginning(index, _LARGEST_INDEX)
     return _GITLINK in data or len(data) == _LARGEST_INDEX
 
 

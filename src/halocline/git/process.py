@@ -5,9 +5,11 @@ import os
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from halocline.files.blocking import GIT_LISTS, find_blocking_below, watching
 from halocline.git.environment import find_git, git_path
 from halocline.git.repository import GitUnusable
 from halocline.protocol.child_environment import ChildEnvironment
@@ -45,6 +47,7 @@ async def run_git(
     if program is None:
         raise GitUnusable("git was not found on this machine.", "Install git.")
     pipe = asyncio.subprocess.PIPE
+    tree = environment.get("GIT_WORK_TREE") or os.fspath(folder)
     try:
         process = await asyncio.create_subprocess_exec(
             program,
@@ -59,19 +62,27 @@ async def run_git(
     except OSError as error:
         raise GitUnusable(f"git could not be started in {folder}: {error.strerror}.", "Look at the folder.") from error
     try:
-        async with asyncio.timeout(seconds):
-            output, errors, _ = await asyncio.gather(
-                _bounded(process.stdout, most), _bounded(process.stderr, most), _feed(process, data)
-            )
-            code = None if len(output) > most else await process.wait()
+        with watching(partial(find_blocking_below, tree, GIT_LISTS), partial(_end, process)) as watch:
+            async with asyncio.timeout(seconds):
+                output, errors, _ = await asyncio.gather(
+                    _bounded(process.stdout, most), _bounded(process.stderr, most), _feed(process, data)
+                )
+                code = None if len(output) > most else await process.wait()
+        if watch.found:
+            raise GitUnusable(f"git {words[0]} would wait for ever: {watch.found}.", "Then try again.")
     except TimeoutError:
         raise GitUnusable(f"git {words[0]} took longer than {seconds:g} s.", "Try again with less.") from None
     finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+        _end(process)
+        await process.wait()
     return Answer(code, output[:most], errors)
+
+
+def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from halocline.files.blocking import describe_blocking, find_blocking
+from halocline.files.regular import read_beginning
 from halocline.git.environment import bare_environment, find_git
 from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.errors import ToolFailure
@@ -13,6 +15,11 @@ from halocline.protocol.errors import ToolFailure
 TIME_LIMIT = 5.0
 """Seconds; a setting that never ends (a pipe) takes no longer."""
 _PLACES = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
+_LONGEST_LINE = 1 << 16
+_READ = ("HEAD", "config", "config.worktree", "commondir", "gitdir", "index", "packed-refs", "shallow")
+_READ_BELOW = ("objects/info/alternates", "info/exclude", "info/attributes", "info/sparse-checkout")
+"""What git may read in a git folder, whatever it is asked."""
+_READ_AT_HOME = (".gitconfig", ".config/git/config", ".config/git/attributes", ".config/git/ignore")
 _OF_THE_PERSON = frozenset({"system", "global"})
 
 
@@ -52,12 +59,23 @@ def find_repository(folder: Path, environment: Mapping[str, str]) -> Repository:
     Raises:
         GitUnusable, NoRepository
     """
+    refuse_blocking(folder, environment)
     said = ask_git(folder, environment, "rev-parse", "--path-format=absolute", *_PLACES).split("\n")
     if len(said) != len(_PLACES) + 1:
         raise GitUnusable("git's answer cannot be read.", "Rename folders whose names hold line ends.")
     top, place, common = (Path(os.path.realpath(line)) for line in said[:3])
     listed = ask_git(folder, environment, "config", "--null", "--list", "--show-scope")
     return Repository(top, place, common, said[3], tuple(_settings(listed)))
+
+
+def refuse_blocking(folder: Path, environment: Mapping[str, str]) -> None:
+    """Raises GitUnusable for a pipe or device among the files that git reads in its folder and at home."""
+    above = next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), folder)
+    home = Path(environment.get("HOME") or os.path.expanduser("~"))
+    inside = (above / ".git" / name for name in (*_READ, *_READ_BELOW))
+    paths = (*inside, *(home / name for name in _READ_AT_HOME))
+    if path := find_blocking(map(os.fspath, paths)):
+        raise GitUnusable(f"git would wait for ever: {describe_blocking(path)}.", "Then try again.")
 
 
 def check_ownership(repository: Repository) -> None:
@@ -89,10 +107,7 @@ def _is_linked_back(repository: Repository) -> bool:
 
 
 def _first_line(path: Path) -> str:
-    if not path.is_file():
-        raise FileNotFoundError(path)
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        return file.readline().rstrip("\n")
+    return read_beginning(path, _LONGEST_LINE).decode("utf-8", "surrogateescape").partition("\n")[0]
 
 
 def _settings(listed: str) -> list[Setting]:

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 
+from halocline.files.regular import read_beginning
 from halocline.git.environment import bare_environment
 from halocline.git.process import Answer, run_git
 from halocline.git.repository import GitUnusable, Repository, Setting, check_ownership, find_repository
@@ -122,10 +123,7 @@ def _head(path: Path) -> bytes:
     """What a reference like HEAD holds; of one that is a link, the name. Raises OSError."""
     if path.is_symlink() and (target := os.readlink(path)).startswith("refs/"):
         return f"ref: {target}\n".encode()
-    if not path.is_file():
-        raise FileNotFoundError(path)
-    with open(path, "rb") as file:
-        return file.read(_LARGEST_HEAD)
+    return read_beginning(path, _LARGEST_HEAD)
 
 
 def _configuration(settings: Sequence[Setting], environment: Mapping[str, str]) -> str:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.hosts.opening import look, open_folder_below, opened, read_from, require_regular
-from halocline.hosts.target import MayWrite, admitted, held
+from halocline.files.opening import look, open_folder_below, opened, require_regular
+from halocline.files.regular import read_from
+from halocline.files.target import MayWrite, admitted, held
 from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRange, Mark, Scope
 
 _SMALL = 1 << 16

@@ -15,7 +15,8 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.context.budget import MATCH_LINE, short
-from halocline.hosts.opening import look
+from halocline.files.blocking import SEARCH_LISTS, find_blocking, find_blocking_above, find_blocking_below, watching
+from halocline.files.opening import look
 from halocline.hosts.programs import ripgrep
 from halocline.hosts.search_source import Source, search_source
 from halocline.ports.host import Match, Scope, SearchQuery, SearchResult
@@ -27,6 +28,8 @@ Collect: TypeAlias = Callable[[IO[bytes], Source], T]
 _COMMON = ("--no-config", "--no-messages", "--no-require-git")
 _FILES = ("--files", "--null")
 _TIME_LIMIT = 30.0
+BLOCKED = "Nothing was searched, as ripgrep would wait for ever: {found}, or search another folder."
+_OWN_LISTS = (".gitconfig", ".config/git/config", ".config/git/ignore")
 _LONGEST_RECORD = 1 << 20
 _MOST_FILES = 200_000
 
@@ -121,13 +124,16 @@ class _Running:
 
     def collect(self, path: str, scope: Scope | None, collect: Collect[T]) -> T:
         """Read what is wanted, end the process and judge it."""
-        with search_source(path, scope) as source, self._start(source) as process:
+        look = partial(_find_blocking, os.path.realpath(path))
+        with search_source(path, scope) as source, self._start(source) as process, watching(look, self.stop) as watch:
             assert process.stdout
             assert process.stderr
             result = collect(process.stdout, source)
             if process.stdout.read(1):
                 process.kill()
             message = process.stderr.read().decode("utf-8", "replace").strip()
+        if watch.found:
+            raise ToolFailure(BLOCKED.format(found=watch.found))
         # A file that could not be read also gives code 2, but no message.
         if process.returncode > 1 and message:
             raise ToolFailure(f"ripgrep could not search: {_explained(message)}")
@@ -145,6 +151,13 @@ class _Running:
             self._stopped = True
             if self._process:
                 self._process.kill()
+
+
+def _find_blocking(folder: str, is_over: Callable[[], bool]) -> str:
+    """A list of ignored files that ripgrep would wait for."""
+    own = os.environ.get("HOME", "")
+    found = find_blocking(f"{own}/{name}" for name in _OWN_LISTS) or find_blocking_above(folder, SEARCH_LISTS)
+    return found or find_blocking_below(folder, SEARCH_LISTS, is_over)
 
 
 def _globs(query: SearchQuery) -> tuple[str, ...]:

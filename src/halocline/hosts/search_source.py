@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
-from halocline.hosts.opening import NOT_REGULAR, open_below, opened, read_from
+from halocline.files.opening import NOT_REGULAR, open_below, opened
+from halocline.files.regular import read_from
 from halocline.ports.host import Scope
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import ToolFailure

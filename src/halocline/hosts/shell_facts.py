@@ -3,7 +3,6 @@
 import glob
 import hashlib
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from halocline.files.regular import open_regular, read_regular
 from halocline.protocol import json_input
 
 if TYPE_CHECKING:
@@ -95,10 +95,8 @@ def _files_below(folder: str) -> Iterator[str]:
 def _fingerprint(path: str) -> str:
     """Of a text its hash; a program is known by where it is, and what is very long by when it was written."""
     real = os.path.realpath(path)
-    with open(real, "rb", opener=_without_waiting) as file:
+    with open_regular(real) as file:
         found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            return ""
         if b"\0" in file.read(_LOOKED_AT):
             return f"program-{_hash(real.encode(errors='surrogateescape'))}"
         if found.st_size > _LONGEST_SCRIPT:
@@ -122,10 +120,6 @@ class _Package(msgspec.Struct):
     scripts: dict[str, Any] = {}
 
 
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
-
-
 def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
@@ -140,8 +134,4 @@ def _upward(folder: str) -> Iterator[str]:
 
 
 def _read(path: str, largest: int) -> str:
-    with open(path, encoding="utf-8", errors="replace") as file:
-        text = file.read(largest + 1)
-    if len(text) > largest:
-        raise ValueError(path)
-    return text
+    return read_regular(path, largest).decode("utf-8", "replace")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from halocline.hosts.target import MayWrite, Target, admitted, held, write_whole
+from halocline.files.target import MayWrite, Target, admitted, held, write_whole
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.values import Value

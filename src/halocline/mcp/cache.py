@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.files.regular import read_regular
 from halocline.mcp.variables import Filled
 from halocline.ports.mcp import McpPrompt
 from halocline.protocol import json_input
@@ -49,7 +50,7 @@ class Offers:
 
     def get(self, key: str) -> Offer | None:
         try:
-            return json_input.decode((self._folder / f"{key}.json").read_bytes(), type=Offer)
+            return json_input.decode(read_regular(self._folder / f"{key}.json"), type=Offer)
         except (OSError, msgspec.DecodeError):
             return None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.files.regular import read_regular
 from halocline.protocol import json_input
 from halocline.protocol.mcp import McpTool
 from halocline.protocol.private_files import make_private_folder, open_private
@@ -53,7 +54,7 @@ class Pins:
 
     def _read(self) -> dict[str, Pin]:
         try:
-            return json_input.decode(self._file.read_bytes(), type=dict[str, Pin])
+            return json_input.decode(read_regular(self._file), type=dict[str, Pin])
         except (OSError, msgspec.DecodeError):
             return {}
 

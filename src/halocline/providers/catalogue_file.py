@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.files.regular import read_regular
 from halocline.protocol import json_input
 from halocline.protocol.values import Value
 from halocline.providers.catalog import UNKNOWN, ModelInfo
@@ -54,7 +55,7 @@ class CatalogueFile:
         """None when there is no such file, or when it is damaged."""
         try:
             first = zlib.decompressobj(GZIP)
-            return cls(json_input.decode(first.decompress(path.read_bytes()), type=Contents), first.unused_data)
+            return cls(json_input.decode(first.decompress(read_regular(path)), type=Contents), first.unused_data)
         except (OSError, zlib.error, msgspec.MsgspecError):
             return None
 

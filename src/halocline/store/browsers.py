@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.regular import read_regular
 from halocline.protocol import json_input
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.values import Value
@@ -72,7 +73,7 @@ class Browsers:
             stat = self._file.stat()
             if self._read_at == (stat.st_mtime_ns, stat.st_ino):
                 return
-            found = json_input.decode(self._file.read_bytes(), type=list[Browser])
+            found = json_input.decode(read_regular(self._file), type=list[Browser])
         except FileNotFoundError:
             self._known, self._read_at = {}, (0, 0)
             return

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.regular import read_regular
 from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.rules import Rule, Source
 from halocline.store.rule_files import Unreadable, bare, read_rules
@@ -45,7 +46,7 @@ def take_out(path: Path, rule: Rule) -> bool:
         if not wanted:
             return False
         real = Path(os.path.realpath(path))
-        write_whole(real, _without(path, real.read_text("utf-8-sig"), wanted, len(known)).encode())
+        write_whole(real, _without(path, read_regular(real).decode("utf-8-sig"), wanted, len(known)).encode())
     return True
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.regular import read_regular, why_not_regular
 from halocline.ports.hooks import Hook
 from halocline.protocol import json_input
 from halocline.protocol.hook_kinds import HookMoment, HookSource
@@ -83,8 +84,8 @@ class Places(Value, frozen=True):
     def settings(self, source: HookSource) -> list[Path]:
         """The settings files that are there."""
         if source is HookSource.USER:
-            return [file for name in OWN_HOOK_SETTINGS if self.user and (file := self.user / name).is_file()]
-        return [file for name in HOOK_SETTINGS if (file := self.workspace / name).is_file() and self._foreign(file)]
+            return [file for name in OWN_HOOK_SETTINGS if self.user and (file := self.user / name).exists()]
+        return [file for name in HOOK_SETTINGS if (file := self.workspace / name).exists() and self._foreign(file)]
 
     def any(self, source: HookSource) -> bool:
         return bool(self.folders(source) or self.settings(source))
@@ -121,6 +122,8 @@ def _executable(path: Path, source: HookSource, places: Places) -> Hook:
     if moment is None:
         right = next(known.value for known in HookMoment if known.lower() == path.stem.lower())
         return replace(hook, inert=f"the name has to be {right}")
+    if why := why_not_regular(path):
+        return replace(hook, inert=why)
     if os.access(path, os.X_OK):
         return replace(hook, words=(str(path),))
     return _with_runner(hook, path)
@@ -139,7 +142,7 @@ def _with_runner(hook: Hook, path: Path) -> Hook:
 
 def _listed(file: Path, source: HookSource, places: Places) -> Iterator[Hook]:
     try:
-        settings = json_input.decode(file.read_bytes())
+        settings = json_input.decode(read_regular(file))
         listed: dict[str, Any] = settings.get("hooks", {}) if isinstance(settings, dict) else {}
         events = {event: msgspec.convert(groups, list[Group]) for event, groups in listed.items()}
         off = isinstance(settings, dict) and settings.get("disableAllHooks") is True

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
+from halocline.files.regular import read_beginning
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.judge import analyse
 from halocline.ports.hooks import Hook
@@ -131,16 +132,14 @@ def _is_runnable(path: Path) -> bool:
     try:
         if not path.is_file():
             return False
-        with open(path, "rb") as file:
-            return os.access(path, os.X_OK) or file.read(2) == b"#!"
+        return os.access(path, os.X_OK) or read_beginning(path, 2) == b"#!"
     except (OSError, ValueError):
         return False
 
 
 def _text_of(program: str) -> str:
     try:
-        with open(program, "rb") as file:
-            data = file.read(LARGEST_SCRIPT)
+        data = read_beginning(program, LARGEST_SCRIPT)
     except OSError:
         return ""
     return "" if b"\0" in data else data.decode("utf-8", "replace")

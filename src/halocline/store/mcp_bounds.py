@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.regular import read_regular
 from halocline.ports.mcp_servers import Owner, Server
 from halocline.protocol import json_input
 from halocline.protocol.values import Value
@@ -49,7 +50,6 @@ def bounds_in(file: Path) -> Bounds:
     if not os.path.exists(file):
         return Bounds()
     try:
-        with open(file, "rb") as handle:
-            return json_input.decode(handle.read(LARGEST), type=_File).halocline
+        return json_input.decode(read_regular(file, LARGEST), type=_File).halocline
     except (OSError, msgspec.DecodeError):
         return Bounds(only_managed=True)

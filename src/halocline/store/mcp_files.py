@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from halocline.files.regular import read_regular
 from halocline.ports.mcp_servers import HTTP, SSE, STDIO, TYPES, Entry, Owner, Server, Servers
 from halocline.protocol import json_input
 from halocline.protocol.errors import SettingsError, UsageError
@@ -81,10 +82,7 @@ def servers_in(file: Path, owner: Owner) -> Iterator[Server]:
 def raw(file: Path) -> JsonObject:
     """The whole file as it is, every unknown key in it; empty when there is none. Raises Unreadable."""
     try:
-        with open(file, "rb") as handle:
-            data = handle.read(LARGEST + 1)
-        if len(data) > LARGEST:
-            raise Unreadable(f"{file} is larger than {LARGEST:,} bytes.")
+        data = read_regular(file, LARGEST)
         given = json_input.decode(data.removeprefix(b"\xef\xbb\xbf")) if data.strip() else {}
     except (FileNotFoundError, NotADirectoryError):
         return {}

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from halocline.context.system_prompt import SECTIONS, Wishes
+from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
 
 LARGEST = 200_000
@@ -36,7 +37,7 @@ def _sections(folder: Path) -> dict[str, str]:
 
 def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_regular(path, 4 * LARGEST).decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise SettingsError(f"Cannot read {path} for the system prompt: {why}.", "Name another file.") from error

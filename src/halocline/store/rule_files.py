@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.regular import read_regular
 from halocline.policy.mcp import pattern_of
 from halocline.policy.paths import IGNORE_FILES
 from halocline.protocol.events import Grant
@@ -223,11 +224,7 @@ def _lines(path: Path, workspace: Path, included: list[Path]) -> Iterator[str]:
 
 def _text(path: Path) -> str | None:
     try:
-        with open(path, "rb") as file:
-            data = file.read(LARGEST + 1)
-        if len(data) > LARGEST:
-            raise Unreadable(f"{path} is larger than {LARGEST:,} bytes.")
-        return data.decode("utf-8-sig")
+        return read_regular(path, LARGEST).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.values import Value
 from halocline.store.whole_file import write_whole
@@ -42,7 +43,7 @@ class RuleSwitches:
 
     def _read(self) -> Switches:
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=Switches)
+            return msgspec.json.decode(read_regular(self._file), type=Switches)
         except FileNotFoundError:
             return Switches()
         except (OSError, msgspec.DecodeError) as error:

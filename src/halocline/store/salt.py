@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from halocline.files.regular import read_regular
+
 SIZE = 32
 
 
@@ -23,6 +25,6 @@ def salt(path: Path) -> bytes:
 
 def _kept(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError:
         return b""

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.regular import read_regular
 from halocline.policy.grid import AutoApprove
 from halocline.ports.code import SyntaxRule
 from halocline.protocol.errors import SettingsError
@@ -415,8 +416,7 @@ def read_settings(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
+        return tomllib.loads(read_regular(path).decode())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise SettingsError(f"Cannot read {path}: {error}.", "Correct the file, or move it away.") from error
 

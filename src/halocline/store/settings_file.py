@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
 from halocline.store.settings import checked
 
@@ -22,7 +23,7 @@ def change(file: Path, name: str, value: Any) -> None:
     from tomlkit.exceptions import TOMLKitError
 
     try:
-        document = tomlkit.parse(file.read_text("utf-8") if file.exists() else "")
+        document = tomlkit.parse(read_regular(file).decode() if file.exists() else "")
     except (OSError, UnicodeDecodeError, TOMLKitError, RecursionError) as error:
         raise SettingsError(f"Cannot read {file}: {error}.", "Correct the file, or move it away.") from error
     checked(document.unwrap(), str(file))

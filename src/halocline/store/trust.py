@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.regular import open_regular, read_regular
 from halocline.ports.hooks import Hook
 from halocline.protocol import json_input
 from halocline.protocol.errors import SettingsError
@@ -82,7 +83,7 @@ class Trust:
     def folders(self) -> dict[str, Said]:
         """All that were spoken of. Raises SettingsError."""
         try:
-            return json_input.decode(self._file.read_bytes(), type=Trusted).folders
+            return json_input.decode(read_regular(self._file), type=Trusted).folders
         except FileNotFoundError:
             return {}
         except (OSError, msgspec.DecodeError) as error:
@@ -200,7 +201,7 @@ def _state(file: str) -> str:
 
 def _content(file: str) -> str:
     try:
-        with open(file, "rb") as handle:
+        with open_regular(file) as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
     except OSError as error:
         return error.strerror or "unreadable"

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from halocline.files.regular import read_beginning
 from halocline.protocol.checklist import from_markdown, to_markdown
 from halocline.protocol.events import Todo, TodosChanged
 from halocline.protocol.focus import TODO_FILE
@@ -56,8 +57,7 @@ class TodoFile:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _read(self) -> str:
-        with open(self._path, encoding="utf-8", errors="replace") as file:
-            return file.read(LARGEST)
+        return read_beginning(self._path, LARGEST).decode("utf-8", "replace")
 
     def _write(self, todos: tuple[Todo, ...]) -> None:
         """A full disk costs the person this view of the list, not the task."""

@@ -12,7 +12,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from halocline.hosts.opening import opened, read_from, require_regular
+from halocline.files.opening import opened, require_regular
+from halocline.files.regular import read_from
 from halocline.ports.diagnostics import EditedText, Problem
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 

@@ -5,8 +5,10 @@ A line with four `#` is a person's, a quoted one the program's, the rest the mod
 
 import re
 from collections.abc import Iterator, Mapping
+from io import TextIOWrapper
 from pathlib import Path
 
+from halocline.files.regular import open_regular
 from halocline.protocol.messages import Text
 from halocline.store.importing.said import Found, Ground, Prompt, Reply, Said, first_line, moment, stamped
 
@@ -86,7 +88,7 @@ def _chats(file: Path) -> Iterator[tuple[float, list[str]]]:
     started = 0.0
     lines: list[str] = []
     try:
-        with open(file, encoding="utf-8", errors="replace") as handle:
+        with TextIOWrapper(open_regular(file), encoding="utf-8", errors="replace") as handle:
             for line in handle:
                 if head := _HEAD.match(line):
                     if any(each.strip() for each in lines):

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from halocline.files.regular import read_regular
 from halocline.protocol.redaction import redacted
 from halocline.protocol.values import JsonObject, Value
 from halocline.store.importing import streams
@@ -53,8 +54,7 @@ def _tables(home: Path, env: Mapping[str, str], workspace: Path) -> Iterator[tup
 
 def _toml(file: Path) -> JsonObject:
     try:
-        with open(file, "rb") as handle:
-            return tomllib.loads(handle.read(LARGEST).decode())
+        return tomllib.loads(read_regular(file, LARGEST).decode())
     except (OSError, ValueError, RecursionError):
         return {}
 

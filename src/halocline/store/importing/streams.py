@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from halocline.files.regular import open_regular
 from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 
@@ -27,7 +28,7 @@ _decode = json_input.Decoder(Any, deepest=None).decode
 def lines(path: Path) -> Iterator[JsonObject | None]:
     """The objects of a file of JSON lines."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             while line := file.readline(LONGEST):
                 if line.strip():
                     yield _object(line)
@@ -39,7 +40,7 @@ def head(path: Path, most: int) -> list[JsonObject]:
     """Objects of the first lines, for a list of many files: so many, or those in the first half megabyte."""
     found: list[JsonObject] = []
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             while len(found) < most and file.tell() < HEAD and (line := file.readline(LONGEST)):
                 found += [one] if (one := _object(line)) else []
     except OSError:
@@ -50,7 +51,7 @@ def head(path: Path, most: int) -> list[JsonObject]:
 def elements(path: Path, key: str = "") -> Iterator[JsonObject | None]:
     """The objects of a JSON array: the file itself, or what stands under `key` in it."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             yield from map(_object, _Pieces(file, key.encode()).cut())
     except OSError:
         yield None
@@ -59,7 +60,7 @@ def elements(path: Path, key: str = "") -> Iterator[JsonObject | None]:
 def whole(path: Path, largest: int = LONGEST) -> object:
     """All of a small file; None when it is missing, too large or no JSON."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             data = file.read(largest + 1)
         return _decode(data.removeprefix(b"\xef\xbb\xbf")) if len(data) <= largest else None
     except (OSError, msgspec.DecodeError, RecursionError):

@@ -11,13 +11,12 @@ from contextlib import contextmanager, suppress
 from errno import EACCES, EINVAL, ELOOP, ENXIO
 from pathlib import Path
 
+from halocline.files import regular
 from halocline.ports.host import Scope
 
 FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
-# O_NONBLOCK: opening a pipe that nobody writes to would hang for ever.
-READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+READING = regular.READING | os.O_NOFOLLOW
 CHANGED = "it was changed while it was opened; read it again"
-_CHUNK = 1 << 18
 NOT_REGULAR = "not a regular file (a folder, device, pipe or socket)"
 
 
@@ -101,16 +100,6 @@ def look(path: Path | str, scope: Scope | None = None) -> os.stat_result | None:
     if stat.S_ISLNK(found.st_mode):
         raise OSError(ELOOP, CHANGED, str(path))
     return found
-
-
-def read_from(fd: int, limit: int) -> bytes:
-    """The first `limit` bytes of what is open; the descriptor stays so."""
-    with open(fd, "rb", buffering=0, closefd=False) as file:
-        chunks: list[bytes] = []
-        while limit > 0 and (chunk := file.read(min(limit, _CHUNK))):
-            chunks.append(chunk)
-            limit -= len(chunk)
-        return b"".join(chunks)
 
 
 def require_regular(found: os.stat_result, path: Path | str) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from errno import EACCES, ELOOP
 from pathlib import Path
 
-from halocline.hosts.opening import READING, open_folder, require_regular
+from halocline.files.opening import READING, open_folder, require_regular
 
 MayWrite = Callable[[str], bool]
 
