@@ -36,7 +36,8 @@ def child(deadly):
     def watch(event, arguments):
         nonlocal step
         on_disk = event == "open" or event.startswith("os.")
-        if on_disk and "halocline/hosts" in sys._getframe(1).f_code.co_filename:
+        here = sys._getframe(1).f_code.co_filename if on_disk else ""
+        if "halocline/hosts" in here or "halocline/files" in here:
             step += 1
             if deadly in (str(step), f"{event} {arguments[0]}"):
                 os.kill(os.getpid(), signal.SIGKILL)
