@@ -56,8 +56,6 @@ LISTING = {
     "hosts/files.py": "lists what the opener opened; tidies up what it wrote itself",
     "hosts/shell_facts.py": "names for the judge; nothing of them is given to the model",
     "context/environment.py": "names of the workspace's files",
-    "checkpoints/applying.py": "removes empty folders below the workspace",
-    "checkpoints/restore.py": "names of files in a folder that would be replaced",
     **named("checkpoints", "layout stores upkeep", STORE),
     **named("hosts", "ancestry browser_trust keeper readiness transaction", OWN),
     **named("hosts/language_servers", "finding", OWN),

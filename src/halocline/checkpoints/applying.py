@@ -3,7 +3,8 @@
 A journal in the store says first what every file was and shall be; both are in the store. While it is there, the
 change is not made, and whoever takes the store's lock next puts back what was done. Where several folders change
 together, each store has a journal, and that of the first says when all is made. Every single file appears in one step,
-so it is the one or the other; one that is neither is somebody else's, and is left alone. No link is followed.
+so it is the one or the other; one that is neither is somebody else's, and is left alone. A file is judged and changed
+in a folder that is held open, and was opened below the workspace without following a link.
 """
 
 import os
@@ -15,7 +16,7 @@ from pathlib import Path as File
 from msgspec.structs import replace
 
 from halocline.checkpoints import objects
-from halocline.checkpoints.contents import AT_ONCE, name_of, read, rescued, settle, spoilt
+from halocline.checkpoints.contents import AT_ONCE, name_of, read, rescued, settle, settle_opened, spoilt
 from halocline.checkpoints.git import Git
 from halocline.checkpoints.index import Path
 from halocline.checkpoints.journals import (
@@ -26,9 +27,11 @@ from halocline.checkpoints.journals import (
     remove_journal,
     write_journal,
 )
-from halocline.checkpoints.reading import LINK, PROGRAM, Reader
+from halocline.checkpoints.reading import LINK, NOT_BELOW, PROGRAM, Reader, read_in
 from halocline.checkpoints.repository import JOURNAL
 from halocline.checkpoints.trees import Entry
+from halocline.files.opening import list_below, open_below, opened_folder
+from halocline.files.target import Target, held_below
 from halocline.protocol.errors import HaloclineError
 
 _ANY_SIZE = 1 << 40
@@ -60,11 +63,12 @@ def apply(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
         if journal.parts:
             write_journal(first.store, replace(journal, is_made=True))
     except OSError as error:
-        _put_all_back(begun)
-        what = error.filename if isinstance(error.filename, str) else os.fsdecode(error.filename or b"")
+        others = _put_all_back(begun)
+        but = f", but for what somebody else changed meanwhile: {', '.join(others)}" if others else ""
+        what = os.fsdecode(error.filename or b"")
         raise NotRestored(
             f"Nothing was restored: {what} cannot be changed ({error.strerror or error}).",
-            "Every file is as it was. Close what uses it or mend its permissions, and restore again.",
+            f"Every file is as it was{but}. Close what uses it or mend its permissions, and restore again.",
         ) from error
     except BaseException:
         _put_all_back(begun)
@@ -87,16 +91,23 @@ def _ordered(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def _make_all(git: Git, journal: Journal) -> None:
-    for few in _few(journal.changes):
-        contents = _contents(git, [change.after for change in few])
-        for change in few:
-            _make(git, change, contents, journal.temporary)
-    settle(_place(git, change) for change in journal.changes if change.after)
+    with opened_folder(os.fspath(git.workspace)) as root:
+        for few in _few(journal.changes):
+            contents = _contents(git, [change.after for change in few])
+            for change in few:
+                try:
+                    _make(root, change, contents, journal.temporary)
+                except OSError as error:
+                    raise OSError(error.errno, error.strerror, _place(git, change.path)) from error
+        _settle_below(root, (change.path for change in journal.changes if change.after))
 
 
-def _put_all_back(begun: Sequence[tuple[Git, Journal]]) -> None:
-    for git, journal in reversed(begun):
-        _put_back(git, journal)
+def _put_all_back(begun: Sequence[tuple[Git, Journal]]) -> list[str]:
+    return [_place(git, path) for git, journal in reversed(begun) for path in _put_back(git, journal)]
+
+
+def _settle_below(root: int, paths: Iterable[Path]) -> None:
+    settle_opened(paths, lambda path: open_below(root, os.fsdecode(path)))
 
 
 def others_of(store: File) -> list[tuple[File, File]]:
@@ -165,20 +176,29 @@ def write_tree(git: Git, commit: str, folder: File) -> None:
     listing = git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]
     changes = [_new(record) for record in listing]
     folder.mkdir(parents=True, exist_ok=True)
-    root = os.fsencode(folder.resolve())
+    place = folder.resolve()
     try:
-        for few in _few(changes):
-            contents = _contents(git, [change.after for change in few])
-            for change in few:
-                full = os.path.join(root, change.path)
-                if os.path.lexists(full):
-                    raise FileExistsError(None, "it is there already", full)
-                _set(root, full, change.after, contents, f".halo-{os.urandom(6).hex()}.tmp")
+        with opened_folder(os.fspath(place)) as root:
+            for few in _few(changes):
+                contents = _contents(git, [change.after for change in few])
+                for change in few:
+                    _export(root, change, contents)
     except OSError as error:
+        name = os.path.join(place, os.fsdecode(error.filename or b""))
         raise NotRestored(
-            f"{os.fsdecode(error.filename or root)} cannot be written: {error.strerror or error}.",
-            "Name an empty folder that you can write.",
+            f"{name} cannot be written: {error.strerror or error}.", "Name an empty folder that you can write."
         ) from error
+
+
+def _export(root: int, change: Change, contents: Mapping[str, bytes]) -> None:
+    path = os.fsdecode(change.path)
+    try:
+        with held_below(root, path, making_folders=True) as target:
+            if target.find():
+                raise OSError(None, "it is there already")
+            _replace(target, change.after, contents, f".halo-{os.urandom(6).hex()}.tmp")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
 
 
 def _new(record: bytes) -> Change:
@@ -187,104 +207,115 @@ def _new(record: bytes) -> Change:
     return Change(path, None, Entry(mode, sha.decode()))
 
 
-def entry_at(root: bytes, path: Path) -> Entry | None:
+def entry_at(root: int, path: Path) -> Entry | None:
     """What is there: a file or a link. None for anything else, and where a folder on the way is a link."""
-    with Reader(root) as reader:
-        info = reader.look(path)
-        if info is None or not (stat.S_ISLNK(info.st_mode) or stat.S_ISREG(info.st_mode)):
-            return None
-        kept = reader.read(path, _ANY_SIZE)
-    return Entry(kept.mode, name_of(kept.content)) if kept else None
-
-
-def prune(root: bytes, folder: bytes) -> None:
-    """Remove the folder, and those above it, as far as they are empty."""
-    while folder != root:
-        try:
-            os.rmdir(folder)
-        except OSError:
-            return
-        folder = os.path.dirname(folder)
-
-
-def _make(git: Git, change: Change, contents: Mapping[str, bytes], temporary: str) -> None:
-    root = os.fsencode(git.workspace)
-    full = os.path.join(root, change.path)
-    if entry_at(root, change.path) != change.before:
-        raise OSError(None, "it changed meanwhile", full)
-    _set(root, full, change.after, contents, temporary)
-
-
-def _set(root: bytes, full: bytes, entry: Entry | None, contents: Mapping[str, bytes], temporary: str) -> None:
-    """Let a file be this, in one step."""
-    folder = os.path.dirname(full)
-    if entry is None:
-        with suppress(FileNotFoundError):
-            os.unlink(full)
-        prune(root, folder)
-        return
-    _remove_empty_folders(full)
-    _make_folders(folder)
-    if not _is_straight(full):
-        raise OSError(None, "a link is in the way", full)
-    aside = os.path.join(folder, os.fsencode(temporary))
     try:
-        _stage(aside, full, entry, contents[entry.sha])
-        os.replace(aside, full)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(aside)
+        with held_below(root, os.fsdecode(path)) as target:
+            return _entry(target)
+    except OSError as error:
+        if error.errno in NOT_BELOW:
+            return None
         raise
 
 
-def _stage(aside: bytes, full: bytes, entry: Entry, content: bytes) -> None:
-    if entry.mode == LINK:
-        os.symlink(content, aside)
-        return
-    mode = _mode_of(full)
-    with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:
-        file.write(content)
-        # Who may read a file is kept; git knows only whether it is a program.
-        kept = stat.S_IMODE(os.fstat(file.fileno()).st_mode) if mode is None else mode
-        runs = (kept | (kept & 0o444) >> 2) if entry.mode == PROGRAM else kept & ~0o111
-        os.fchmod(file.fileno(), runs)
-
-
-def _mode_of(full: bytes) -> int | None:
-    try:
-        found = os.lstat(full)
-    except FileNotFoundError:
+def _entry(target: Target) -> Entry | None:
+    found = target.find()
+    if found is None or not (stat.S_ISLNK(found.st_mode) or stat.S_ISREG(found.st_mode)):
         return None
-    return stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) else None
+    kept = read_in(target.folder, target.name, _ANY_SIZE)
+    return Entry(kept.mode, name_of(kept.content)) if kept else None
+
+
+def _make(root: int, change: Change, contents: Mapping[str, bytes], temporary: str) -> None:
+    path = os.fsdecode(change.path)
+    with held_below(root, path, making_folders=change.before is None) as target:
+        if _entry(target) != change.before:
+            raise OSError(None, "it changed meanwhile")
+        _set(root, target, change.after, contents, temporary)
+
+
+def _set(root: int, target: Target, entry: Entry | None, contents: Mapping[str, bytes], temporary: str) -> None:
+    """Let a file be this, in one step."""
+    if entry is None:
+        target.drop()
+        _remove_if_empty(root, os.path.dirname(os.fspath(target.path)))
+        return
+    found = target.find()
+    if found and stat.S_ISDIR(found.st_mode):
+        for folder, _ in reversed(list(walk_below(root, os.fspath(target.path)))):
+            _remove_folder(root, folder)
+    _replace(target, entry, contents, temporary)
+
+
+def _replace(target: Target, entry: Entry | None, contents: Mapping[str, bytes], temporary: str) -> None:
+    assert entry
+    found = target.find()
+    try:
+        if entry.mode == LINK:
+            os.symlink(contents[entry.sha], temporary, dir_fd=target.folder)
+        else:
+            like = found if found and stat.S_ISREG(found.st_mode) else None
+            # Git knows only whether a file is a program.
+            target.stage(temporary, contents[entry.sha], like, runs=entry.mode == PROGRAM)
+        target.replace(temporary)
+    except BaseException:
+        with suppress(OSError):
+            target.drop(temporary)
+        raise
+
+
+def _remove_if_empty(root: int, folder: str) -> None:
+    """Remove the folder, and those above it, as far as they are empty."""
+    while folder and _remove_folder(root, folder):
+        folder = os.path.dirname(folder)
+
+
+def _remove_folder(root: int, path: str) -> bool:
+    with suppress(OSError), held_below(root, path) as target:
+        os.rmdir(target.name, dir_fd=target.folder)
+        return True
+    return False
 
 
 def _put_back(git: Git, journal: Journal) -> list[Path]:
     """Every file as it was, the last one first. Gives those that somebody else changed."""
-    root = os.fsencode(git.workspace)
     others: list[Path] = []
     lost = spoilt(git, (change.before.sha for change in journal.changes if change.before))
-    for few in _few(journal.changes[::-1]):
-        contents = _contents(git, [change.before for change in few if change.before and change.before.sha not in lost])
-        for change in few:
-            full = os.path.join(root, change.path)
-            with suppress(OSError):
-                os.unlink(os.path.join(os.path.dirname(full), os.fsencode(journal.temporary)))
-            now = entry_at(root, change.path)
-            if now == change.after != change.before and not (change.before and change.before.sha in lost):
-                _set(root, full, change.before, contents, journal.temporary)
-            elif now != change.before:
-                others.append(change.path)
-    settle(_place(git, change) for change in journal.changes if change.before)
+    with opened_folder(os.fspath(git.workspace)) as root:
+        for few in _few(journal.changes[::-1]):
+            known = [change.before for change in few if change.before and change.before.sha not in lost]
+            contents = _contents(git, known)
+            for change in few:
+                if not _put_one_back(root, change, contents, journal.temporary):
+                    others.append(change.path)
+        _settle_below(root, (change.path for change in journal.changes if change.before))
     remove_journal(git.store)
     return others
+
+
+def _put_one_back(root: int, change: Change, contents: Mapping[str, bytes], temporary: str) -> bool:
+    """Tell whether a file is now as it was before. `contents` lacks what is lost."""
+    try:
+        with held_below(root, os.fsdecode(change.path), making_folders=change.after is None) as target:
+            target.drop(temporary)
+            now = _entry(target)
+            is_kept = change.before is None or change.before.sha in contents
+            if now == change.after != change.before and is_kept:
+                _set(root, target, change.before, contents, temporary)
+                return True
+            return now == change.before
+    except OSError as error:
+        if error.errno in NOT_BELOW:  # somebody put a link or a file in the place of a folder
+            return change.before is None
+        raise
 
 
 def _few(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
     return (changes[at : at + AT_ONCE] for at in range(0, len(changes), AT_ONCE))
 
 
-def _place(git: Git, change: Change) -> File:
-    return git.workspace / os.fsdecode(change.path)
+def _place(git: Git, path: Path) -> str:
+    return os.path.join(git.workspace, os.fsdecode(path))
 
 
 def _contents(git: Git, entries: Iterable[Entry | None]) -> Mapping[str, bytes]:
@@ -296,32 +327,17 @@ def _contents(git: Git, entries: Iterable[Entry | None]) -> Mapping[str, bytes]:
     return held
 
 
-def _is_straight(full: bytes) -> bool:
-    folder = os.path.dirname(full)
-    return os.path.realpath(folder) == folder
+def walk_below(root: int, path: str) -> Iterator[tuple[str, list[str]]]:
+    """The folder and those below it, each after the one that holds it, with the names of what else is in it.
 
-
-def _make_folders(folder: bytes) -> None:
-    """As `os.makedirs`, which calls itself for each level and ends at a thousand."""
-    missing = []
-    while not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for place in reversed(missing):
-        os.mkdir(place)
-
-
-def _remove_empty_folders(place: bytes) -> None:
-    """Make room for a file where only empty folders are."""
-    for folder in reversed(list(folders_below(place))):
-        with suppress(OSError):
-            os.rmdir(folder)
-
-
-def folders_below(place: bytes) -> Iterator[bytes]:
-    """The folder and those below it, each after the one that holds it; no link is followed, and any depth will do."""
-    left = [place] if os.path.isdir(place) and not os.path.islink(place) else []
+    No link is followed, and any depth will do.
+    """
+    left = [path]
     while left:
-        yield (folder := left.pop())
-        with suppress(OSError), os.scandir(folder) as entries:
-            left += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        place = left.pop()
+        try:
+            entries = list_below(root, place)
+        except OSError:
+            continue
+        left += [f"{place}/{name}" for name, is_folder in entries if is_folder]
+        yield place, [name for name, is_folder in entries if not is_folder]

@@ -1,15 +1,17 @@
 """What saved blobs hold, and whether that is what was saved: a disk may have spoilt it, and nobody looked since."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha1
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from halocline.checkpoints import objects
 from halocline.checkpoints.git import Git, GitFailed
 
+T = TypeVar("T")
 AT_ONCE = 64
 """Blobs whose content is in memory at one time."""
 
@@ -42,13 +44,18 @@ def rescued(git: Git, contents: Iterable[bytes]) -> Collection[str]:
 
 def settle(files: Iterable[Path]) -> None:
     """Make these survive a loss of power, as far as they are there; of many, all that the machine has to write."""
+    settle_opened(files, lambda path: os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
+
+
+def settle_opened(files: Iterable[T], opened: Callable[[T], int]) -> None:
+    """The same of what is opened in another way; `opened` gives a descriptor."""
     few = list(islice(files := iter(files), AT_ONCE))
     if next(files, None) is not None:
         os.sync()
         return
     for path in few:
         with suppress(OSError):
-            file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            file = opened(path)
             try:
                 os.fsync(file)
             finally:

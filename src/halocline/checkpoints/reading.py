@@ -8,17 +8,15 @@ import os
 import stat
 from errno import EFBIG, EINVAL, ELOOP, ENOENT, ENOTDIR
 from types import TracebackType
-from typing import Self
+from typing import AnyStr, Self
 
+from halocline.files.opening import READING, open_folder, open_folder_below
 from halocline.protocol.values import Value
 
 LINK, PROGRAM, PLAIN = b"120000", b"100755", b"100644"
 """The modes of what is kept, as a tree writes them."""
-_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
-# O_NONBLOCK: opening a pipe that nobody writes to would hang for ever.
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 # Also of a link on the way, or put in the place of a file since it was looked at.
-_NOT_BELOW = (ENOENT, ENOTDIR, ELOOP)
+NOT_BELOW = (ENOENT, ENOTDIR, ELOOP)
 
 
 class Kept(Value, frozen=True):
@@ -37,11 +35,7 @@ class Reader:
     """
 
     def __init__(self, root: str | bytes) -> None:
-        self._root = top = os.open(b"/", _FOLDER)
-        try:
-            self._root = self._descend(os.fsencode(root))
-        finally:
-            os.close(top)
+        self._root = open_folder(os.fsdecode(root))
         self._last = (b"", os.dup(self._root))
 
     def __enter__(self) -> Self:
@@ -57,7 +51,7 @@ class Reader:
             folder, name = self._opened(path)
             return os.stat(name, dir_fd=folder, follow_symlinks=False)
         except OSError as error:
-            if error.errno in _NOT_BELOW:
+            if error.errno in NOT_BELOW:
                 return None
             raise
 
@@ -72,15 +66,9 @@ class Reader:
     def read(self, path: bytes, most: int) -> Kept | None:
         """Read a file of at most `most` bytes, or a link; None when there is none, or a folder in its place."""
         try:
-            folder, name = self._opened(path)
-            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            if stat.S_ISLNK(found.st_mode):
-                return Kept(os.readlink(name, dir_fd=folder), LINK, found.st_ctime_ns)
-            if stat.S_ISDIR(found.st_mode):
-                return None
-            return _read(os.open(name, _FILE, dir_fd=folder), most)
+            return read_in(*self._opened(path), most)
         except OSError as error:
-            if error.errno in _NOT_BELOW:
+            if error.errno in NOT_BELOW:
                 return None
             raise
 
@@ -90,22 +78,20 @@ class Reader:
             raise OSError(ENOENT, os.strerror(ENOENT), path)
         place, _, name = path.rpartition(b"/")
         if place != self._last[0]:
-            folder = self._descend(place)
+            folder = open_folder_below(self._root, os.fsdecode(place))
             os.close(self._last[1])
             self._last = (place, folder)
         return self._last[1], name
 
-    def _descend(self, place: bytes) -> int:
-        folder = os.dup(self._root)
-        for part in place.split(b"/"):
-            if not part:
-                continue
-            try:
-                inner = os.open(part, _FOLDER, dir_fd=folder)
-            finally:
-                os.close(folder)
-            folder = inner
-        return folder
+
+def read_in(folder: int, name: AnyStr, most: int) -> Kept | None:
+    """Read a file or a link in an open folder; None for a folder. Raises OSError, also when there is nothing."""
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if stat.S_ISLNK(found.st_mode):
+        return Kept(os.fsencode(os.readlink(name, dir_fd=folder)), LINK, found.st_ctime_ns)
+    if stat.S_ISDIR(found.st_mode):
+        return None
+    return _read(os.open(name, READING, dir_fd=folder), most)
 
 
 def _read(file: int, most: int) -> Kept:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 from halocline.checkpoints import merging
-from halocline.checkpoints.applying import NotRestored, apply, folders_below, secure
+from halocline.checkpoints.applying import NotRestored, apply, secure, walk_below
 from halocline.checkpoints.attribution import Attribution, read_message
 from halocline.checkpoints.contents import spoilt
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed
@@ -20,6 +20,8 @@ from halocline.checkpoints.journals import Change
 from halocline.checkpoints.repository import AFTER, BEFORE, Repository
 from halocline.checkpoints.three_way import Deed, Fate, Sides, Step, deeds, fate, is_within
 from halocline.checkpoints.trees import Entry
+from halocline.files.opening import opened_folder
+from halocline.files.target import held_below
 from halocline.protocol.going_back import RootRestored
 from halocline.protocol.values import Value
 
@@ -324,8 +326,9 @@ def _possible(git: Git, wanted: dict[Path, Sides], left_out: Collection[Path]) -
     root = os.fsencode(git.workspace)
     allowed = {path for path in wanted if not is_within(path, left_out) and _may_change(root, path)}
     deleted = {path for path in allowed if wanted[path][1] is None}
-    taken = {path for path in allowed if wanted[path][0] is None and not _is_free(root, path, deleted)}
-    return allowed - taken
+    new = [path for path in allowed if wanted[path][0] is None]
+    with opened_folder(os.fsdecode(root)) as folder:
+        return allowed - {path for path in new if not _is_free(folder, path, deleted)}
 
 
 def _may_change(root: bytes, path: Path) -> bool:
@@ -336,26 +339,26 @@ def _may_change(root: bytes, path: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
 
 
-def _is_free(root: bytes, path: Path, deleted: Collection[Path]) -> bool:
+def _is_free(root: int, path: Path, deleted: Collection[Path]) -> bool:
     """Whether a file can be made there without touching anything that is not about to be deleted."""
     parts = path.split(b"/")
     for depth in range(1, len(parts) + 1):
         place = b"/".join(parts[:depth])
         try:
-            mode = os.lstat(os.path.join(root, place)).st_mode
+            with held_below(root, os.fsdecode(place)) as target:
+                found = target.find()
         except FileNotFoundError:
             return True
-        if not stat.S_ISDIR(mode):
+        if found is None:
+            return True
+        if not stat.S_ISDIR(found.st_mode):
             return place in deleted
     return all(found in deleted for found in _files_below(root, path))
 
 
-def _files_below(root: bytes, folder: Path) -> Iterable[Path]:
-    for place in folders_below(os.path.join(root, folder)):
-        with os.scandir(place) as entries:
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    yield os.path.relpath(entry.path, root)
+def _files_below(root: int, folder: Path) -> Iterable[Path]:
+    for place, names in walk_below(root, os.fsdecode(folder)):
+        yield from (os.fsencode(f"{place}/{name}") for name in names)
 
 
 def _texts(paths: Iterable[Path], root: str) -> tuple[str, ...]:

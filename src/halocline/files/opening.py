@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from errno import EACCES, EINVAL, ELOOP, ENXIO
+from errno import EACCES, EINVAL, ELOOP, ENOENT, ENXIO
 from pathlib import Path
 
 from halocline.files import regular
@@ -33,9 +33,33 @@ def open_folder(place: str, *, making: bool = False) -> int:
     return _descend(os.open("/", FOLDER), place.split("/"), making)
 
 
-def open_folder_below(folder: int, name: str) -> int:
+def open_folder_below(folder: int, name: str, *, making: bool = False) -> int:
     """The same of a folder below another one."""
-    return _descend(os.dup(folder), name.split("/"), making=False)
+    return _descend(os.dup(folder), name.split("/"), making)
+
+
+@contextmanager
+def opened_folder(place: str) -> Iterator[int]:
+    """A folder that stays open meanwhile. Raises OSError when a link is on the way."""
+    folder = open_folder(place)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def list_below(folder: int, name: str) -> list[tuple[str, bool]]:
+    """What is in a folder below another one, each with whether it is a folder itself. Raises OSError."""
+    inner = open_folder_below(folder, name)
+    try:
+        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=inner)
+    finally:
+        os.close(inner)
+    try:
+        with os.scandir(fd) as entries:
+            return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    finally:
+        os.close(fd)
 
 
 def open_below(folder: int, name: str) -> int:
@@ -120,6 +144,8 @@ def _descend(fd: int, parts: list[str], making: bool) -> int:
         if not part:
             continue
         try:
+            if part == "..":
+                raise FileNotFoundError(ENOENT, os.strerror(ENOENT), part)
             inner = _inner(fd, part, making)
         finally:
             os.close(fd)

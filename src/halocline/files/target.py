@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from errno import EACCES, ELOOP
 from pathlib import Path
 
-from halocline.files.opening import READING, open_folder, require_regular
+from halocline.files.opening import READING, open_folder, open_folder_below, require_regular
 
 MayWrite = Callable[[str], bool]
 
@@ -26,11 +26,17 @@ class Target:
         self.folder = folder
         self.name = path.name
 
+    def find(self) -> os.stat_result | None:
+        """What is there, whatever it is. Raises OSError."""
+        try:
+            return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
     def look(self) -> os.stat_result | None:
         """What is there. Raises OSError unless it is a regular file or nothing."""
-        try:
-            found = os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
-        except FileNotFoundError:
+        found = self.find()
+        if found is None:
             return None
         if stat.S_ISLNK(found.st_mode):
             raise OSError(ELOOP, "a symbolic link is in the way", str(self.path))
@@ -54,12 +60,16 @@ class Target:
             require_regular(os.fstat(fd), self.path)
             return file.read()
 
-    def stage(self, name: str, data: bytes, like: os.stat_result | None, *, sync: bool = False) -> None:
-        """Write a new file beside it, with the owner and mode of another one."""
+    def stage(
+        self, name: str, data: bytes, like: os.stat_result | None, *, sync: bool = False, runs: bool | None = None
+    ) -> None:
+        """Write a new file beside it, with the owner and mode of another one; `runs`: whether it is a program."""
         fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=self.folder)
         with open(fd, "wb", buffering=0):
             write_whole(fd, data)
             _take_over(fd, like)
+            if runs is not None:
+                _let_run(fd, runs)
             if sync:
                 os.fsync(fd)
 
@@ -120,6 +130,16 @@ def held(path: Path, *, making_folders: bool = False) -> Iterator[Target]:
         os.close(folder)
 
 
+@contextmanager
+def held_below(root: int, path: str, *, making_folders: bool = False) -> Iterator[Target]:
+    """The same of a file below an open folder."""
+    folder = open_folder_below(root, path.rpartition("/")[0], making=making_folders)
+    try:
+        yield Target(Path(path), folder)
+    finally:
+        os.close(folder)
+
+
 def write_whole(fd: int, data: bytes) -> None:
     """All bytes, however many the system takes at once."""
     view = memoryview(data)
@@ -136,3 +156,9 @@ def _take_over(fd: int, like: os.stat_result | None) -> None:
         with suppress(PermissionError):
             os.fchown(fd, like.st_uid, like.st_gid)
     os.fchmod(fd, stat.S_IMODE(like.st_mode))
+
+
+def _let_run(fd: int, runs: bool) -> None:
+    """Let those run a file who may read it, or nobody; who may read it is kept."""
+    mode = stat.S_IMODE(os.fstat(fd).st_mode)
+    os.fchmod(fd, mode | (mode & 0o444) >> 2 if runs else mode & ~0o111)
