@@ -28,7 +28,6 @@ OPENING = {
     "checkpoints/reading.py": "the opener of the store of checkpoints: names of git, in bytes, below one folder",
     "hosts/files.py": "reads lines of what the opener opened",
     "checkpoints/journals.py": "the journal of a restore, in the store",
-    "checkpoints/applying.py": "writes files; reads by the store's opener",
     "checkpoints/contents.py": "has the disk write what lies in memory; reads nothing",
     "protocol/private_files.py": WRITES,
     **named("checkpoints", "borrowing claims layout lock merging objects stores", STORE),
