@@ -34,6 +34,7 @@ OPENING = {
     **named("context", "answer_form compaction instructions system_prompt tool_requests", OWN),
     **named("controller", "door forks import_desk rules_desk sweeping", OWN),
     **named("controller", "output_schema", PERSON),
+    "controller/approval_folder.py": "decisions of programs of the person, in a folder of ours that no tool reaches",
     **named("git", "view", WRITES),
     **named("hosts", "ancestry browser_trust hooks keeper readiness transaction", OWN),
     **named("hosts/sandbox", "landlock probe sandbox self_test ways", OWN),
@@ -64,6 +65,7 @@ LISTING = {
     **named("controller", "composing folders", PERSON),
     **named("controller", "rules_desk", STEERS),
     **named("context", "agents instruction_files skills word_files", STEERS),
+    "controller/approval_folder.py": "decisions of programs of the person, in a folder of ours that no tool reaches",
 }
 OPENS = {"add", "commit", "hash-object", "stash", "apply", "checkout", "status"}
 """Commands of git that read the workspace to keep what it holds, or what it is called."""
