@@ -6,7 +6,7 @@ import pytest
 from tests.journeys.test_time_travel import FIRST, SECOND, prompts, shell, turn, until, write
 
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.errors import UsageError
+from halocline.protocol.errors import HaloclineError, UsageError
 
 
 @asynccontextmanager
@@ -74,4 +74,14 @@ async def test_what_would_be_taken_back_is_told_first_and_the_way_back_leads_bac
         assert (await client.time.plan(journey.workspace, restored.undo)).creates == ("a.txt", "b.txt")
         await client.restore(journey.workspace, restored.undo)
         assert (journey.workspace / "a.txt").read_text() == "two\n"
+        assert (journey.workspace / "b.txt").read_text() == "one\n"
+
+
+async def test_a_folder_that_became_a_link_leads_no_file_outside(journey, tmp_path):
+    async with two_turns(journey, turn("again", write("sub/a.txt", "two\n")), turn("done again")) as client:
+        (journey.workspace / "sub").rename(tmp_path / "outside")
+        (journey.workspace / "sub").symlink_to(tmp_path / "outside")
+        with pytest.raises(HaloclineError, match="it leads elsewhere than when it was looked at"):
+            await client.time.go_back(cmd.GoBack(task=journey.task, to=prompts(journey)[0] - 1))
+        assert (tmp_path / "outside/a.txt").read_text() == "two\n"
         assert (journey.workspace / "b.txt").read_text() == "one\n"

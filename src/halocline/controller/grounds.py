@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from halocline.hosts.files import LocalFiles
 from halocline.hosts.language_servers.servers import LanguageServers
 from halocline.net.network import Network
+from halocline.policy.paths import Judged
 from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
 from halocline.ports.host import Files
 from halocline.protocol.events import DurableEvent
@@ -129,6 +130,11 @@ def has_jobs(machine: Machine) -> Callable[[], bool]:
 def looking() -> Files:
     """The files of this machine, for who only looks."""
     return LocalFiles()
+
+
+def files_within(*folders: Path, places: Sequence[str] = (), journals: Path | None = None) -> LocalFiles:
+    """The files of this machine, for who writes in these folders or at these places, wherever links lead by then."""
+    return LocalFiles(journals, Judged(tuple(places), *folders))
 
 
 def browser(program: str, settings: Settings, env: Mapping[str, str], way: Callable[[str], Network]) -> "Browser":

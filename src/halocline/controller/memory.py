@@ -17,6 +17,7 @@ from halocline.context.memory import (
     text_of,
     words_beside,
 )
+from halocline.controller.grounds import files_within
 from halocline.hosts.files import LocalFiles
 from halocline.ports.host import FileChangedOutside
 from halocline.protocol.errors import UsageError
@@ -100,7 +101,7 @@ class Memory:
         try:
             before = await LocalFiles().read(file, LARGEST) if file.exists() else None
             after = added((before or b"").decode("utf-8", "surrogateescape"), f"- {said}")
-            await LocalFiles().write(file, after.encode("utf-8", "surrogateescape"), before)
+            await self._writer(file).write(file, after.encode("utf-8", "surrogateescape"), before)
         except FileChangedOutside:
             raise UsageError(f"{file} was changed just now.", "Look again: halo memory show") from None
         except OSError as error:
@@ -115,12 +116,16 @@ class Memory:
         try:
             before = await LocalFiles().read(file, LARGEST)
             after = replaced(before.decode("utf-8", "surrogateescape"), memo)
-            await LocalFiles().write(file, after.encode("utf-8", "surrogateescape"), before)
+            await self._writer(file).write(file, after.encode("utf-8", "surrogateescape"), before)
         except FileChangedOutside:
             raise UsageError(f"{file} was changed just now.", "Look again: halo memory show") from None
         except OSError as error:
             raise _refused(file, error) from error
         return _numbered(number, memo, file)
+
+    def _writer(self, file: Path) -> LocalFiles:
+        """The project's file may not lead out of the project; where the person's own leads is theirs to say."""
+        return LocalFiles() if file == self.personal else files_within(self.project.parents[1])
 
     @property
     def _files(self) -> tuple[Path, ...]:

@@ -5,7 +5,7 @@ the file must hold what the person saw, and else it stays as it is.
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.controller.grounds import looking
+from halocline.controller.grounds import files_within
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
@@ -34,10 +34,10 @@ async def swap(workspace: Path, wish: Swap, roots: Sequence[str] = ()) -> None:
     from halocline.edits.swapping import DoesNotFit, swapped
     from halocline.edits.text import EditError, TextFile, decode, encode
 
-    path = _inside(workspace, wish.path, roots)
-    files = looking()
+    files = files_within(workspace, *map(Path, roots))
     gone, made = ("added", "deleted") if wish.back else ("deleted", "added")
     try:
+        path = _inside(workspace, wish.path, roots)
         info = await files.info(path)
         if info is not None and not info.is_file:
             raise UsageError(f"{wish.path} is no regular file.", "Change it by hand.")

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from errno import ELOOP
 from pathlib import Path
 
 from halocline.context.environment import SKIPPED
@@ -11,6 +12,8 @@ from halocline.context.globs import fits
 from halocline.context.instruction_files import Reader, RuleFile
 from halocline.controller.assembly import Assembly, Choices
 from halocline.controller.instructions import reader_of, roots_of
+from halocline.files.target import held
+from halocline.policy.paths import within
 from halocline.protocol.errors import UsageError
 from halocline.protocol.obeyed import NESTED, RULE_ROWS
 from halocline.protocol.values import Value
@@ -101,7 +104,7 @@ class RulesDesk:
         if paths and is_workflow:
             raise UsageError("A workflow is used by its name, not for paths.", "Leave out --paths.")
         file = self._folder(own=own, is_workflow=is_workflow) / f"{name}.md"
-        _write(file, _with_paths(text, paths))
+        _write(file, _with_paths(text, paths), None if own else self._workspace)
         return Made(file, is_workflow)
 
     def switch(self, file: str, *, on: bool) -> tuple[str, bool]:
@@ -227,12 +230,15 @@ def _with_paths(text: str, paths: Sequence[str]) -> str:
     return f"---\npaths:\n{lines}\n---\n{body}"
 
 
-def _write(file: Path, text: str) -> None:
+def _write(file: Path, text: str, project: Path | None) -> None:
+    """Make a file; one of the project in the project, wherever links lead. Raises UsageError."""
     if file.exists():
         raise UsageError(f"{file} is there already.", "Give the new one another name.")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with open(file, "x", encoding="utf-8") as opened:
-            opened.write(text)
+        place = os.path.realpath(file)
+        if project and not within(place, os.path.realpath(project)):
+            raise OSError(ELOOP, "a link leads out of the project")
+        with held(Path(place), making_folders=True) as target:
+            target.stage(target.name, text.encode(), None)
     except OSError as error:
         raise UsageError(f"Cannot make {file}: {error.strerror}.", "Check the folder and its permissions.") from error

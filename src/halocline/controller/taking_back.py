@@ -4,12 +4,13 @@ All files or none; what somebody else wrote since is never lost, and a file that
 guessed.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from halocline.checkpoints.restore import Restored, RestorePlan
+from halocline.controller.grounds import files_within
 from halocline.edits.undoing import FileUndo, undo_plan, writes
-from halocline.hosts.files import LocalFiles
 from halocline.ports.host import FileChangedOutside
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
@@ -30,8 +31,10 @@ async def take_back(events: Sequence[ev.DurableEvent], to: int, home: Home, emit
     """
     plan, state = _sound(events, to), fold(events)
     workspace = Path(state.workspace)
+    named = [one.path for one in plan if os.path.isabs(one.path)]
+    files = files_within(workspace, *map(Path, state.roots), places=named, journals=home.edits)
     try:
-        await LocalFiles(home.edits).write_all(writes(plan, workspace, DiskBlobs(home.blobs)))
+        await files.write_all(writes(plan, workspace, DiskBlobs(home.blobs)))
     except KeyError as error:
         raise HaloclineError("What a file held is not kept any more.", "Go back with the chat only.") from error
     except FileChangedOutside as error:

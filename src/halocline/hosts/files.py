@@ -177,8 +177,8 @@ def _write(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite 
 def _tidy(paths: Sequence[Path], since: int) -> None:
     """Remove what a write of these files left whose process died."""
     for path in temporaries_beside(paths, since):
-        with suppress(OSError):
-            path.unlink()
+        with suppress(OSError), held(path) as target:
+            target.drop()
 
 
 def temporaries_beside(paths: Sequence[Path], since: int) -> list[Path]:

@@ -1,0 +1,84 @@
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from halocline.controller.memory import Memory
+from halocline.controller.reverting import Swap, swap
+from halocline.controller.rules_desk import RulesDesk
+from halocline.edits.diff import unified
+from halocline.protocol.errors import UsageError
+
+TIMES = int(os.environ.get("SWAPPED", "400"))
+"""How often is written while a folder is swapped; thousands take half a minute."""
+SWAPPER = """
+import ctypes, sys
+one, other = (name.encode() for name in sys.argv[1:3])
+change = ctypes.CDLL(None).renameat2
+while not change(-100, one, -100, other, 2):  # both names change places at once
+    pass
+sys.exit("it cannot be swapped")
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name in ("project/.halocline", "outside"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "a").write_text("1\n")
+        (tmp_path / name / "memory.md").write_text("- a note\n")
+    (tmp_path / "project/aside").symlink_to(tmp_path / "outside")
+    return tmp_path / "project"
+
+
+@contextmanager
+def swapping(project: Path) -> Iterator[None]:
+    with subprocess.Popen([sys.executable, "-c", SWAPPER, project / ".halocline", project / "aside"]) as swapper:
+        try:
+            yield
+        finally:
+            assert swapper.poll() is None
+            swapper.kill()
+
+
+def outside(project: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in project.with_name("outside").iterdir()}
+
+
+async def revert(project: Path) -> None:
+    back = Swap(".halocline/a", unified("a", "2\n", "1\n").text)
+    with suppress(UsageError):
+        await swap(project, back)
+    with suppress(UsageError):
+        await swap(project, Swap(back.path, back.diff, back=False))
+
+
+async def remember(project: Path) -> None:
+    with suppress(UsageError, OSError):
+        memory = Memory(project, project.with_name("own"), on=True)
+        await memory.add("a note of mine", project=True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="names are swapped in one step")
+@pytest.mark.parametrize("write", [revert, remember])
+async def test_a_folder_that_is_swapped_for_a_link_leads_nothing_outside(project: Path, write) -> None:
+    before = outside(project)
+    with swapping(project):
+        for _ in range(TIMES):
+            await write(project)
+    assert outside(project) == before
+
+
+def test_a_new_rule_is_not_made_where_a_link_leads_out_of_the_project(project: Path, monkeypatch) -> None:
+    monkeypatch.setenv("HALOCLINE_HOME", str(project.with_name("home")))
+    (project / ".halocline").rename(project / "other")
+    (project / ".halocline").symlink_to(project.with_name("outside"))
+    before = outside(project)
+    with pytest.raises(UsageError, match="a link leads out of the project"):
+        RulesDesk.open(project).new("mine", own=False, paths=(), example="")
+    assert outside(project) == before
