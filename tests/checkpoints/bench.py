@@ -1,3 +1,4 @@
+import asyncio
 import os
 import subprocess
 from collections.abc import Sequence
@@ -106,3 +107,8 @@ class Bench:
     @property
     def notices(self) -> list[str]:
         return [event.text for event in self.events if isinstance(event, Noticed)]
+
+    async def told(self, text: str) -> None:
+        """Wait until somebody was told this."""
+        while not any(text in notice for notice in self.notices):
+            await asyncio.sleep(0.01)

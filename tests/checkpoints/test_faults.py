@@ -155,16 +155,19 @@ async def test_a_garbled_commit_costs_the_store_and_what_is_lost_is_named(bench:
     assert (bench.workspace / "sub" / "a.txt").read_text() == "three"
 
 
-async def test_a_folder_that_takes_long_is_warned_of_before_checkpoints_are_off(bench: Bench, tmp_path: Path) -> None:
+async def test_a_folder_that_takes_long_is_warned_of_before_the_task_goes_on_without(
+    bench: Bench, tmp_path: Path
+) -> None:
     slow = tmp_path / "slow-git"
     slow.write_text('#!/bin/sh\ncase "$1" in ls-files) exec sleep 60;; esac\nexec git "$@"\n')
     slow.chmod(0o755)
-    await bench.begun(program=str(slow), limits=Limits(seconds=1))
+    shadow = await bench.begun(program=str(slow), limits=Limits(seconds=1))
     assert [notice.split(".")[0] for notice in bench.notices] == [
         "Saving the files of this folder takes more than 0",
-        "Checkpoints are off: the files of this folder take too long to read",
+        "Checkpoints will be ready after a while: the files of this folder take too long to read",
     ]
-    assert "checkpoints_patience" in bench.notices[1]
+    assert "checkpoints_patience" in bench.notices[0]
+    await shadow.close()
 
 
 async def test_a_reference_that_a_power_cut_left_empty_is_written_anew(bench: Bench) -> None:
@@ -250,18 +253,20 @@ async def test_a_workspace_that_is_gone_does_not_disturb_the_task(bench: Bench) 
         await shadow.restore("1", overwrite=True)
 
 
-async def test_a_store_that_another_process_keeps_busy_turns_checkpoints_off(bench: Bench) -> None:
+async def test_a_store_that_another_process_keeps_busy_is_used_once_it_is_free(bench: Bench) -> None:
     await bench.begun()
     lock = bench.repository.with_suffix(".lock")
     holder = await asyncio.create_subprocess_exec(
         sys.executable, "-c", HOLDER, str(lock), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert await holder.stdout.readline() == b"held\n"
-    await bench.begun("t2", limits=Limits(seconds=0))
+    shadow = await bench.begun("t2", limits=Limits(seconds=0))
+    assert bench.taken == ["Start"]
     await holder.communicate(b"")
-    assert bench.notices == [
-        "Checkpoints are off: another process keeps the store of this folder busy. Try again later."
-    ]
+    await bench.told("Checkpoints are ready")
+    await shadow.close()
+    assert bench.notices[0].startswith("Checkpoints will be ready after a while: another process keeps the store")
+    assert bench.taken == ["Start", "Start"]
 
 
 async def test_two_processes_save_the_same_workspace_in_turns(bench: Bench) -> None:

@@ -21,6 +21,8 @@ from halocline.protocol.values import Value
 
 _READ_LISTS = frozenset({"ls-files", "check-ignore", "update-index", "check-attr"})
 """Commands that read `.gitignore` and `.gitattributes` in the workspace."""
+LEAVE_OUT = "Leave folders out with .haloclineignore, or allow more seconds: checkpoints_patience."
+"""What a person can do about a folder that is too large."""
 
 
 class GitFailed(HaloclineError):
@@ -33,6 +35,14 @@ class CheckpointsOff(HaloclineError):
     """Checkpoints cannot be kept here; `text` says why."""
 
     code = "checkpoints_off"
+
+
+class TakesLong(CheckpointsOff):
+    """A checkpoint is not ready in time. What was read stays read; `seconds` is how long the rest takes, 0: unknown."""
+
+    def __init__(self, text: str, hint: str, seconds: float = 0.0) -> None:
+        super().__init__(text, hint)
+        self.seconds = seconds
 
 
 class Stopped(HaloclineError):
@@ -121,7 +131,8 @@ class Git(Value, frozen=True):
 
         Raises:
             GitFailed: its exit code is not one to accept.
-            CheckpointsOff: there is no git, or the deadline has passed.
+            CheckpointsOff: there is no git.
+            TakesLong: the deadline has passed.
             Stopped: the runner was stopped.
             Blocked: a list of rules is no regular file, and git would wait for it.
         """
@@ -135,10 +146,7 @@ class Git(Value, frozen=True):
                 stack.enter_context(self.runner.reading(self.workspace, process.kill))
             code, output, errors = self.runner.run(process, data, seconds)
         if code == -signal.SIGKILL and time.monotonic() >= self.deadline:
-            raise CheckpointsOff(
-                "the files of this folder take too long to read",
-                "Leave folders out with .haloclineignore, or allow more seconds: checkpoints_patience.",
-            )
+            raise TakesLong("the files of this folder take too long to read", LEAVE_OUT)
         if code not in accept:
             last_words = errors.decode(errors="replace").strip()[-500:]
             raise GitFailed(f"git {arguments[0]} failed ({code}): {last_words}")

@@ -9,17 +9,18 @@ nested repositories the files go in, and their git is not touched.
 
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from halocline.checkpoints import contents, objects
-from halocline.checkpoints.git import Git
+from halocline.checkpoints import contents, layout, objects
+from halocline.checkpoints.git import LEAVE_OUT, Git, TakesLong
 from halocline.checkpoints.reading import Kept, Reader
 
 # More than this are kept in one pack, which is five times smaller than a file for each.
 _FEW = 50
-_AT_ONCE = 16 << 20
-"""Bytes of contents in memory at one time, one file aside."""
+_AT_ONCE, _A_WHILE = 16 << 20, 2.0
+"""Bytes of contents in memory at one time, one file aside, and seconds of reading, before they go into the store."""
 
 # A folder of very many repositories is no project.
 _MOST_NESTED = 30
@@ -34,6 +35,20 @@ Path = bytes
 Stamp = tuple[int, int, int]
 
 
+# Whether reading may go on, given the seconds that it will take.
+GoOn = Callable[[float], bool]
+
+
+def in_time(deadline: float) -> GoOn:
+    """Read as long as all will be read by the deadline, in `time.monotonic` seconds."""
+    return lambda seconds: time.monotonic() + seconds < deadline
+
+
+def until(moment: float) -> GoOn:
+    """Read until that moment, in `time.monotonic` seconds."""
+    return lambda seconds: time.monotonic() < moment
+
+
 def update(git: Git, largest: int) -> frozenset[Path]:
     """Read what changed into the index; `largest` is in bytes. Gives what is left out although no rule ignores it."""
     wanted, left_out = scan(git, largest)
@@ -41,13 +56,26 @@ def update(git: Git, largest: int) -> frozenset[Path]:
     return left_out
 
 
-def add(git: Git, wanted: Sequence[Path], largest: int) -> None:
-    """Read these into the index; those that are gone are taken out, and what cannot be read stays as it was."""
+def add(git: Git, wanted: Sequence[Path], largest: int, go_on: GoOn = lambda seconds: True) -> None:
+    """Read these into the index; those that are gone are taken out, and what cannot be read stays as it was.
+
+    What was read goes into the index piece by piece, so that it is kept when the reading is broken off.
+
+    Raises:
+        TakesLong: it may not go on.
+    """
     if not wanted:
         return
+    began = time.monotonic()
     with Reader(os.fsencode(git.workspace)) as reader:
-        entries = [entry for few in _read(reader, wanted, largest) for entry in _keep(git, few)]
-    git.run("update-index", "-z", "--index-info", data=b"".join(entries))
+        for done, few in _read(reader, wanted, largest):
+            git.run("update-index", "-z", "--index-info", data=b"".join(_keep(git, few)))
+            if left := len(wanted) - done:
+                layout.note_unread(git.store, left)
+                seconds = (time.monotonic() - began) / done * left
+                if not go_on(seconds):
+                    freshen(git)
+                    raise TakesLong(f"{left:,} files of this folder are still to be read", LEAVE_OUT, seconds)
     freshen(git)
 
 
@@ -197,17 +225,16 @@ def _is_of_git(full: bytes) -> bool:
     return b".git" in full.lower().split(b"/")
 
 
-def _read(reader: Reader, wanted: Sequence[Path], largest: int) -> Iterator[Mapping[Path, Kept | None]]:
-    """Yield the contents of these files in batches of bounded size, without those that cannot be read."""
-    held, size = dict[Path, Kept | None](), 0
-    for path in wanted:
+def _read(reader: Reader, wanted: Sequence[Path], largest: int) -> Iterator[tuple[int, Mapping[Path, Kept | None]]]:
+    """Yield the contents of these files in batches, without those that cannot be read, and how many were tried."""
+    held, size, began = dict[Path, Kept | None](), 0, time.monotonic()
+    for done, path in enumerate(wanted, 1):
         with suppress(OSError):
             kept = held[path] = reader.read(path, largest)
             size += len(kept.content) if kept else 0
-        if size > _AT_ONCE:
-            yield held
-            held, size = {}, 0
-    yield held
+        if done == len(wanted) or size > _AT_ONCE or time.monotonic() - began > _A_WHILE:
+            yield done, held
+            held, size, began = {}, 0, time.monotonic()
 
 
 def _keep(git: Git, held: Mapping[Path, Kept | None]) -> Iterator[bytes]:

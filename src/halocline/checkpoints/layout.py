@@ -49,6 +49,7 @@ _MACOS = """[core]
 _ATTRIBUTES = "* -text !eol !ident !filter !working-tree-encoding\n"
 _HASH = re.compile(rb"[0-9a-f]{40}")
 _MOST_RULES = 1 << 20
+_UNREAD = "unread"
 _SPECIAL = frozenset("\\*?[ ")
 
 
@@ -103,6 +104,23 @@ def clear_up(store: Path, refs: str) -> None:
         _aside(store).rename(alternates(store))
     for stale in (store / "index.lock", *(store / refs).glob("*.lock")):
         stale.unlink(missing_ok=True)
+
+
+def note_unread(store: Path, count: int) -> None:
+    """Write down how many files are still to be read before the first checkpoint, or another large one, is whole."""
+    place = store / _UNREAD
+    if count:
+        write_private(place, b"%d" % count)
+    else:
+        place.unlink(missing_ok=True)
+
+
+def unread(store: Path) -> int:
+    """Return how many files were still to be read when somebody last noted it; 0 when all are read."""
+    try:
+        return int((store / _UNREAD).read_bytes() or 0)
+    except (OSError, ValueError):
+        return 0
 
 
 def mend(store: Path) -> None:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from halocline.checkpoints import attribution, index, layout, lock, upkeep
 from halocline.checkpoints.attribution import Attribution
 from halocline.checkpoints.claims import Claims, trim
-from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed, Runner
+from halocline.checkpoints.git import Git, GitFailed, Runner, TakesLong
 from halocline.checkpoints.objects import write_commit, write_ref
 from halocline.checkpoints.overtaking import Contents, changed, keep, read_few, stored, with_unsaved
 from halocline.checkpoints.saved import CheckpointInfo as CheckpointInfo, Limits as Limits, Saved as Saved, read_listed
@@ -37,6 +37,9 @@ FIRST, FOUND = "Start", "Found changed"
 JOURNAL = "restoring.json"
 """Of a restore that is being made."""
 
+
+_STRETCH, _REST = 8.0, 0.1
+"""Seconds for which a store is read on, at least, before others may have it, and for which they may then."""
 
 OnRead = Callable[[], Contents]
 
@@ -118,25 +121,30 @@ class Repository:
             layout.lend(self.path, None)
 
     def save(
-        self, label: str, paths: Sequence[str] | None, on_read: OnRead, *, always: bool = False, asked: float = 0.0
+        self,
+        label: str,
+        paths: Sequence[str] | None,
+        on_read: OnRead,
+        *,
+        always: bool = False,
+        asked: float = 0.0,
+        patient: bool = False,
     ) -> Saved:
         """Make a checkpoint; `on_read` is called when the files may change again, and gives what was kept of them.
 
         One is made `always`, or else when something changed since the last. It was `asked` for then, in Unix seconds.
+        With `patient` nobody waits for it.
         A damaged index is made anew; a damaged store is put aside, once, and another one begun.
 
         Raises:
             GitFailed: git failed, in a new store as well.
-            CheckpointsOff: git is missing, or it took too long.
+            CheckpointsOff: git is missing.
+            TakesLong: it is not ready in time; `read_on` reads what is left.
             OSError: the store cannot be written.
         """
-        with self._held(self._limits.seconds) as git:
+        with self._held(self._limits.patience if patient else self._limits.seconds) as git:
             try:
-                listing = None
-                if self._may_borrow and not (self.path / "index").exists():
-                    from halocline.checkpoints.borrowing import borrow  # once in the life of a store
-
-                    listing = borrow(git, self._limits.largest)
+                listing = self._borrow(git)
                 return self._save(git, label, paths, on_read, listing, always=always, asked=asked)
             except GitFailed:
                 self._newest = None
@@ -145,6 +153,42 @@ class Repository:
                 return self._save(git, label, None, on_read, always=always, asked=asked)
             except GitFailed:
                 return self._save_anew(git, label, on_read)
+
+    def _borrow(self, git: Git) -> Sequence[bytes] | None:
+        """Begin with what the project's git knows; give what differs from that, when it is known already."""
+        if not self._may_borrow or (self.path / "index").exists():
+            return None
+        from halocline.checkpoints.borrowing import borrow  # once in the life of a store
+
+        return borrow(git, self._limits.largest)
+
+    @property
+    def unread(self) -> int:
+        """Return how many files are still to be read before a checkpoint is whole, as far as somebody noted it."""
+        return layout.unread(self.path)
+
+    def read_on(self) -> None:
+        """Read into the index what a checkpoint would have to read, however long that takes.
+
+        The store is given back every few seconds, for others who save.
+
+        Raises:
+            CheckpointsOff, GitFailed, OSError: it cannot be done.
+        """
+        while not self._read_a_stretch():
+            time.sleep(_REST)
+
+    def _read_a_stretch(self) -> bool:
+        with self._held(self._limits.patience) as git:
+            began = time.monotonic()
+            self._borrow(git)
+            wanted, _ = index.scan(git, self._limits.largest)
+            now = time.monotonic()
+            try:
+                index.add(git, wanted, self._limits.largest, index.until(now + max(_STRETCH, 4 * (now - began))))
+            except TakesLong:
+                return False
+            return True
 
     def freshen(self) -> None:
         """Let the index know files again that look changed and are not; git would read each of them at every look.
@@ -286,7 +330,7 @@ class Repository:
     def _held(self, seconds: float, runner: Runner | None = None) -> Iterator[Git]:
         """Hold the lock of the store, which is made when missing, and give a git bound to both.
 
-        Raises CheckpointsOff when another process holds it all the time.
+        Raises TakesLong when another process holds it all the time.
         """
         runner = runner or self._runner
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -304,7 +348,7 @@ class Repository:
                         index.leave_out(git)
                 yield git
         except TimeoutError:
-            raise CheckpointsOff("another process keeps the store of this folder busy", "Try again later.") from None
+            raise TakesLong("another process keeps the store of this folder busy", "Try again later.") from None
 
     def _mend(self, git: Git, runner: Runner) -> str:
         """End a restore that was cut short, here and in the stores that it was changing as well."""
@@ -345,9 +389,10 @@ class Repository:
             wanted, left_out = index.scan(git, self._limits.largest, listing)
             contents = read_few(self.workspace, wanted)
             if contents is None:
-                index.add(git, wanted, self._limits.largest)
+                index.add(git, wanted, self._limits.largest, index.in_time(git.deadline))
             contents = {**(contents or {}), **on_read()}
             tree = changed(git, self._tree(git), contents, *known, sure=wanted)
+            layout.note_unread(self.path, 0)
         if last is not None and last.tree == tree and not always:
             self.claims.looked(asked)
             return Saved(last.sha, is_new=False, left_out=left_out, before=before)

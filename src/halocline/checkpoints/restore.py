@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from halocline.checkpoints import merging
 from halocline.checkpoints.applying import NotRestored, apply, secure, walk_below
 from halocline.checkpoints.attribution import Attribution, read_message
+from halocline.checkpoints.background_reading import LATE
 from halocline.checkpoints.contents import spoilt
 from halocline.checkpoints.git import CheckpointsOff, Git, GitFailed
 from halocline.checkpoints.index import Path
@@ -38,7 +39,8 @@ class RestorePlan(Value, frozen=True):
     `kept` cannot be written or removed, and the contents of `lost` are gone from the store.
 
     `assumed` are those of the files that would change which the task is taken to have changed only because a command of
-    it ran at that time, and nobody else was seen at work.
+    it ran at that time, and nobody else was seen at work. `late` are the folders of which the checkpoint was taken
+    after files had changed already; these changes stay.
     """
 
     creates: tuple[str, ...] = ()
@@ -52,6 +54,7 @@ class RestorePlan(Value, frozen=True):
     others: tuple[str, ...] = ()
     doubtful: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
 
     @property
     def changes(self) -> int:
@@ -125,6 +128,7 @@ def _planned(target: Target, *, overwrite: bool) -> RestorePlan:
         newest = repository.newest_with(git, commit)
         last = repository.attribution(git, newest, present, since)
         steps = _steps(git, (newest, present, commit), last, left_out, overwrite=overwrite)
+        is_late = git.word("log", "--max-count=1", "--format=%s", commit).endswith(LATE)
     root = target.root
     plain = [change for change in steps.changes if change.path not in steps.merges]
     return RestorePlan(
@@ -139,6 +143,7 @@ def _planned(target: Target, *, overwrite: bool) -> RestorePlan:
         others=_with_tasks(steps.others, root),
         doubtful=_texts(steps.doubtful, root),
         assumed=_texts(steps.assumed, root),
+        late=(os.fspath(repository.workspace),) if is_late else (),
     )
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import msgspec
 
+from halocline.checkpoints.background_reading import LATE, READY, BackgroundReading, describe_delay, describe_unread
 from halocline.checkpoints.contents import name_of
-from halocline.checkpoints.git import CheckpointsOff, Runner, Stopped
+from halocline.checkpoints.git import CheckpointsOff, Runner, Stopped, TakesLong
 from halocline.checkpoints.guards import check_workspace
 from halocline.checkpoints.reading import Kept
 from halocline.checkpoints.repository import FIRST, FOUND, CheckpointInfo, Limits, Repository, Saved
@@ -33,7 +34,7 @@ Others = Sequence[tuple["ShadowGit", str]]
 """Further folders of a task, each with a checkpoint of its own."""
 BY_HAND = "by-hand"
 """Whose a checkpoint is when no task took it."""
-_OFF_AT = "After {:g} s checkpoints are switched off (checkpoints_patience). Leave folders out with .haloclineignore."
+_WAITS = "After {:g} s the task goes on without (checkpoints_patience). Leave folders out with .haloclineignore."
 _WORTH_A_WARNING = 1.0
 _SECONDS = 20.0
 """That freeing space may take in the background."""
@@ -51,7 +52,7 @@ class _Request(msgspec.Struct):
     """A checkpoint that is wanted. `paths` of None means that anything may have changed.
 
     `kept` is what files held that were changed before it could read them. It is made `always`, or when something did
-    change.
+    change. Nobody waits for one that `is_late`, because the files took too long to read; files `changed_meanwhile`.
     """
 
     labels: list[str]
@@ -60,12 +61,18 @@ class _Request(msgspec.Struct):
     kept: dict[bytes, Kept | None] = msgspec.field(default_factory=dict)
     always: bool = False
     asked: float = msgspec.field(default_factory=time.time)
+    is_late: bool = False
+    changed_meanwhile: bool = False
 
     def add(self, label: str, paths: Sequence[str] | None) -> None:
         self.asked = time.time()
         if label not in self.labels:
             self.labels = [one for one in (*self.labels, label) if one != FOUND]
         self.paths = None if self.paths is None or paths is None else self.paths | set(paths)
+
+    @property
+    def label(self) -> str:
+        return "; ".join(self.labels) + (LATE if self.changed_meanwhile else "")
 
 
 class ShadowGit:
@@ -112,6 +119,8 @@ class ShadowGit:
         self._emit: Emit = lambda event: None
         self._waiting: deque[_Request] = deque()
         self._running: _Request | None = None
+        self._late: _Request | None = None
+        self._reading = BackgroundReading(self._repository.read_on, self._catch_up, self._read_failed)
         self._worker: asyncio.Task[None] | None = None
         self._is_off = False
         # Until everything was read once, naming single files would give a checkpoint without the others.
@@ -142,7 +151,7 @@ class ShadowGit:
 
     def mark(self, label: str) -> None:
         """Ask for a checkpoint that is there although nothing changed: another folder of the task did."""
-        if not self._is_off:
+        if not self._is_off and self._late in (None, self._running):
             self._waiting.append(_Request([label], set(), always=True))
             self._start()
 
@@ -159,6 +168,22 @@ class ShadowGit:
         """
         if paths == () or self._is_off:
             return
+        if self._late is None:
+            await self._save_present(paths, ran=ran)
+        if self._late is not None:
+            await self._go_on_without(self._late)
+        self._repository.claims.begin(paths, ran=ran)
+
+    async def _go_on_without(self, late: _Request) -> None:
+        """Let files change though they are not saved. One that is being taken at last is waited for a while."""
+        if late is self._running or late in self._waiting:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(late.is_saved.wait(), self._patience)
+            late.changed_meanwhile = late.changed_meanwhile or not late.is_saved.is_set()
+        else:
+            late.changed_meanwhile = True
+
+    async def _save_present(self, paths: Sequence[str] | None, *, ran: bool) -> None:
         if ran:  # which may free what the project's git has
             await self._stand_alone(_COPYING)
         if self._repository.claims.is_any_open and not self._is_busy():
@@ -169,7 +194,6 @@ class ShadowGit:
         elif not is_looked_at:
             self._ask(FOUND, None)
             await self._wait(None)
-        self._repository.claims.begin(paths, ran=ran)
 
     async def _look_at(self, paths: Sequence[str]) -> None:
         """Have it saved what these files hold now, without waiting for that where it can be kept."""
@@ -222,6 +246,7 @@ class ShadowGit:
         self._repository.stop()
         self._freeing.stop()
         await self.settle()
+        await self._reading.end()
         if self._copying is not None:
             await self._copying
         if self._until_upkeep is not None:
@@ -233,6 +258,12 @@ class ShadowGit:
     def mended(self) -> str:
         """Return what was found of a restore that another process did not live to end; empty mostly."""
         return self._repository.mended
+
+    @property
+    def unread(self) -> str:
+        """Return what to tell of files that are still to be read before a checkpoint can be taken; empty mostly."""
+        count = self._repository.unread
+        return describe_unread(count) if count else ""
 
     async def _stand_alone(self, seconds: float) -> None:
         """Have what is borrowed copied, and wait for it so long; it goes on."""
@@ -306,7 +337,9 @@ class ShadowGit:
     def _ask(self, label: str, paths: Sequence[str] | None) -> None:
         if self._is_off:
             return
-        if self._waiting and not self._waiting[-1].kept:
+        if self._late is not None and self._late is not self._running:
+            self._late.add(label, None)
+        elif self._waiting and not self._waiting[-1].kept:
             self._waiting[-1].add(label, paths)
         else:
             self._waiting.append(_Request([label], None if paths is None else set(paths)))
@@ -364,8 +397,13 @@ class ShadowGit:
         warning = asyncio.get_running_loop().call_later(self._patience / 2, self._warn)
         try:
             saved = await asyncio.to_thread(self._save, request)
+        except TakesLong as late:
+            self._is_whole = False
+            self._fall_behind(request, late)
+            return
         except (HaloclineError, OSError) as error:
             self._is_whole = False
+            self._late = None if request.is_late else self._late
             self._complain(error)
             return
         finally:
@@ -377,22 +415,60 @@ class ShadowGit:
         if before:
             self._emit(CheckpointTaken(checkpoint=before, label=label))
         if saved.is_new:
-            self._emit(CheckpointTaken(checkpoint=saved.sha, label=_label(request)))
+            is_late = request.changed_meanwhile
+            self._emit(CheckpointTaken(checkpoint=saved.sha, label=request.label, is_late=is_late))
+        if request.is_late:
+            self._late = None
+            self._emit(Noticed(READY))
+
+    def _fall_behind(self, request: _Request, late: TakesLong) -> None:
+        """Hold up nobody any longer: what this checkpoint lacks is read in the background."""
+        try:
+            if request.is_late:
+                raise late
+            self._reading.begin(late)
+        except CheckpointsOff as error:
+            self._complain(error)
+            return
+        self._late, self._has_warned = request, True
+        request.changed_meanwhile = bool(request.kept or self._waiting)
+        request.is_late, request.paths, request.kept = True, None, {}
+        for label in (label for other in self._waiting for label in other.labels):
+            request.add(label, None)
+        self._drop_waiting()
+        self._emit(Noticed(describe_delay(late)))
+
+    def _read_failed(self, error: Exception) -> None:
+        self._late = None  # whoever asks for the next checkpoint tries again
+        self._complain(error)
+
+    def _catch_up(self) -> None:
+        """All was read: take the checkpoint that had no time."""
+        if self._late is not None and not self._is_off:
+            self._late.asked, self._late.is_saved = time.time(), asyncio.Event()
+            self._waiting.append(self._late)
+            self._start()
 
     def _save(self, request: _Request) -> Saved:
         check_workspace(self._repository.workspace, self._home)
         paths = sorted(request.paths) if self._is_whole and request.paths is not None else None
 
-        label, asked = _label(request), request.asked
-        return self._repository.save(label, paths, lambda: request.kept, always=request.always, asked=asked)
+        return self._repository.save(
+            request.label,
+            paths,
+            lambda: request.kept,
+            always=request.always,
+            asked=request.asked,
+            patient=request.is_late,
+        )
 
     def _warn(self) -> None:
         if not self._has_warned and self._patience >= _WORTH_A_WARNING:
             self._has_warned = True
             half, whole = self._patience / 2, self._patience
-            self._emit(Noticed(f"Saving the files of this folder takes more than {half:g} s. {_OFF_AT.format(whole)}"))
+            self._emit(Noticed(f"Saving the files of this folder takes more than {half:g} s. {_WAITS.format(whole)}"))
 
-    def _complain(self, error: HaloclineError | OSError) -> None:
+    def _complain(self, error: Exception) -> None:
         match error:
             case Stopped():
                 return
@@ -407,6 +483,9 @@ class ShadowGit:
 
     def _turn_off(self) -> None:
         self._is_off = True
+        self._drop_waiting()
+
+    def _drop_waiting(self) -> None:
         while self._waiting:
             self._waiting.popleft().is_saved.set()
 
@@ -419,10 +498,6 @@ class ShadowGit:
         if saved.left_out and not self._has_told_what_is_left_out:
             self._has_told_what_is_left_out = True
             self._emit(Noticed(_what_is_left_out(saved.left_out)))
-
-
-def _label(request: _Request) -> str:
-    return "; ".join(request.labels)
 
 
 def _what_is_lost(aside: Path) -> str:

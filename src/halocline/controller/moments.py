@@ -97,9 +97,11 @@ def checkpoint_at(events: Sequence[ev.DurableEvent], seq: int, root: str = "") -
 
     Checkpoints are ready some time after what they show. So it is that of the last call that had ended, as its name
     says; else the newest that was taken by then, or the next one if nothing was begun before it that may change files.
-    The first one ever shows the files before any change, however late it was ready.
+    The first one ever shows the files before any change, however late it was ready, unless it says that it does not.
     """
     events = [event for event in events if not isinstance(event, ev.CheckpointTaken) or event.root == root]
+    if _is_unsaved(events, seq):
+        return ""
     if late := _late(events, seq):
         return late
     found = ""
@@ -111,6 +113,23 @@ def checkpoint_at(events: Sequence[ev.DurableEvent], seq: int, root: str = "") -
         elif found and event.seq > seq and _may_change_files(event):
             return found
     return found
+
+
+def _is_unsaved(events: Sequence[ev.DurableEvent], seq: int) -> bool:
+    """Tell whether the files of that moment were never saved: they changed before it and again before the next one.
+
+    Before the first checkpoint, one change is enough.
+    """
+    is_saved, changed_since, changed_after = False, False, False
+    for event in events:
+        if isinstance(event, ev.CheckpointTaken):
+            if event.seq > seq:
+                return event.is_late and changed_after and (changed_since or not is_saved)
+            is_saved, changed_since = True, False
+        elif _is_change(event):
+            changed_since = changed_since or event.seq <= seq
+            changed_after = changed_after or event.seq > seq
+    return False
 
 
 def _late(events: Sequence[ev.DurableEvent], seq: int) -> str:
@@ -133,8 +152,13 @@ def _late(events: Sequence[ev.DurableEvent], seq: int) -> str:
 
 
 def _may_change_files(event: ev.DurableEvent) -> bool:
+    return _is_change(event) or isinstance(event, ev.CheckpointRestored | ev.TurnEnded)
+
+
+def _is_change(event: ev.DurableEvent) -> bool:
+    """Tell whether the task changes files, or may."""
     started = isinstance(event, ev.ToolCallStarted) and event.kind in CHANGING
-    return started or isinstance(event, ev.FileChanged | ev.CheckpointRestored | ev.TurnEnded)
+    return started or isinstance(event, ev.FileChanged)
 
 
 def last_completion(events: Sequence[ev.DurableEvent]) -> int:

@@ -31,11 +31,15 @@ class RootsChanged(Durable, frozen=True):
 
 
 class CheckpointTaken(Durable, frozen=True):
-    """The workspace's files were saved under `checkpoint`; with a `root`, those of that other folder of the task."""
+    """The workspace's files were saved under `checkpoint`; with a `root`, those of that other folder of the task.
+
+    One that `is_late` shows files changed that changed after it was asked for.
+    """
 
     checkpoint: str
     label: str
     root: str = ""
+    is_late: bool = False
 
 
 class RootRestored(Value, frozen=True):

@@ -147,7 +147,9 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
     checkpoints_patience: Annotated[
         Amount,
-        Says(description="Seconds that saving files may take before checkpoints are switched off for a task."),
+        Says(
+            description="Seconds for which a step waits until files are saved; then they are saved in the background."
+        ),
     ] = 15.0
     checkpoints_quota: Annotated[
         Amount,

@@ -39,6 +39,7 @@ KINDS = (
 """What a plan may hold, and how it is said."""
 AS_THEN = "The files are as they were at that checkpoint."
 """What a restore says that has nothing to do."""
+LATE = "The files of {} were still being read when that checkpoint was due: what changed until then stays."
 OVERWRITE = "To put them back all the same, and lose what others changed in them: --overwrite"
 
 
@@ -63,7 +64,7 @@ async def _after_mending(action: Action, client: Client, workspace: Path, argume
 def planned(plan: RestorePlan) -> list[str]:
     """What a restore would do to which files, a line for each."""
     lines = [line for field, said in KINDS for line in _named(said, getattr(plan, field))]
-    return [*lines, *assumption(plan)]
+    return [*lines, *assumption(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
 
 
 def assumption(plan: RestorePlan) -> list[str]:
@@ -96,7 +97,9 @@ def counted(plan: RestorePlan) -> str:
 async def _list(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
     store = client.checkpoints(workspace)
     found = await store.list()
-    if not found:
+    if store.unread:
+        print(store.unread)
+    if not found and not store.unread:
         print(f"No checkpoints of {workspace} yet. They are taken when a task begins and after each change.")
     for info in sorted(found, key=_when(found), reverse=True):
         print(entry(f"{info.task}/{info.n}", info.sha[:10], moment(info.at), text=info.label))

@@ -148,6 +148,7 @@ function Will({ plan, way }) {
         <${List} names=${plan.merges}>
           Put back, with your own changes kept in them: ${count(plan.merges.length, 'file')}
         </${List}>
+        <${List} names=${plan.late}>Saved late; what changed while their files were being read stays:</${List}>
         <${List} names=${plan.kept}>
           Cannot be written or removed, and stay: ${count(plan.kept.length, 'file')}
         </${List}>

@@ -1,0 +1,76 @@
+"""Reads a folder that is too large for a step to wait for, while the task goes on without checkpoints.
+
+What must stay true: what was read is kept, also for the next task, and what changes until the checkpoint is taken is
+never said to be what can be put back.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from halocline.checkpoints.git import CheckpointsOff, TakesLong
+from halocline.protocol.errors import HaloclineError
+
+LATE = " (late: what changed while the files were being read is in it)"
+"""The end of the label of a checkpoint that was taken after files had changed."""
+READY = "Checkpoints are ready: what changes from now on can be put back."
+_MOST = 3
+"""Times that a task falls behind before its checkpoints are given up."""
+
+
+class BackgroundReading:
+    """`read_on` blocks until all is read. `caught_up` is called then, `failed` when that cannot be done."""
+
+    def __init__(
+        self, read_on: Callable[[], None], caught_up: Callable[[], None], failed: Callable[[Exception], None]
+    ) -> None:
+        self._read_on = read_on
+        self._caught_up = caught_up
+        self._failed = failed
+        self._times = 0
+        self._reading: asyncio.Task[None] | None = None
+
+    @property
+    def is_under_way(self) -> bool:
+        """Tell whether files are being read now."""
+        return self._reading is not None
+
+    def begin(self, late: TakesLong) -> None:
+        """Go on reading what one checkpoint had no time for. Raises CheckpointsOff when that happens over and over."""
+        self._times += 1
+        if self._times > _MOST:
+            raise CheckpointsOff(late.text, late.hint)
+        self._reading = asyncio.create_task(self._read())
+
+    async def end(self) -> None:
+        """Wait for the reading, which was told to stop."""
+        if self._reading is not None:
+            await self._reading
+
+    async def _read(self) -> None:
+        try:
+            await asyncio.to_thread(self._read_on)
+        except (HaloclineError, OSError) as error:
+            self._reading = None
+            self._failed(error)
+        else:
+            self._reading = None
+            self._caught_up()
+
+
+def describe_delay(late: TakesLong) -> str:
+    """Say to the person when checkpoints will be ready, and why not yet."""
+    when = f"about {_rounded(late.seconds)} s" if late.seconds else "a while"
+    return f"Checkpoints will be ready after {when}: {late.text}. What changes until then cannot be put back."
+
+
+def describe_unread(count: int) -> str:
+    """Say what `checkpoints list` shows of a folder that is not read wholly."""
+    return (
+        f"{count:,} files of this folder are still to be read before a checkpoint can be taken; "
+        "a task here goes on with that. What changes until then cannot be put back."
+    )
+
+
+def _rounded(seconds: float) -> int:
+    step = 5 if seconds > 10 else 1
+    return max(1, round(seconds / step)) * step
