@@ -172,3 +172,44 @@ async def test_a_keeper_that_is_stopped_does_not_outlive_halo(tmp_path: Path):
     async with asyncio.timeout(20):
         while runs(keeper) or runs(command):
             await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+async def restless(tmp_path: Path) -> AsyncIterator[Starter]:
+    processes = Processes(dict(os.environ), rest=0.05)
+    yield Starter(processes, tmp_path)
+    await processes.close()
+
+
+async def keeper_of(start: Starter) -> int:
+    await (await start("/bin/sh", "-c", "echo $PPID")).exited
+    return int(start.printed().split()[-1])
+
+
+async def is_gone(pid: int) -> None:
+    async with asyncio.timeout(20):
+        while runs(pid):
+            await asyncio.sleep(0.01)
+
+
+async def test_a_keeper_with_nothing_to_keep_ends_and_the_next_command_starts_another(restless: Starter):
+    first = await keeper_of(restless)
+    await is_gone(first)
+    assert await keeper_of(restless) != first
+
+
+async def test_a_keeper_stays_while_a_process_runs(restless: Starter):
+    process = await restless("/bin/sh", "-c", "echo $PPID; sleep 0.5; exit 3")
+    assert await process.exited == 3
+    await is_gone(int(restless.printed()))
+
+
+@linux
+async def test_a_keeper_stays_while_something_lives_that_a_command_left_behind(restless: Starter, tmp_path: Path):
+    await (await restless(sys.executable, "-c", DAEMON, str(tmp_path / "daemon"))).exited
+    daemon = await pid_in(tmp_path / "daemon.pid")
+    await asyncio.sleep(0.5)  # ten times as long as a keeper rests
+    parent = int(subprocess.check_output(["ps", "-o", "ppid=", "-p", str(daemon)]))
+    assert runs(daemon)
+    os.kill(daemon, signal.SIGKILL)
+    await is_gone(parent)

@@ -20,10 +20,11 @@ REQUEST = struct.Struct("!IIBB")
 """Bytes of what follows (folder, arguments, environment, between NULs), how many arguments, whether for a terminal.
 
 The last one says that it ignores what asks it to end: a program in front of the command, which ends when that does.
+Without arguments it asks the keeper to end, unless something lives below it.
 """
 REPLY = struct.Struct("!Bii")
 """One of the kinds below, a process, and the status of its exit or the error that prevented its start."""
-HELLO, STARTED, REFUSED, EXITED = range(4)
+HELLO, STARTED, REFUSED, EXITED, RESTS, STAYS = range(6)
 STATE_FD, FILTER_FD = 99, 98
 """Where a command finds the file in which its shell leaves its folder and environment; and a filter of system calls."""
 GRACE = 0.5
@@ -78,6 +79,10 @@ class Keeper:
         for fd in fds:
             os.set_inheritable(fd, False)
         size, count, terminal, patient = REQUEST.unpack(head)
+        if not count:
+            is_needed = self._is_needed()
+            self._tell(STAYS if is_needed else RESTS)
+            return is_needed
         folder, *words = self._exactly(size).split(b"\0")
         try:
             pid = self._launch(folder, words[:count], words[count:], fds, bool(terminal), bool(patient))

@@ -1,6 +1,7 @@
 """Starts commands through the keeper, a process that holds all of a task's processes together (`hosts.keeper`).
 
-The keeper is started with the first command. What it started ends with it, and it ends with the socket to it.
+The keeper is started with the first command. It ends when nothing has lived below it for a while, and the next command
+starts another. What it started ends with it, and it ends with the socket to it.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.hosts.keeper import EXITED, HELLO, REFUSED, REPLY, REQUEST
+from halocline.hosts.keeper import EXITED, HELLO, REFUSED, REPLY, REQUEST, RESTS
 from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.values import Value
 
@@ -23,6 +24,8 @@ _SCRIPT = str(Path(__file__).with_name("keeper.py"))
 _LONGEST_END = 10.0
 _PULSE = 0.5
 """Seconds after which a keeper that a command stopped goes on."""
+REST = 20.0
+"""Seconds without a process after which the keeper ends."""
 
 Reply = tuple[int, int, int]
 
@@ -35,10 +38,15 @@ class Process(Value, frozen=True):
 
 
 class Processes:
-    """The processes of one task. `environment` is the keeper's; each command is given its own."""
+    """The processes of one task. `environment` is the keeper's; each command is given its own.
 
-    def __init__(self, environment: ChildEnvironment) -> None:
+    After `rest` seconds without a process there is no keeper either.
+    """
+
+    def __init__(self, environment: ChildEnvironment, rest: float = REST) -> None:
         self._environment = environment
+        self._rest = rest
+        self._until_rest: asyncio.TimerHandle | None = None
         self._line: Line | None = None
         self._running: dict[int, asyncio.Future[int]] = {}
         self._beat: asyncio.TimerHandle | None = None
@@ -48,6 +56,7 @@ class Processes:
         if self._line is None:
             self._line = Line(self._environment, self._exited, self._lost)
         await asyncio.shield(self._line.stands)  # whoever waits may be cancelled
+        self._plan_rest()
 
     def start(
         self,
@@ -87,16 +96,39 @@ class Processes:
                 self._beat.cancel()
             self._beat = asyncio.get_running_loop().call_later(_PULSE, self._pulse)
 
+    def _plan_rest(self) -> None:
+        if self._until_rest:
+            self._until_rest.cancel()
+        self._until_rest = asyncio.get_running_loop().call_later(self._rest, self._let_rest)
+
+    def _let_rest(self) -> None:
+        """Have the keeper end, unless a process runs or something lives on that a command left behind."""
+        if self._running or self._line is None:
+            return
+        if not self._line.stands.done():
+            self._plan_rest()
+            return
+        try:
+            kind, _, _ = self._line.ask(REQUEST.pack(0, 0, 0, 0), (), b"")
+        except OSError:  # it is gone, which is heard elsewhere
+            return
+        if kind != RESTS:
+            self._plan_rest()
+            return
+        self._line.let_go()
+        self._line = None
+
     async def close(self) -> None:
         """End everything that was started and whatever came of it, and wait until it is gone."""
         line, self._line = self._line, None
-        if self._beat:
-            self._beat.cancel()
+        for timer in filter(None, (self._beat, self._until_rest)):
+            timer.cancel()
         if line is not None:
             await line.close()
 
     def _exited(self, pid: int, code: int) -> None:
         exited = self._running.pop(pid)
+        self._plan_rest()
         if not exited.done():
             exited.set_result(code)
 
@@ -180,7 +212,7 @@ class Line:
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
         await asyncio.wait([self._gone], timeout=_LONGEST_END)
-        self._let_go()
+        self.let_go()
 
     def _hear(self) -> None:
         try:
@@ -188,7 +220,7 @@ class Line:
         except BlockingIOError:
             return
         except OSError:
-            self._let_go()
+            self.let_go()
             self._on_loss()
         self._dispatch()
 
@@ -212,7 +244,8 @@ class Line:
             elif reply[0] == HELLO and not self.stands.done():
                 self.stands.set_result(None)
 
-    def _let_go(self) -> None:
+    def let_go(self) -> None:
+        """Close the socket and collect the keeper."""
         if not self._gone.done():
             self._gone.set_result(None)
         if not self.stands.done():
