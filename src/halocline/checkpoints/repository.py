@@ -23,6 +23,7 @@ from halocline.checkpoints.overtaking import Contents, changed, keep, read_few, 
 from halocline.checkpoints.saved import CheckpointInfo as CheckpointInfo, Limits as Limits, Saved as Saved, read_listed
 from halocline.checkpoints.trees import differing
 from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.file_locks import LockHeld
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
@@ -347,8 +348,8 @@ class Repository:
                     with suppress(GitFailed):  # whoever reads the index next finds the same, and repairs it
                         index.leave_out(git)
                 yield git
-        except TimeoutError:
-            raise TakesLong("another process keeps the store of this folder busy", "Try again later.") from None
+        except LockHeld as error:
+            raise TakesLong(str(error), "") from None
 
     def _mend(self, git: Git, runner: Runner) -> str:
         """End a restore that was cut short, here and in the stores that it was changing as well."""

@@ -6,12 +6,10 @@ that died, and what it did is put back: the task's log does not know of it eithe
 since then is left alone, and the rest with it.
 """
 
-import fcntl
 import os
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from errno import EBUSY, EINVAL
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from errno import EINVAL
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,22 +17,17 @@ import msgspec
 
 from halocline.files.target import MayWrite, Target, admitted, held, write_whole
 from halocline.ports.host import FileChangedOutside, FileWrite
+from halocline.protocol.file_locks import PATIENCE, lock_file
 from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.values import Value
 
 _OPEN, _DONE, _STAGED = ".journal", ".done", b"staged\n"
 UNREADABLE = ".unreadable"
 """Suffix of a journal that cannot be read. It is kept, and nothing waits for it."""
-PATIENCE = 10.0
-"""Seconds to wait for another process that changes several files."""
-_PAUSE = 0.02
+_CHANGES = "is changing several files"
 PUT_ASIDE = (
     "The journal of a change of several files cannot be read; it is now {kept}. If that change was cut short, files "
     "named .halo-*.old beside the changed ones hold what was in them before."
-)
-HELD = (
-    "{holder} is changing several files and did not finish within {seconds:g} s. If it hangs, end that process, then "
-    "try again"
 )
 _NOTHING = ""
 
@@ -78,7 +71,9 @@ def change(
     if folder is None:
         _carry_out(plan, writes, None)
         return
-    with _locked(folder, patience, given_up):
+    make_private_folder(folder)
+    # Whoever has the lock knows that journals belong to the dead.
+    with lock_file(folder / "lock", _CHANGES, patience, given_up):
         _mend(folder)
         _carry_out(plan, writes, folder)
 
@@ -88,7 +83,7 @@ def mend(folder: Path | None, patience: float = PATIENCE) -> list[str]:
     if folder is None or not _left(folder):
         return []
     try:
-        with _locked(folder, patience):
+        with lock_file(folder / "lock", _CHANGES, patience):
             return _mend(folder)
     except OSError as error:
         return [f"Whether a change of several files was cut short was not looked at: {error.strerror}."]
@@ -254,41 +249,3 @@ def _tidy(plan: Plan) -> None:
     for folder in reversed(plan.folders):
         with suppress(OSError), held(Path(folder)) as target:
             os.rmdir(target.name, dir_fd=target.folder)
-
-
-@contextmanager
-def _locked(folder: Path, patience: float, given_up: Callable[[], bool] = lambda: False) -> Iterator[None]:
-    """One change at a time for each home; whoever has the lock knows that journals belong to the dead.
-
-    Raises OSError when another process keeps it, or when it is `given_up`.
-    """
-    make_private_folder(folder)
-    fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        deadline = time.monotonic() + patience
-        while not _takes(fd):
-            if given_up() or time.monotonic() > deadline:
-                raise OSError(EBUSY, HELD.format(holder=_holder(fd), seconds=patience))
-            time.sleep(_PAUSE)
-        if given_up():
-            raise OSError(EBUSY, "it was given up before it began")
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, f"{os.getpid()} {time.time():.0f}".encode(), 0)
-        yield
-    finally:
-        os.close(fd)
-
-
-def _takes(fd: int) -> bool:
-    with suppress(BlockingIOError):
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
-
-
-def _holder(fd: int) -> str:
-    """Return who has the lock, and since when, as far as the file tells."""
-    pid, _, since = os.pread(fd, 100, 0).decode(errors="replace").partition(" ")
-    if not (pid.isdigit() and since.isdigit()):
-        return "Another process"
-    return f"Process {pid} (since {time.strftime('%H:%M:%S', time.localtime(int(since)))})"

@@ -4,18 +4,18 @@ What is got was put so: a blob that a loss of power spoilt is as good as gone, a
 Putting does not wait for the disk; `sync` does, for all that was put before.
 """
 
-import fcntl
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Lock
 
 from halocline.ports.blobs import reference
+from halocline.protocol.file_locks import LockHeld, lock_folder
 from halocline.protocol.private_files import make_private_folder
 
+_KEEPS = "is keeping or removing contents of tasks"
+_SHORTLY = 1.0
 _REFERENCE = re.compile(r"sha256:([0-9a-f]{2})([0-9a-f]{62})")
 
 
@@ -82,41 +82,32 @@ class DiskBlobs:
 
 
 def drop(path: Path, before: float) -> bool:
-    """Remove a blob that nobody put since `before` (Unix seconds). False when somebody did, or it is gone."""
-    with _held(path.parent, fcntl.LOCK_EX) as is_held:
-        if not is_held or not path.exists() or path.stat().st_mtime >= before:
-            return False
-        path.unlink()
-        return True
+    """Remove a blob that nobody put since `before` (Unix seconds). False when somebody did, or it is gone.
+
+    False as well when another process is busy with its folder: another time will do.
+    """
+    try:
+        with lock_folder(path.parent, _KEEPS, patience=_SHORTLY):
+            if not path.exists() or path.stat().st_mtime >= before:
+                return False
+            path.unlink()
+            return True
+    except (FileNotFoundError, LockHeld):
+        return False
 
 
 def _is_kept(path: Path, data: bytes) -> bool:
     """Whether it is there, and whole. It then counts as put just now, so that nobody takes it for forgotten."""
     if not path.exists():
         return False
-    with _held(path.parent, fcntl.LOCK_SH):
-        try:
+    try:
+        with lock_folder(path.parent, _KEEPS, shared=True):
             if path.read_bytes() != data:
                 return False
             os.utime(path)
-        except FileNotFoundError:
-            return False
-        return True
-
-
-@contextmanager
-def _held(folder: Path, kind: int) -> Iterator[bool]:
-    """Hold one folder of blobs: to say that one is needed (shared), or to remove one. False when there is none."""
-    try:
-        file = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            return True
     except FileNotFoundError:
-        yield False
-        return
-    try:
-        fcntl.flock(file, kind)
-        yield True
-    finally:
-        os.close(file)
+        return False
 
 
 def _write(path: Path, data: bytes) -> None:

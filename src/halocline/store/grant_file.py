@@ -4,22 +4,21 @@ What must stay true: whoever adds or takes out holds the folder's lock, so that 
 not understood wholly is not written.
 """
 
-import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from halocline.files.regular import read_regular
+from halocline.protocol.file_locks import lock_folder
 from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.rules import Rule, Source
 from halocline.store.rule_files import Unreadable, bare, read_rules
 from halocline.store.whole_file import sync_names, write_whole
 
 _TABLE = "[[rule]]"
+_CHANGES = "is changing the rules that you gave for good"
 FOREIGN = "{path} is not written as rules of ours are; take the rule out of it yourself"
 
 
@@ -28,7 +27,7 @@ def keep(path: Path, rule: Rule, by: str = "") -> None:
     import time
 
     make_private_folder(path.parent)
-    with _alone(path.parent):
+    with lock_folder(path.parent, _CHANGES):
         if not any(bare(one) == rule for one in _known(path)):
             reason = f"you allowed it for good on {time.strftime('%Y-%m-%d')}{f' ({by})' if by else ''}"
             _append(path, replace(rule, reason=reason))
@@ -40,7 +39,7 @@ def take_out(path: Path, rule: Rule) -> bool:
     Raises:
         OSError: the file cannot be written, or is damaged, or not written as rules of ours are.
     """
-    with _alone(path.parent):
+    with lock_folder(path.parent, _CHANGES):
         known = _known(path)
         wanted = [at for at, one in enumerate(known) if bare(one) == bare(rule)]
         if not wanted:
@@ -84,17 +83,6 @@ def _tables(text: str) -> list[object] | None:
         return list(tomllib.loads(text).get("rule", []))
     except (tomllib.TOMLDecodeError, RecursionError):
         return None
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Wait for others who change the file. Raises OSError."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
 
 
 def _append(path: Path, rule: Rule) -> None:

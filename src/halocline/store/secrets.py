@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from halocline.protocol.errors import SecretsError
+from halocline.protocol.file_locks import LockHeld, lock_file
 from halocline.protocol.secret import Secret
 from halocline.protocol.values import Value
 from halocline.store.whole_file import sync_names, write_whole
@@ -105,12 +106,14 @@ class SecretStore:
         """The entries, to be changed: written back at the end, and nobody else changes them meanwhile."""
         try:
             _close_to_others(self._path.parent)
-            with _locked(self._path.with_name(f"{self._path.name}.lock")):
+            with lock_file(self._path.with_name(f"{self._path.name}.lock"), "is changing the stored keys"):
                 entries = self._read()
                 before = dict(entries)
                 yield entries
                 if entries != before:
                     self._write(entries)
+        except LockHeld as error:
+            raise SecretsError(f"No key was stored or removed. {error}.") from error
         except OSError as error:
             text = f"The keys cannot be written to {self._path}: {error.strerror or error}."
             raise SecretsError(text, "Check the folder and the disk.") from error
@@ -135,19 +138,6 @@ class SecretStore:
             return _decoded(os.read(fd, _LARGEST), self._path)
         finally:
             os.close(fd)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Alone among all processes. The file stays: one that is removed could be locked twice."""
-    import fcntl
-
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(file)
 
 
 def _require_private(path: Path, found: os.stat_result) -> None:

@@ -1,11 +1,11 @@
 """One writer per log: a file that its writer keeps locked, and that says who that is (`pid start-token`)."""
 
-import fcntl
 import os
 import time
 from pathlib import Path
 
 from halocline.protocol.errors import TaskBusy, TaskNotFound
+from halocline.protocol.file_locks import try_lock
 
 LOCK_NAME = "lock"
 PATIENCE = 2.0
@@ -22,7 +22,7 @@ def take(folder: Path, task: str) -> int:
     """
     file = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + PATIENCE
-    while not _locked(file, fcntl.LOCK_EX):
+    while not try_lock(file):
         pid, token = _holder(file)
         if _start_token(pid) == token or time.monotonic() > deadline:
             os.close(file)
@@ -52,7 +52,7 @@ def owner(folder: Path) -> str | None:
     except FileNotFoundError:
         return None
     try:
-        return None if _locked(file, fcntl.LOCK_SH) else " ".join(_holder(file))
+        return None if try_lock(file, shared=True) else " ".join(_holder(file))
     finally:
         os.close(file)
 
@@ -62,14 +62,6 @@ def _is_at(file: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(file), os.stat(path))
     except FileNotFoundError:
         return False
-
-
-def _locked(file: int, kind: int) -> bool:
-    try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _holder(file: int) -> tuple[str, str]:
