@@ -93,12 +93,20 @@ class Composer:
             line.stop()
         return Prompt(text, chosen.mode, self._chips.parts(text))
 
-    def _session(self, chosen: "Chosen", line: MentionedLine, hint: str) -> PromptSession[str]:
+    def sent(self, line: str) -> Prompt:
+        """The prompt of a line that was typed and sent before the editor was there."""
+        WholeHistory(self._history(), self._chips).store_string(line)
+        return Prompt(line, self._client.state(self.task).mode)
+
+    def _history(self) -> Path:
         history = self._client.home.prompt_history
         make_private_folder(history.parent)
         history.touch(mode=0o600)
+        return history
+
+    def _session(self, chosen: "Chosen", line: MentionedLine, hint: str) -> PromptSession[str]:
         session: PromptSession[str] = PromptSession(
-            history=WholeHistory(history, self._chips),
+            history=WholeHistory(self._history(), self._chips),
             multiline=True,
             enable_suspend=True,
             key_bindings=self._keys(chosen, line),

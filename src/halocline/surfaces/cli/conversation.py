@@ -337,6 +337,7 @@ class Conversation:
             self._own.stop()
         elif number == signal.SIGINT and self._running and not self._interrupted:
             self._interrupted = True
+            self._view.expect_prompt()
             self._client.send(cmd.Interrupt(task=self._task))
         else:
             self._leave()

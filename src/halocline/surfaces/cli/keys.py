@@ -1,7 +1,8 @@
 """The keyboard of a terminal while no line is edited in it: nothing is echoed, and nothing that is typed is lost.
 
 What must stay true: a key decides only when it stands alone, in silence before and after it. All else that is typed is
-a draft, which the next prompt begins with. The terminal is given back as it was on every way out.
+a draft, which the next prompt begins with; only a line that was typed and ended after Ctrl-C is meant to be sent. The
+terminal is given back as it was on every way out.
 """
 
 import asyncio
@@ -71,6 +72,8 @@ class Keyboard:
         self._presses: list[str] = []
         self._arrived = asyncio.Event()
         self._chooses = False
+        self._listens = False
+        self._sends = False
         self._is_gone = False
         self._used_at = time.monotonic()
 
@@ -81,10 +84,12 @@ class Keyboard:
 
     def open(self) -> None:
         """Take the terminal, with what was typed into it before."""
-        if self._saved is not None:
+        if self._listens:
             return
-        with suppress(termios.error):  # a terminal that is gone has no modes; reading it tells
-            self._saved = termios.tcgetattr(self._fd)
+        if self._saved is None:
+            with suppress(termios.error):  # a terminal that is gone has no modes; reading it tells
+                self._saved = termios.tcgetattr(self._fd)
+        self._listens = True
         self._quieten()
         loop = asyncio.get_running_loop()
         loop.add_reader(self._fd, self._read)
@@ -93,20 +98,27 @@ class Keyboard:
 
     def close(self) -> None:
         """Give the terminal back as it was."""
+        self._stop_listening()
+        self._restore()
+        self._saved = None
+
+    def _stop_listening(self) -> None:
+        self._listens = False
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._fd)
         loop.remove_signal_handler(signal.SIGTSTP)
         loop.remove_signal_handler(signal.SIGCONT)
-        self._restore()
-        self._saved = None
 
     @contextmanager
     def hand_over(self) -> Iterator[None]:
-        """Give the terminal to a line editor, once the draft holds all that was typed up to now."""
+        """Give the terminal to a line editor, once the draft holds all that was typed up to now.
+
+        It stays quiet, so that what is typed before the editor reads it arrives as keys; Enter would become Ctrl-J.
+        """
         self.open()
         while not self._is_gone and select.select([self._fd], [], [], 0)[0]:
             self._read()
-        self.close()
+        self._stop_listening()
         try:
             yield
         finally:
@@ -115,8 +127,19 @@ class Keyboard:
 
     def take_draft(self) -> str:
         """What was typed ahead, for a line that begins with it. An Enter behind it sends nothing."""
-        draft, self.draft = self.draft.strip("\n"), ""
+        draft, self.draft, self._sends = self.draft.strip("\n"), "", False
         return draft
+
+    def expect_line(self) -> None:
+        """The person pressed Ctrl-C: a line that they type and end from now on is meant to be sent."""
+        self._sends = not self.draft
+
+    def take_line(self) -> str:
+        """Take the one line that was typed and ended since `expect_line`; empty when there is none."""
+        line = self.draft.removesuffix("\n")
+        if not self._sends or line == self.draft or "\n" in line:
+            return ""
+        return self.take_draft()
 
     def type(self, keys: str) -> None:
         """Keys that were read elsewhere."""
@@ -214,10 +237,11 @@ class Keyboard:
         self._arrived.set()
 
     def _quieten(self) -> None:
-        """Keys come one by one and are not shown; signals and the form of the output stay as they are."""
+        """Keys come one by one, as they are, and are not shown; signals and the output stay as they are."""
         if self._saved is None:
             return
         modes = [*self._saved[:6], [*self._saved[6]]]
+        modes[0] &= ~termios.ICRNL
         modes[3] &= ~(termios.ECHO | termios.ICANON)
         modes[6][termios.VMIN], modes[6][termios.VTIME] = 1, 0
         self._set(modes, termios.TCSANOW)

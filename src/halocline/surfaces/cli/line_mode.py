@@ -104,7 +104,13 @@ class LineMode:
         if self._composer is None or self._composer.task != task:
             self._composer = Composer(client, task)
         with edit_line(self._keyboard):
+            if not hint and (line := self._keyboard.take_line()):
+                return self._composer.sent(line)
             return await self._composer.ask(self._keyboard.take_draft(), hint)
+
+    def expect_prompt(self) -> None:
+        if self._keyboard:
+            self._keyboard.expect_line()
 
     def offer_leave(self, leave: Callable[[], object] | None) -> None:
         if self._keyboard:

@@ -146,6 +146,9 @@ class View(Protocol):
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
         """The person's next prompt for the task and its mode; None when they leave."""
 
+    def expect_prompt(self) -> None:
+        """The person ended the turn: a line that they type from now on is the next prompt."""
+
     def offer_leave(self, leave: Callable[[], object] | None) -> None:
         """A key does this from now on: let what runs go on without waiting for it. None takes the key away."""
 
@@ -195,6 +198,9 @@ class Silent:
         raise RuntimeError("nobody is here to ask")
 
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
+        return None
+
+    def expect_prompt(self) -> None:
         return None
 
     def offer_leave(self, leave: Callable[[], object] | None) -> None:
