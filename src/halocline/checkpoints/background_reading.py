@@ -5,14 +5,18 @@ never said to be what can be put back.
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 
-from halocline.checkpoints.git import CheckpointsOff, TakesLong
+from halocline.checkpoints import index
+from halocline.checkpoints.git import CheckpointsOff, Git, TakesLong
 from halocline.protocol.errors import HaloclineError
 
 LATE = " (late: what changed while the files were being read is in it)"
 """The end of the label of a checkpoint that was taken after files had changed."""
 READY = "Checkpoints are ready: what changes from now on can be put back."
+_STRETCH, REST = 8.0, 0.1
+"""Seconds for which a store is read on, at least, before others may have it, and for which they may then."""
 _MOST = 3
 """Times that a task falls behind before its checkpoints are given up."""
 
@@ -55,6 +59,18 @@ class BackgroundReading:
         else:
             self._reading = None
             self._caught_up()
+
+
+def read_stretch(git: Git, largest: int) -> bool:
+    """Read on for a while, with the store's lock in hand, and tell whether all is read."""
+    began = time.monotonic()
+    wanted, _ = index.scan(git, largest)
+    now = time.monotonic()
+    try:
+        index.add(git, wanted, largest, index.until(now + max(_STRETCH, 4 * (now - began))))
+    except TakesLong:
+        return False
+    return True
 
 
 def describe_delay(late: TakesLong) -> str:

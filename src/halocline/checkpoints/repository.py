@@ -16,15 +16,23 @@ from msgspec.structs import replace
 
 from halocline.checkpoints import attribution, index, layout, lock, upkeep
 from halocline.checkpoints.attribution import Attribution
+from halocline.checkpoints.background_reading import REST, read_stretch
 from halocline.checkpoints.claims import Claims, trim
 from halocline.checkpoints.git import Git, GitFailed, Runner, TakesLong
 from halocline.checkpoints.objects import write_commit, write_ref
 from halocline.checkpoints.overtaking import Contents, changed, keep, read_few, stored, with_unsaved
-from halocline.checkpoints.saved import CheckpointInfo as CheckpointInfo, Limits as Limits, Saved as Saved, read_listed
+from halocline.checkpoints.saved import (
+    CheckpointInfo as CheckpointInfo,
+    Last,
+    Limits as Limits,
+    Saved as Saved,
+    newest_of_others,
+    read_listed,
+    resolve_name,
+)
 from halocline.checkpoints.trees import differing
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.file_locks import LockHeld
-from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
     from halocline.checkpoints.comparing import Comparison
@@ -38,19 +46,7 @@ FIRST, FOUND = "Start", "Found changed"
 JOURNAL = "restoring.json"
 """Of a restore that is being made."""
 
-
-_STRETCH, _REST = 8.0, 0.1
-"""Seconds for which a store is read on, at least, before others may have it, and for which they may then."""
-
 OnRead = Callable[[], Contents]
-
-
-class _Last(Value, frozen=True):
-    """The newest checkpoint of the task."""
-
-    sha: str
-    tree: str
-    n: int
 
 
 class Repository:
@@ -71,7 +67,7 @@ class Repository:
         self._task = task
         self._may_borrow = True
         self._has_taken_up = False
-        self._newest: _Last | None = None
+        self._newest: Last | None = None
         self._written: tuple[index.Stamp | None, str] | None = None
 
     def stop(self) -> None:
@@ -163,11 +159,6 @@ class Repository:
 
         return borrow(git, self._limits.largest)
 
-    @property
-    def unread(self) -> int:
-        """Return how many files are still to be read before a checkpoint is whole, as far as somebody noted it."""
-        return layout.unread(self.path)
-
     def read_on(self) -> None:
         """Read into the index what a checkpoint would have to read, however long that takes.
 
@@ -177,19 +168,12 @@ class Repository:
             CheckpointsOff, GitFailed, OSError: it cannot be done.
         """
         while not self._read_a_stretch():
-            time.sleep(_REST)
+            time.sleep(REST)
 
     def _read_a_stretch(self) -> bool:
         with self._held(self._limits.patience) as git:
-            began = time.monotonic()
             self._borrow(git)
-            wanted, _ = index.scan(git, self._limits.largest)
-            now = time.monotonic()
-            try:
-                index.add(git, wanted, self._limits.largest, index.until(now + max(_STRETCH, 4 * (now - began))))
-            except TakesLong:
-                return False
-            return True
+            return read_stretch(git, self._limits.largest)
 
     def freshen(self) -> None:
         """Let the index know files again that look changed and are not; git would read each of them at every look.
@@ -251,14 +235,7 @@ class Repository:
         """The newest checkpoint of the task that has this one, ours if it can be. Raises UsageError when none has."""
         if (last := self._last(git)) and not git.word("rev-list", "--max-count=1", commit, f"^{last.sha}"):
             return last.sha
-        fields = "--format=%(objectname) %(refname:lstrip=2)"
-        listing = git.word("for-each-ref", "--sort=version:refname", fields, f"{_REFS}/").split("\n")
-        refs = [(sha, *name.rsplit("/", 1)) for sha, _, name in (line.partition(" ") for line in listing)]
-        tasks = {task for sha, task, _ in refs if sha == commit}
-        if not tasks:
-            raise UsageError(f"Checkpoint {commit[:10]} is not kept any more.", "List them: halo checkpoints list")
-        task = max(tasks)
-        return next(sha for sha, name, _ in reversed(refs) if name == task)
+        return newest_of_others(git, commit, _REFS)
 
     def diff(self, old: str, new: str | None) -> str:
         """The unified diff from one checkpoint to another, or to the workspace as it is now. Raises UsageError."""
@@ -295,14 +272,7 @@ class Repository:
 
     def resolve(self, git: Git, target: str) -> str:
         """The commit for a number within the task, `task/n` or a hash. Raises UsageError when there is none."""
-        names = (f"{self._refs}/{target}", f"{_REFS}/{target}", target)
-        questions = "".join(f"{name}^{{commit}}\n" for name in names)
-        answers = git.run("cat-file", "--batch-check=%(objecttype) %(objectname)", data=os.fsencode(questions))
-        for answer in answers.split(b"\n"):
-            match answer.split():
-                case [b"commit", sha]:
-                    return sha.decode()
-        raise UsageError(f"There is no checkpoint {target!r} of this folder.", "List them: halo checkpoints list")
+        return resolve_name(git, target, (f"{self._refs}/{target}", f"{_REFS}/{target}", target))
 
     def opened(self) -> AbstractContextManager[Git]:
         """Hold the lock of the store, for something that a person asked for. Raises UsageError when there is none."""
@@ -404,11 +374,11 @@ class Repository:
         self.claims.looked(asked)
         return Saved(sha, is_new=True, left_out=left_out, before=before)
 
-    def _commit(self, tree: str, last: _Last | None, label: str, by: Attribution) -> _Last:
+    def _commit(self, tree: str, last: Last | None, label: str, by: Attribution) -> Last:
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
         sha = write_commit(self.path, tree, parent, attribution.format_message(label, by), int(time.time()))
         write_ref(self.path, f"{self._refs}/{n}", sha)
-        self._newest = _Last(sha, tree, n)
+        self._newest = Last(sha, tree, n)
         return self._newest
 
     def take_up(self, git: Git) -> tuple[str, str]:
@@ -452,7 +422,7 @@ class Repository:
             self._written = (index.stamp(git), tree)
         return self._written[1]
 
-    def _last(self, git: Git) -> _Last | None:
+    def _last(self, git: Git) -> Last | None:
         if self._newest is not None and self._is_newest(self._newest.n):
             return self._newest
         if not (self.path / self._refs).exists() and not (self.path / "packed-refs").exists():
@@ -461,7 +431,7 @@ class Repository:
         found = git.word("for-each-ref", "--sort=-version:refname", "--count=1", fields, f"{self._refs}/")
         match found.split():
             case [sha, tree, n]:
-                return _Last(sha, tree, int(n))
+                return Last(sha, tree, int(n))
         return None
 
     def _is_newest(self, n: int) -> bool:

@@ -1,8 +1,12 @@
 """What is said of checkpoints: which there are, what came of one that was asked for, and how long one may take."""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.checkpoints import index
+from halocline.checkpoints.git import Git
+from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
 
@@ -52,3 +56,53 @@ def read_listed(line: str) -> CheckpointInfo:
     ref, sha, at, label = line.split("\0", 3)
     _, _, task, n = ref.split("/", 3)
     return CheckpointInfo(ref=ref, sha=sha, task=task, n=int(n), label=label, at=float(at))
+
+
+class Last(Value, frozen=True):
+    """The newest checkpoint of a task."""
+
+    sha: str
+    tree: str
+    n: int
+
+
+def resolve_name(git: Git, target: str, names: Sequence[str]) -> str:
+    """Return the commit that the first of these names is of. Raises UsageError when none of them names one."""
+    questions = "".join(f"{name}^{{commit}}\n" for name in names)
+    answers = git.run("cat-file", "--batch-check=%(objecttype) %(objectname)", data=os.fsencode(questions))
+    for answer in answers.split(b"\n"):
+        match answer.split():
+            case [b"commit", sha]:
+                return sha.decode()
+    raise UsageError(f"There is no checkpoint {target!r} of this folder.", "List them: halo checkpoints list")
+
+
+def newest_of_others(git: Git, commit: str, refs_folder: str) -> str:
+    """Return the newest checkpoint of the task that a commit is of. Raises UsageError when none has it."""
+    fields = "--format=%(objectname) %(refname:lstrip=2)"
+    listing = git.word("for-each-ref", "--sort=version:refname", fields, f"{refs_folder}/").split("\n")
+    refs = [(sha, *name.rsplit("/", 1)) for sha, _, name in (line.partition(" ") for line in listing)]
+    tasks = {task for sha, task, _ in refs if sha == commit}
+    if not tasks:
+        raise UsageError(f"Checkpoint {commit[:10]} is not kept any more.", "List them: halo checkpoints list")
+    task = max(tasks)
+    return next(sha for sha, name, _ in reversed(refs) if name == task)
+
+
+def describe_loss(aside: Path) -> str:
+    """Say what is lost with a damaged store that was put aside."""
+    from halocline.checkpoints.stores import described
+
+    tasks = described(aside).tasks
+    count = sum(len(task.numbers) for task in tasks)
+    names = ", ".join(f"{task.task}/{task.numbers[0]} to {task.numbers[-1]}" for task in tasks[-3:])
+    lost = f"{count} earlier checkpoints are lost ({names})" if count else "Nothing else is lost"
+    return f"The store of checkpoints was damaged and a new one was begun. {lost}. The old store is {aside}."
+
+
+def describe_left_out(places: frozenset[bytes]) -> str:
+    """Say what no checkpoint holds although no rule ignores it."""
+    names = [place.decode(errors="replace") for place in sorted(places)]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    shown = ", ".join(names[:3]) + more
+    return f"Checkpoints leave out what is very large, unreadable or a repository of its own: {shown}."

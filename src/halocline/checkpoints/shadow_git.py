@@ -13,33 +13,33 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import msgspec
 
+from halocline.checkpoints import layout
 from halocline.checkpoints.background_reading import LATE, READY, BackgroundReading, describe_delay, describe_unread
 from halocline.checkpoints.contents import name_of
 from halocline.checkpoints.git import CheckpointsOff, Runner, Stopped, TakesLong
 from halocline.checkpoints.guards import check_workspace
+from halocline.checkpoints.queries import CLOSING as _CLOSING, Others as Others, Queries
 from halocline.checkpoints.reading import Kept
-from halocline.checkpoints.repository import FIRST, FOUND, CheckpointInfo, Limits, Repository, Saved
+from halocline.checkpoints.repository import FIRST, FOUND, Limits, Repository, Saved
+from halocline.checkpoints.saved import describe_left_out, describe_loss
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import CheckpointTaken, Noticed
 
 if TYPE_CHECKING:
-    from halocline.checkpoints.comparing import Comparison
-    from halocline.checkpoints.restore import Restored, RestorePlan, Target
+    pass
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Others = Sequence[tuple["ShadowGit", str]]
-"""Further folders of a task, each with a checkpoint of its own."""
 BY_HAND = "by-hand"
 """Whose a checkpoint is when no task took it."""
 _WAITS = "After {:g} s the task goes on without (checkpoints_patience). Leave folders out with .haloclineignore."
 _WORTH_A_WARNING = 1.0
 _SECONDS = 20.0
 """That freeing space may take in the background."""
-_COPYING, _CLOSING = 1.0, 3.0
-"""Seconds that a command, and the end of a task, wait at most for what is still borrowed to be copied."""
+_COPYING = 1.0
+"""Seconds that a command waits at most for what is still borrowed to be copied."""
 _FEW = 2
 """Files that are kept without a thread, which costs more than reading them."""
 _FRESHEN_AFTER = 2
@@ -75,7 +75,7 @@ class _Request(msgspec.Struct):
         return "; ".join(self.labels) + (LATE if self.changed_meanwhile else "")
 
 
-class ShadowGit:
+class ShadowGit(Queries):
     """The checkpoints of one task, in a git repository apart from the project's own.
 
     `store` is the folder of all checkpoints, `<home>/checkpoints`. `delay` is how many seconds the first checkpoint
@@ -128,11 +128,6 @@ class ShadowGit:
         self._looks = 0
         self._has_complained = False
         self._has_told_what_is_left_out = False
-
-    @property
-    def workspace(self) -> Path:
-        """The folder whose files are saved; links followed."""
-        return self._repository.workspace
 
     def begin(self, emit: Emit) -> None:
         """Save the first checkpoint soon, in the background. `emit` gets `CheckpointTaken` whenever one is done."""
@@ -262,7 +257,7 @@ class ShadowGit:
     @property
     def unread(self) -> str:
         """Return what to tell of files that are still to be read before a checkpoint can be taken; empty mostly."""
-        count = self._repository.unread
+        count = layout.unread(self._repository.path)
         return describe_unread(count) if count else ""
 
     async def _stand_alone(self, seconds: float) -> None:
@@ -276,63 +271,6 @@ class ShadowGit:
     async def _copy(self) -> None:
         with suppress(HaloclineError, OSError):  # it is tried again by whoever uses the store next
             await asyncio.to_thread(self._repository.stand_alone)
-
-    async def list(self, task: str | None = None) -> tuple[CheckpointInfo, ...]:
-        """The checkpoints of one task or of all tasks in this workspace, oldest first."""
-        return await self._query(self._repository.list, task)
-
-    async def diff(self, old: str, new: str | None = None) -> str:
-        """The unified diff between two checkpoints, or from one to the files as they are now."""
-        return await self._query(self._repository.diff, old, new)
-
-    async def compare(self, old: str, new: str | None = None, root: str = "") -> "Comparison":
-        """What differs between two checkpoints, or one and the files as they are now: file by file.
-
-        Names begin with `root`, when there is one.
-        """
-        return await self._query(self._repository.compare, old, new, root)
-
-    async def export(self, target: str, folder: Path) -> None:
-        """Put the files of a checkpoint into another folder, where none of them may be."""
-        await self._query(self._repository.export, target, folder)
-
-    async def adopt(self, target: str) -> None:
-        """Let the checkpoints of this task, which has none, go on from another one's."""
-        await self._query(self._repository.adopt, target)
-
-    async def plan(self, target: str, others: Others = (), *, overwrite: bool = False) -> "RestorePlan":
-        """What `restore` would do now."""
-        from halocline.checkpoints.restore import plan
-
-        return await self._query(plan, self._targets(target, others), overwrite=overwrite)
-
-    async def restore(self, target: str, others: Others = (), *, overwrite: bool = False) -> "Restored":
-        """Save the present, which is the undo, then put back what the task changed; with `overwrite`, all of it.
-
-        `others` are further folders that go back in the same step: all or none.
-        """
-        from halocline.checkpoints.restore import restore
-
-        for other, _ in others:
-            await other.settle()
-        return await self._query(restore, self._targets(target, others), overwrite=overwrite)
-
-    def _targets(self, target: str, others: Others) -> "Sequence[Target]":
-        from halocline.checkpoints.restore import Target
-
-        further = [Target(other._repository, sha, str(other._repository.workspace)) for other, sha in others]
-        return [Target(self._repository, target), *further]
-
-    async def _query(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        await self.settle()
-        await self._stand_alone(_CLOSING)
-        try:
-            return await asyncio.to_thread(function, *arguments, **named)
-        except OSError as error:
-            raise HaloclineError(
-                f"The checkpoints cannot be used: {error.strerror or error}",
-                "Look whether the disk with Halocline's home has room and can be written to.",
-            ) from error
 
     def _ask(self, label: str, paths: Sequence[str] | None) -> None:
         if self._is_off:
@@ -494,24 +432,7 @@ class ShadowGit:
             self._emit(Noticed(self._repository.mended))
             self._repository.mended = ""
         if saved.aside is not None:
-            self._emit(Noticed(_what_is_lost(saved.aside)))
+            self._emit(Noticed(describe_loss(saved.aside)))
         if saved.left_out and not self._has_told_what_is_left_out:
             self._has_told_what_is_left_out = True
-            self._emit(Noticed(_what_is_left_out(saved.left_out)))
-
-
-def _what_is_lost(aside: Path) -> str:
-    from halocline.checkpoints.stores import described
-
-    tasks = described(aside).tasks
-    count = sum(len(task.numbers) for task in tasks)
-    names = ", ".join(f"{task.task}/{task.numbers[0]} to {task.numbers[-1]}" for task in tasks[-3:])
-    lost = f"{count} earlier checkpoints are lost ({names})" if count else "Nothing else is lost"
-    return f"The store of checkpoints was damaged and a new one was begun. {lost}. The old store is {aside}."
-
-
-def _what_is_left_out(places: frozenset[bytes]) -> str:
-    names = [place.decode(errors="replace") for place in sorted(places)]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    shown = ", ".join(names[:3]) + more
-    return f"Checkpoints leave out what is very large, unreadable or a repository of its own: {shown}."
+            self._emit(Noticed(describe_left_out(saved.left_out)))

@@ -1,0 +1,96 @@
+"""What a person asks of a task's checkpoints: each waits for what was asked to be saved before, and blocks nobody."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from halocline.checkpoints.repository import CheckpointInfo, Repository
+from halocline.protocol.errors import HaloclineError
+
+if TYPE_CHECKING:
+    from halocline.checkpoints.comparing import Comparison
+    from halocline.checkpoints.restore import Restored, RestorePlan, Target
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Others = Sequence[tuple["Queries", str]]
+"""Further folders of a task, each with a checkpoint of its own."""
+CLOSING = 3.0
+"""Seconds that a question, and the end of a task, wait at most for what is still borrowed to be copied."""
+
+
+class Queries:
+    """The questions; who saves fulfils the rest. All raise HaloclineError."""
+
+    _repository: Repository
+
+    @property
+    def workspace(self) -> Path:
+        """The folder whose files are saved; links followed."""
+        return self._repository.workspace
+
+    async def settle(self) -> None:
+        """Wait until all that was asked for is done."""
+        raise NotImplementedError
+
+    async def _stand_alone(self, seconds: float) -> None:
+        raise NotImplementedError
+
+    async def list(self, task: str | None = None) -> tuple[CheckpointInfo, ...]:
+        """The checkpoints of one task or of all tasks in this workspace, oldest first."""
+        return await self._query(self._repository.list, task)
+
+    async def diff(self, old: str, new: str | None = None) -> str:
+        """The unified diff between two checkpoints, or from one to the files as they are now."""
+        return await self._query(self._repository.diff, old, new)
+
+    async def compare(self, old: str, new: str | None = None, root: str = "") -> "Comparison":
+        """What differs between two checkpoints, or one and the files as they are now: file by file.
+
+        Names begin with `root`, when there is one.
+        """
+        return await self._query(self._repository.compare, old, new, root)
+
+    async def export(self, target: str, folder: Path) -> None:
+        """Put the files of a checkpoint into another folder, where none of them may be."""
+        await self._query(self._repository.export, target, folder)
+
+    async def adopt(self, target: str) -> None:
+        """Let the checkpoints of this task, which has none, go on from another one's."""
+        await self._query(self._repository.adopt, target)
+
+    async def plan(self, target: str, others: Others = (), *, overwrite: bool = False) -> "RestorePlan":
+        """What `restore` would do now."""
+        from halocline.checkpoints.restore import plan
+
+        return await self._query(plan, self._targets(target, others), overwrite=overwrite)
+
+    async def restore(self, target: str, others: Others = (), *, overwrite: bool = False) -> "Restored":
+        """Save the present, which is the undo, then put back what the task changed; with `overwrite`, all of it.
+
+        `others` are further folders that go back in the same step: all or none.
+        """
+        from halocline.checkpoints.restore import restore
+
+        for other, _ in others:
+            await other.settle()
+        return await self._query(restore, self._targets(target, others), overwrite=overwrite)
+
+    def _targets(self, target: str, others: Others) -> "Sequence[Target]":
+        from halocline.checkpoints.restore import Target
+
+        further = [Target(other._repository, sha, str(other._repository.workspace)) for other, sha in others]
+        return [Target(self._repository, target), *further]
+
+    async def _query(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        await self.settle()
+        await self._stand_alone(CLOSING)
+        try:
+            return await asyncio.to_thread(function, *arguments, **named)
+        except OSError as error:
+            raise HaloclineError(
+                f"The checkpoints cannot be used: {error.strerror or error}",
+                "Look whether the disk with Halocline's home has room and can be written to.",
+            ) from error
