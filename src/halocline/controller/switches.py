@@ -23,7 +23,10 @@ MEANINGS = {
         "Files outside the folder: checkpoints do not bring them back.",
     ),
     ApprovalSwitch.SAFE_COMMANDS: ("safe commands", "Commands that were found to only read."),
-    ApprovalSwitch.ALL_COMMANDS: ("all commands", "Every command that nothing forbids; they run as you."),
+    ApprovalSwitch.ALL_COMMANDS: (
+        "all commands",
+        "Every command that nothing forbids, also one that reads secrets. They run as you.",
+    ),
     ApprovalSwitch.WEB: ("web", "Fetching pages and searching, at any address."),
     ApprovalSwitch.BROWSER: ("browser", "Opening pages and acting on them, at any address."),
     ApprovalSwitch.MCP: ("MCP tools", "Tools that their server declares to only read."),
