@@ -141,7 +141,7 @@ def _is_unknown(word: Word) -> bool:
 
 
 def _has_unknown(text: str) -> bool:
-    return UNKNOWN in text and text != INSIDE and not text.endswith(BENEATH)
+    return UNKNOWN in text and BENEATH not in text and not text.startswith(INSIDE)
 
 
 def _reached_below(simple: Simple, ground: Ground) -> str:

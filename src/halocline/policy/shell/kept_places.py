@@ -29,8 +29,8 @@ _FILTERS_BY = re.compile(
 
 def leads_to_kept(text: str, ground: Ground) -> bool:
     """Tell whether a text may name what nobody may lose, as far as it is known."""
-    if text.endswith(BENEATH):
-        folder = text.removesuffix(BENEATH)
+    folder, beneath, _ = text.partition(BENEATH)
+    if beneath:
         found = places_of(folder or ".", ground)
         return any(holds_kept(one.path, ground) for one in found) or not (found or os.path.isabs(folder))
     return any(is_kept(one) for one in places_of(_without_beginning(text), ground))
@@ -44,8 +44,9 @@ def _without_beginning(text: str) -> str:
 
 def leads_to_untouched(text: str, ground: Ground, *, below: bool = False) -> bool:
     """Tell whether a text names what no command may touch; with `below`, or stands for names of which one may."""
-    if below and text.endswith(BENEATH):
-        found = places_of(text.removesuffix(BENEATH) or ".", ground)
+    folder, beneath, _ = text.partition(BENEATH)
+    if below and beneath:
+        found = places_of(folder or ".", ground)
         return any(ground.holds_own_state(one.path) or one.place is Place.OWN_STATE for one in found)
     return any(one.place in _UNTOUCHED for one in places_of(_without_beginning(text), ground))
 
