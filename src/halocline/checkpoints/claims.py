@@ -31,7 +31,8 @@ FOR_EVER = float("inf")
 class Line(Value, frozen=True):
     """One line. `paths` are absolute, byte by byte in latin-1, as names need not be text; None: any file in `root`.
 
-    `what` is begun, wrote, ended, kept, or looked: what the task claimed up to then was saved. `at` is in Unix seconds.
+    `what` is begun, wrote, ended, kept, looked (what the task claimed up to then was saved), or told: it has heard of
+    the checkpoint that `after` names. `at` is in Unix seconds.
     `before` and `after` are git's names of what a file that was written held and holds, empty for no file. `ran`: a
     command does the writing, so that nobody knows what it wrote. Of a file that was kept, `before` and `mode` say what
     it was when the checkpoint was asked for that is to show it.
@@ -129,6 +130,16 @@ class Claims:
             for place in line.paths or ():
                 found.setdefault(os.path.relpath(_bytes(place), self._root), entry)
         return found
+
+    def told(self, checkpoint: str) -> None:
+        """Say that the task has heard of a checkpoint."""
+        self._add(Line("told", self._task, _text(self._root), time.time(), after=checkpoint))
+
+    def is_told(self, checkpoint: str) -> bool:
+        """Tell whether the task has heard of a checkpoint."""
+        return any(
+            line.what == "told" and line.after == checkpoint for line in _lines(self._file) if self._is_mine(line)
+        )
 
     def last_look(self) -> float:
         """Return when the task last looked at its folder, in Unix seconds; 0 when it never did."""

@@ -1,6 +1,6 @@
 """Writes and reads git's objects and references without starting git: all are small files of a documented form.
 
-Each is whole or not there. Call with the store's lock in hand.
+Each is whole or not there. Call with the store's lock in hand, but for objects that are kept ahead of a checkpoint.
 """
 
 import os
@@ -8,6 +8,7 @@ import zlib
 from functools import partial
 from hashlib import sha1
 from pathlib import Path
+from threading import get_ident
 
 _WHO = "Halocline <checkpoints@halocline.invalid>"
 
@@ -31,8 +32,8 @@ def write(store: Path, kind: bytes, content: bytes) -> str:
     sha = sha1(data, usedforsecurity=False).hexdigest()
     path = place(store, sha)
     if not _holds(path, data):
-        # Git knows what is left of a killed writer by this name.
-        _write(path, path.with_name(f"tmp_obj_{sha}"), zlib.compress(data, 1))
+        # Git knows what is left of a killed writer by this name; two threads may write the same object.
+        _write(path, path.with_name(f"tmp_obj_{sha[:20]}_{get_ident():x}"), zlib.compress(data, 1))
     return sha
 
 

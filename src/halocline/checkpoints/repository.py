@@ -248,7 +248,8 @@ class Repository:
     def adopt(self, target: str) -> None:
         """Let our checkpoints go on from another task's. Raises UsageError."""
         with self.opened() as git:
-            write_ref(self.path, f"{self._refs}/1", self.resolve(git, target))
+            write_ref(self.path, f"{self._refs}/1", sha := self.resolve(git, target))
+        self.claims.told(sha)
 
     def export(self, target: str, folder: Path) -> None:
         """Put the files of a checkpoint into a folder. Raises UsageError, and NotRestored when one is in the way."""
@@ -346,10 +347,9 @@ class Repository:
         always: bool = False,
         asked: float = 0.0,
     ) -> Saved:
+        before = self.take_up(git)
         last, since = self._last(git), self.claims.last_look()
         asked = asked or time.time()
-        before = self.take_up(git)
-        last = self._newest if before[0] else last
         known = (last.tree,) if last else ()
         left_out: frozenset[index.Path] = frozenset()
         if paths is not None and last and (contents := self.keep(paths)) is not None:
@@ -381,17 +381,17 @@ class Repository:
         self._newest = Last(sha, tree, n)
         return self._newest
 
-    def take_up(self, git: Git) -> tuple[str, str]:
-        """Make the checkpoint of how files were before edits that a process did not live to make, if there is one.
-
-        Gives its hash and its label, both empty mostly.
-        """
-        unsaved, self._has_taken_up = {} if self._has_taken_up else self.claims.unsaved(), True
-        if not unsaved:
-            return "", ""
-        last = self._last(git)
+    def take_up(self, git: Git) -> tuple[tuple[str, str], ...]:
+        """Make the checkpoint that a process did not live to make; gives those of which the task has not heard."""
+        if self._has_taken_up:
+            return ()
+        self._has_taken_up, last = True, self._last(git)
+        untold = ((last.sha, FIRST),) if last and last.n == 1 and not self.claims.is_told(last.sha) else ()
+        if not (unsaved := self.claims.unsaved()):
+            return untold
         tree, label = with_unsaved(git, last.tree if last else self.present(git)[0], unsaved), FOUND if last else FIRST
-        return ("", "") if last and tree == last.tree else (self._commit(tree, last, label, Attribution()).sha, label)
+        is_same = last is not None and tree == last.tree
+        return untold if is_same else (*untold, (self._commit(tree, last, label, Attribution()).sha, label))
 
     def attribution(self, git: Git, old: str, new: str, since: float) -> Attribution:
         """Attribute the differences of two commits or trees; the task last looked at `since`, in Unix seconds."""

@@ -29,15 +29,15 @@ class Saved(Value, frozen=True):
     """A checkpoint that was asked for.
 
     `is_new` is false when nothing had changed since the last one. `left_out` is what no rule ignores and yet is not in
-    it. `aside` is where a damaged store was moved to. `before` is a checkpoint that was made first, and its label: a
-    process died that had kept for it how files were.
+    it. `aside` is where a damaged store was moved to. `before` are checkpoints of which the task has not heard, each
+    with its label: a process died that had made them, or had kept for them how files were.
     """
 
     sha: str
     is_new: bool
     left_out: frozenset[index.Path] = frozenset()
     aside: Path | None = None
-    before: tuple[str, str] = ("", "")
+    before: tuple[tuple[str, str], ...] = ()
 
 
 class Limits(Value, frozen=True):

@@ -126,6 +126,7 @@ class ShadowGit(Queries):
         # Until everything was read once, naming single files would give a checkpoint without the others.
         self._is_whole = False
         self._looks = 0
+        self._has_told = False
         self._has_complained = False
         self._has_told_what_is_left_out = False
 
@@ -349,15 +350,21 @@ class ShadowGit(Queries):
         self._is_whole = True
         self._looks += request.paths is None
         self._tell(saved)
-        before, label = saved.before
-        if before:
-            self._emit(CheckpointTaken(checkpoint=before, label=label))
+        taken = [CheckpointTaken(checkpoint=sha, label=label) for sha, label in saved.before]
         if saved.is_new:
             is_late = request.changed_meanwhile
-            self._emit(CheckpointTaken(checkpoint=saved.sha, label=request.label, is_late=is_late))
+            taken.append(CheckpointTaken(checkpoint=saved.sha, label=request.label, is_late=is_late))
+        self._announce(taken)
         if request.is_late:
             self._late = None
             self._emit(Noticed(READY))
+
+    def _announce(self, taken: Sequence[CheckpointTaken]) -> None:
+        for event in taken:
+            self._emit(event)
+            if not self._has_told:  # one may be the task's first, which the next process asks for
+                self._repository.claims.told(event.checkpoint)
+        self._has_told |= bool(taken)
 
     def _fall_behind(self, request: _Request, late: TakesLong) -> None:
         """Hold up nobody any longer: what this checkpoint lacks is read in the background."""

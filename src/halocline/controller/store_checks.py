@@ -15,7 +15,7 @@ NAME = "stores"
 NAMED = 3
 """Folders that are named; the others are counted."""
 CUT_SHORT = "A restore of {} was cut short: some files may be as before it, others as after it"
-ENDS = "halo doctor --fix takes it back; the next task in that folder does so, too."
+ENDS = "halo doctor --fix mends it; the next task in that folder does so, too."
 
 
 def check_stores(home: Home, *, fix: bool = False) -> list[Finding]:

@@ -21,7 +21,7 @@ DIES = (
     "from halocline.__main__ import main\n"
     "real = os.replace\n"
     "def replace(source, target, **named):\n"
-    "    if os.fsencode(target).startswith(os.fsencode(os.getcwd())):\n"
+    "    if os.path.basename(os.fsencode(source)).startswith(b'.halo-'):\n"
     "        real(source, target, **named)\n"
     "        os.kill(os.getpid(), signal.SIGKILL)\n"
     "    return real(source, target, **named)\n"

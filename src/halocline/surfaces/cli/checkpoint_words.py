@@ -8,7 +8,7 @@ from halocline.controller.client import Client
 from halocline.controller.undoing import Checkpoint, Plan, newest_first, step_back
 from halocline.protocol import events as ev
 from halocline.protocol.going_back import brief
-from halocline.surfaces.cli.checkpoints import AS_THEN, diff_text, nothing_to_do, planned
+from halocline.surfaces.cli.checkpoints import diff_text, nothing_to_do, planned
 from halocline.surfaces.cli.listing import moment
 from halocline.surfaces.cli.output import View
 
@@ -52,9 +52,8 @@ async def undo(client: Client, task: str, view: View) -> str:
 
 async def _put_back(name: str, plan: Plan, client: Client, task: str, view: View, label: str = "") -> str:
     if not plan.changes:
-        said = nothing_to_do(plan)
-        more = "" if said == AS_THEN else f"\nOutside of this task: halo checkpoints restore {name} --overwrite"
-        return "\n".join([*planned(plan), said.partition("\n")[0] + more])
+        said = nothing_to_do(plan).replace("--overwrite", f"halo checkpoints restore {name} --overwrite")
+        return "\n".join([*planned(plan), said])
     view.say("\n".join([f"Checkpoint {name.rpartition('/')[2]}{f', {label}' if label else ''}:", *planned(plan)]))
     question = ev.QuestionAsked(request=f"restore-{time.monotonic_ns()}", question=f"{YES}?", options=(YES, NO))
     if await view.ask_question(question) != YES:

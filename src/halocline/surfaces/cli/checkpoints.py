@@ -37,8 +37,6 @@ KINDS = (
     ("lost", "stays (its saved content is damaged)"),
 )
 """What a plan may hold, and how it is said."""
-AS_THEN = "The files are as they were at that checkpoint."
-"""What a restore says that has nothing to do."""
 LATE = "The files of {} were still being read when that checkpoint was due: what changed until then stays."
 OVERWRITE = "To put them back all the same, and lose what others changed in them: --overwrite"
 
@@ -85,7 +83,7 @@ def nothing_to_do(plan: RestorePlan) -> str:
         return f"No file was put back: those that differ were not changed by the task alone.\n{OVERWRITE}"
     if plan.kept:
         return "No file was put back: those that differ cannot be written or removed."
-    return AS_THEN
+    return "The files are as they were at that checkpoint."
 
 
 def counted(plan: RestorePlan) -> str:

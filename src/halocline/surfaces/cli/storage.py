@@ -59,7 +59,7 @@ def _show_folders(kept: Storage) -> None:
         what = "damaged, put aside" if store.is_damaged else count
         print(entry(f"  {size(store.size):>9}", what, text=store.workspace or str(store.path)))
         if store.is_half_restored:
-            print("             A restore was cut short here. To take it back: halo doctor --fix")
+            print("             A restore was cut short here. To mend it: halo doctor --fix")
         if store.is_borrowing and not store.is_damaged:
             print("             Some of it is in the project's git only. To copy it: halo doctor --fix")
 

@@ -51,7 +51,7 @@ def _list(client: Client, arguments: argparse.Namespace) -> None:
     for folder in client.half_restored():
         print(
             f"A restore of {clean(folder)} was cut short: some files may be as before it, others as after it. "
-            "To take it back: halo doctor --fix",
+            "To mend it: halo doctor --fix",
             file=sys.stderr,
         )
     if arguments.json:
