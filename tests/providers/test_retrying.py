@@ -238,6 +238,16 @@ async def test_where_nobody_is_there_an_outage_is_waited_out_with_a_retry_each_m
     assert events[-1] == TextDelta("Done.")
 
 
+async def test_an_outage_is_waited_out_only_while_nobody_watches() -> None:
+    clock = Clock()
+    watched = iter([False, False, True])
+    model = Retrying(Down(99), sleep=clock.sleep, random=lambda: 0.5, patience=600, is_watched=lambda: next(watched))
+    await collected(model)
+    with pytest.raises(ModelError):
+        await collected(model)
+    assert clock.slept == [2.0, 60.0, 60.0]
+
+
 async def test_the_patience_has_an_end() -> None:
     clock = Clock()
     model = patient(clock, Down(99), minutes=2)

@@ -88,9 +88,10 @@ class Assembly:
         env: Mapping[str, str],
         api_key: Secret | None = None,
         had_browser: bool | None = None,
+        is_watched: Callable[[], bool] = lambda: True,
     ) -> None:
         """`had_browser`: whether a recorded task was offered one; None: as it is here."""
-        self._had_browser = had_browser
+        self._had_browser, self.is_watched = had_browser, is_watched
         self.home = home
         self.settings = settings
         self._env = env
@@ -104,7 +105,7 @@ class Assembly:
         """Read the home and the settings. Raises UsageError and SettingsError."""
         home = Home.of(env)
         settings = choices.over(load_settings(home.settings, env, choices.profile))
-        return cls(home, settings, env, choices.api_key)
+        return cls(home, settings, env, choices.api_key, is_watched=lambda: not choices.unattended)
 
     @cached_property
     def blobs(self) -> DiskBlobs:
@@ -146,7 +147,7 @@ class Assembly:
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
         model = await open_model(named, settings, self._env, keys, self.blobs, self.catalogue)
-        return with_retries(Correcting(with_text_tools(model, settings)), settings)
+        return with_retries(Correcting(with_text_tools(model, settings)), settings, lambda: self.is_watched())
 
     async def names(self, named: str) -> dict[Mode, str]:
         """The names of the models that a task would have, without opening them. Raises UsageError."""

@@ -36,6 +36,5 @@ class Choices(Value, frozen=True):
         chosen = {name: value for name, value in asdict(self).items() if value is not None}
         chosen.pop("api_key", None)
         chosen.pop("profile", None)
-        if not chosen.pop("unattended", False):
-            chosen["outage_patience"] = 0.0  # a person can decide to wait
+        chosen.pop("unattended", None)
         return over(settings, chosen)

@@ -1,6 +1,6 @@
 """What a surface holds: one handle on the controller, under one name."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,9 +42,14 @@ if TYPE_CHECKING:
     from halocline.task.stream import Caught
 
 
-def open_client(choices: Choices, name: str = "cli") -> "Client":
-    """A client of a controller of its own, in this process. Raises UsageError and SettingsError."""
-    return Client(Controller(Assembly.of(choices)), name)
+def open_client(choices: Choices, name: str = "cli", is_watched: Callable[[], bool] | None = None) -> "Client":
+    """A client of a controller of its own, in this process. Raises UsageError and SettingsError.
+
+    `is_watched` tells whether a person looks on now: while nobody does, an outage of the model is waited out.
+    """
+    assembly = Assembly.of(choices)
+    assembly.is_watched = is_watched or assembly.is_watched
+    return Client(Controller(assembly), name, is_watched)
 
 
 if TYPE_CHECKING:
@@ -57,8 +62,9 @@ ALL_TASKS = TaskQuery()
 class Client:
     """A named way into the controller; `name` is written down with every decision it sends."""
 
-    def __init__(self, controller: Controller, name: str) -> None:
+    def __init__(self, controller: Controller, name: str, is_watched: Callable[[], bool] | None = None) -> None:
         self._controller = controller
+        self._is_watched = is_watched
         self.name = name
         self.home = controller.home
 
@@ -212,7 +218,9 @@ class Client:
 
     def reload(self, choices: Choices) -> None:
         """Read the settings again, for what begins from now on. Raises SettingsError; then the old ones stay."""
-        self._controller.rewire(Assembly.of(choices))
+        assembly = Assembly.of(choices)
+        assembly.is_watched = self._is_watched or assembly.is_watched
+        self._controller.rewire(assembly)
 
     def history(self, query: TaskQuery = ALL_TASKS) -> list[TaskInfo]:
         """The tasks of this home that are asked for; the newest first, or the best when words are."""

@@ -1,7 +1,7 @@
 """Which model a task uses, and what to tell a person who has none yet."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -75,9 +75,13 @@ async def place(vendor: Vendor, model: str, settings: Settings, env: Mapping[str
     return replace(at, network=network(at, settings, env))
 
 
-def with_retries(model: Model, settings: Settings) -> Model:
-    """The model, asked again after what may pass. Where there are others to ask, no outage is waited out."""
-    return Retrying(model, patience=0.0 if settings.fallback_models else 60 * settings.outage_patience)
+def with_retries(model: Model, settings: Settings, is_watched: Callable[[], bool]) -> Model:
+    """The model, asked again after what may pass. Where there are others to ask, no outage is waited out.
+
+    Nor is it while a person watches, who can decide to wait.
+    """
+    patience = 0.0 if settings.fallback_models else 60 * settings.outage_patience
+    return Retrying(model, patience=patience, is_watched=is_watched)
 
 
 def with_text_tools(model: Model, settings: Settings) -> Model:

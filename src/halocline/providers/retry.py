@@ -47,8 +47,9 @@ class Retrying:
     The task checks the form itself. Where a person waits no longer (`ask_now`), the same `StepRetried` comes again with
     no wait.
 
-    Where nobody is there, a model that has answered before is waited for: once a minute, up to `patience` seconds in
-    all for one request. One that never answered is more likely to be named wrongly.
+    Where nobody is there, which `is_watched` tells after each failure, a model that has answered before is waited for:
+    once a minute, up to `patience` seconds in all for one request. One that never answered is more likely to be named
+    wrongly.
     """
 
     def __init__(
@@ -59,12 +60,14 @@ class Retrying:
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         random: Callable[[], float] = _random,
         patience: float = 0.0,
+        is_watched: Callable[[], bool] = lambda: False,
     ) -> None:
         self._model = model
         self._waits = waits
         self._sleep = sleep
         self._random = random
         self._minutes = int(patience // EACH_MINUTE)
+        self._is_watched = is_watched
         self._has_answered = False
         self._asks_for_form = True
         self._waiting: set[asyncio.Future[None]] = set()
@@ -86,7 +89,7 @@ class Retrying:
                 most = self._most(error)
                 if attempt <= most:
                     wait = self._pause(self._waits[attempt - 1], error)
-                elif minutes < self._minutes and self._has_answered and error.kind in OUTAGES:
+                elif minutes < self._minutes and self._is_waited_out(error):
                     minutes += 1
                     wait, most = self._pause(EACH_MINUTE, error), attempt + self._minutes - minutes
                 else:
@@ -95,6 +98,9 @@ class Retrying:
             yield retried
             if await self._is_hurried(retried.wait):
                 yield replace(retried, wait=0.0)
+
+    def _is_waited_out(self, error: ModelError) -> bool:
+        return self._has_answered and error.kind in OUTAGES and not self._is_watched()
 
     def ask_now(self) -> bool:
         """End what is waited for. False when nothing is."""

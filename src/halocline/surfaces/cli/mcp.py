@@ -209,7 +209,7 @@ def _serve(desk: McpDesk, arguments: argparse.Namespace) -> int:
     chosen = arguments.approval_mode
     approval = ApprovalMode(chosen) if chosen not in (None, "plan") else None
     options = TaskOptions(model=arguments.model, mode=Mode.PLAN if chosen == "plan" else None, approval_mode=approval)
-    serve(open_client(Choices(), "mcp"), workspace_of(arguments.cwd), options)
+    serve(open_client(Choices(unattended=True), "mcp"), workspace_of(arguments.cwd), options)
     return 0
 
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import time
+from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,8 +72,10 @@ async def _serve(listening: socket.socket, workspaces: tuple[Path, ...], argumen
 
     host, port = listening.getsockname()[:2]
     is_open = not _is_loopback(host)
-    client = open_client(Choices(), "web")
-    desk, keys = Desk(client, workspaces), Keys(_show_code if is_open else None, browsers=client.browsers)
+    watchers: Counter[str] = Counter()
+    client = open_client(Choices(), "web", lambda: watchers.total() > 0)
+    desk = Desk(client, workspaces, watchers=watchers)
+    keys = Keys(_show_code if is_open else None, browsers=client.browsers)
     server = _server(site(desk, keys, _hosts(host, port, arguments.allow_host), port, own_address=is_open))
     _greet(host, port, keys, is_open=is_open)
     if arguments.open and _has_display():

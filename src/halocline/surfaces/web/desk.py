@@ -41,9 +41,18 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class Desk:
-    """`client` is the way to the controller; `workspaces` are folders in which tasks may begin, the usual one first."""
+    """`client` is the way to the controller; `workspaces` are folders in which tasks may begin, the usual one first.
 
-    def __init__(self, client: Client, workspaces: tuple[Path, ...], idle: float = IDLE) -> None:
+    `watchers` counts the pages that look at each task.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        workspaces: tuple[Path, ...],
+        idle: float = IDLE,
+        watchers: Counter[str] | None = None,
+    ) -> None:
         self.client = client
         self.workspaces = workspaces
         self.sign_ins = SignIns()
@@ -55,7 +64,7 @@ class Desk:
         self._following: dict[str, asyncio.Task[None]] = {}
         self._broke: dict[str, HaloclineError] = {}
         self._changed: set[asyncio.Event] = set()
-        self._watchers: Counter[str] = Counter()
+        self._watchers: Counter[str] = Counter() if watchers is None else watchers
         self._used: dict[str, float] = {}
         """When a page last did something with a task, or looked at it."""
         self._tidying = asyncio.create_task(self._tidy(), name="tidying of tasks")
