@@ -50,11 +50,9 @@ def outside(project: Path) -> dict[str, str]:
 
 
 async def revert(project: Path) -> None:
-    back = Swap(".halocline/a", unified("a", "2\n", "1\n").text)
+    name = f".halocline/{os.urandom(4).hex()}"
     with suppress(UsageError):
-        await swap(project, back)
-    with suppress(UsageError):
-        await swap(project, Swap(back.path, back.diff, back=False))
+        await swap(project, Swap(name, unified(name, "1\n", None).text, "deleted"))
 
 
 async def remember(project: Path) -> None:
