@@ -346,3 +346,19 @@ async def test_what_another_task_saved_meanwhile_is_in_the_next_checkpoint(bench
     await first.settle()
     assert bench.taken == ["Start", "Start", "a look"]
     assert await first.diff("t1/2", "t2/1") == ""
+
+
+async def test_a_pipe_that_git_would_wait_for_is_named_at_each_change_until_it_is_gone(bench: Bench) -> None:
+    os.mkfifo(bench.workspace / ".gitignore")
+    shadow = await bench.begun()
+    for name in ("a", "b"):
+        bench.write(name, "text")
+        shadow.take(name)
+        await shadow.settle()
+    said = f"{bench.workspace}/.gitignore is a named pipe, not a regular file; move it away or delete it"
+    assert [said in notice for notice in bench.notices] == [True, True, True]
+    (bench.workspace / ".gitignore").unlink()
+    bench.write("c", "text")
+    shadow.take("c")
+    await shadow.settle()
+    assert len(bench.events) == 4

@@ -16,7 +16,7 @@ import msgspec
 from halocline.checkpoints import layout
 from halocline.checkpoints.background_reading import LATE, READY, BackgroundReading, describe_delay, describe_unread
 from halocline.checkpoints.contents import name_of
-from halocline.checkpoints.git import CheckpointsOff, Runner, Stopped, TakesLong
+from halocline.checkpoints.git import Blocked, CheckpointsOff, Runner, Stopped, TakesLong
 from halocline.checkpoints.guards import check_workspace
 from halocline.checkpoints.queries import CLOSING as _CLOSING, Others as Others, Queries
 from halocline.checkpoints.reading import Kept
@@ -422,7 +422,8 @@ class ShadowGit(Queries):
                 text = f"Checkpoints are off: {error.text}. {error.hint}"
             case _:
                 text = f"A checkpoint could not be saved: {error}"
-        if not self._has_complained:
+        # A person can do something about what git waits for, so they hear of each change that cannot be undone.
+        if isinstance(error, Blocked) or not self._has_complained:
             self._has_complained = True
             self._emit(Noticed(text))
 

@@ -157,7 +157,7 @@ class Reader:
         try:
             text = read_text(bare.path)
         except OSError as error:
-            remarks = (str(error),) if isinstance(error, NotRegular) else ()
+            remarks = (f"they are not followed, as {error}",) if isinstance(error, NotRegular) else ()
             inert = f"it cannot be read ({error.strerror})"
             return replace(bare, inert=inert, remarks=remarks, stamps=tuple(stamps.items()))
         except BinaryContent:
