@@ -28,7 +28,7 @@ _QUOTED = re.compile(rb'\\([$`"\\\n])')
 _ANSI = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
 _LETTERS = {b"a": b"\a", b"b": b"\b", b"e": b"\x1b", b"E": b"\x1b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _LETTERS |= {b"v": b"\v"}
-_THE_SHELLS_OWN = frozenset({"_", "SHLVL", "PWD"})
+_THE_SHELLS_OWN = frozenset({"_", "SHLVL", "PWD", "PS1", "PS2"})
 _UNTOLD = frozenset({"OLDPWD"})
 
 
