@@ -9,7 +9,7 @@ from dataclasses import replace
 from halocline.policy.shell import wrappers
 from halocline.policy.shell.actors import SHELLS
 from halocline.policy.shell.conditions import judge_test
-from halocline.policy.shell.expansion import expand_simple, with_names
+from halocline.policy.shell.expansion import expand, expand_simple, with_names
 from halocline.policy.shell.feeding import executed, fed, given_names
 from halocline.policy.shell.findings import Analysis, Finding, Rule, part
 from halocline.policy.shell.floors import fed_floor, passes_floor
@@ -20,6 +20,7 @@ from halocline.policy.shell.installed import runs_elsewhere
 from halocline.policy.shell.listed_names import names_found, names_printed
 from halocline.policy.shell.ordinary_work import rule_of_variables
 from halocline.policy.shell.parse import NotUnderstood, parse
+from halocline.policy.shell.places import listing
 from halocline.policy.shell.possible_texts import NAME, fill_slot
 from halocline.policy.shell.program import MILDER, judge_program
 from halocline.policy.shell.redirects import judge_redirect
@@ -80,6 +81,8 @@ class SimpleCommands(ABC):
         own, self.analysis.scripts = self.analysis.scripts, scripts | self.analysis.scripts
         redirects = [with_target(one, forms, ground) if finding.reads else one for one in expanded.redirects]
         found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in redirects)]
+        elements = [made for one in simple.assignments for value in one.values or () for made in expand(value, ground)]
+        found += [one for one in (listing(simple.source, (*expanded.words, *elements), ground),) if one]
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
         said = [one.canonical for one in found]
