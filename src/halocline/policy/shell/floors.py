@@ -150,11 +150,17 @@ def _reached_below(simple: Simple, ground: Ground) -> str:
         return f"what {_name(simple)} goes down to is known only when it runs"
     places = [one for word in _operands(simple) for one in ground.targets(word) if one.place is not Place.OWN_STATE]
     if _name(simple) in _KEEPS_CONTENT:
-        reached = any(ground.holds_own_state(one.path) for one in places)
+        upward = not ground.folders and any(_may_lead_up(word) for word in _operands(simple))
+        reached = upward or any(ground.holds_own_state(one.path) for one in places)
     else:
         lost = not ground.folders and any(not os.path.isabs(word.text) for word in _operands(simple))
         reached = lost or any(holds_kept(one.path, ground) for one in places)
     return f"{_name(simple)} goes down to what nobody may delete; {LEAVE_OUT}" if reached else ""
+
+
+def _may_lead_up(word: Word) -> bool:
+    """Tell whether a path may be that of the folder itself, or of one above."""
+    return word.is_pattern or not {".", ".."}.isdisjoint(word.text.split("/"))
 
 
 def _harms(name: str, text: str, changes: bool, ground: Ground) -> bool:

@@ -31,8 +31,12 @@ MOST_ANALYSED = 8_000
 """Characters that are taken apart at once."""
 MOST_PIECES = 1_000
 _CUT = re.compile(r"[\n;|&(){}`]+")
+_CUT_PIPELINES = re.compile(r"[\n;(){}`]+|\|\||&&|(?<!\|)&")
 _KEYWORDS = re.compile(r"^\s*(?:(?:if|then|elif|else|while|until|do|time|!)\s+)+")
-_GRAVE = re.compile(r"\b(rm|rmdir|unlink|shred|find|dd|mkfs|wipefs|mv|chmod|chown)\b|/dev/|\.halocline")
+_DELETERS = "rm|rmdir|unlink|shred|mv|truncate|rsync|zip|zstd|lzma|compress|gzip|gunzip|bzip2|bunzip2|xz|unxz"
+_GRAVE = re.compile(rf"\b({_DELETERS}|find|dd|mkfs|wipefs|chmod|chown)\b|/dev/|\.halocline")
+_DELETES = re.compile(rf"\b({_DELETERS})\b")
+_GIVES_NAMES = re.compile(r"\b(while|until|for|select|xargs|parallel)\b|-exec|-ok|\$\(|`")
 _JOINTS = {"|": " | ", "|&": " |& ", "&&": " && ", "||": " || ", ";": "; ", "\n": "; ", "": ""}
 _PIPES = frozenset({"|", "|&"})
 
@@ -66,11 +70,15 @@ def _judge_what_is_understood(text: str, before: Node | None, ground: Ground, an
         if line.strip() not in seen:
             judge.try_line(line, ground)
     _look_for_worst(text, ground, analysis)
+    if _DELETES.search(text) and _GIVES_NAMES.search(text):
+        why = "it deletes what is known only when it runs, and is not understood"
+        analysis.findings.append(Finding(part(text, Effect.DESTRUCTIVE, why), Rule.LEADS_ANYWHERE))
 
 
 def _look_for_worst(text: str, ground: Ground, analysis: Analysis) -> None:
     """Of a text that is too long or not understood, what looks as if no mode may allow it."""
-    pieces = dict.fromkeys(_KEYWORDS.sub("", piece).strip() for piece in _CUT.split(text) if _GRAVE.search(piece))
+    cut = (*_CUT.split(text), *_CUT_PIPELINES.split(text))
+    pieces = dict.fromkeys(_KEYWORDS.sub("", piece).strip() for piece in cut if _GRAVE.search(piece))
     judge = Judge(analysis, 0)
     for piece in list(pieces)[:MOST_PIECES]:
         if len(piece) < MOST_ANALYSED:
