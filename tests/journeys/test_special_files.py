@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from tests.journeys.conftest import LONGEST
@@ -43,6 +44,7 @@ PLACES = (
     *(f"~/.halocline/{name}" for name in OWN),
 )
 AT_ONCE = 6
+ROOT = Path(__file__).parents[2]
 TOLD = (
     *(row.path for row in RULE_ROWS if not row.root),
     *(*IGNORE_FILES, PROJECT_RULES, ".mcp.json", ".halocline/mcp.json"),
@@ -85,7 +87,7 @@ def play(folder, kind, places):
     """What was said of each place, as far as the tasks came: one that hangs is the last of its process."""
     command = [sys.executable, "-m", "tests.journeys.special_files", str(folder), kind, *places]
     try:
-        played = subprocess.run(command, capture_output=True, timeout=LONGEST * 4, check=False)
+        played = subprocess.run(command, capture_output=True, cwd=ROOT, timeout=LONGEST * 4, check=False)
     except subprocess.TimeoutExpired as hung:
         lines = (hung.stdout or b"").splitlines()
     else:

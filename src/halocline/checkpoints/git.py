@@ -115,7 +115,7 @@ class Git(Value, frozen=True):
 
     `deadline` is in `time.monotonic` seconds, for all commands together; `lock` is the descriptor of the store's lock,
     which every git inherits, so that it is free only when no git of ours lives. `index` is another index than the
-    store's own.
+    store's own. One that does not enter the workspace runs in the store; it is still a git from outside the workspace.
     """
 
     program: str
@@ -125,6 +125,7 @@ class Git(Value, frozen=True):
     runner: Runner
     lock: int | None = None
     index: Path | None = None
+    enters_workspace: bool = True
 
     def run(self, *arguments: str, data: bytes = b"", accept: Collection[int] = (0,)) -> bytes:
         """Give what the command writes.
@@ -160,7 +161,7 @@ class Git(Value, frozen=True):
         try:
             return subprocess.Popen(
                 [self.program, *arguments],
-                cwd=self.workspace,
+                cwd=self._folder,
                 env=environment,
                 stdin=subprocess.PIPE if data else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -173,10 +174,14 @@ class Git(Value, frozen=True):
         except FileNotFoundError as error:
             if error.filename == self.program:
                 raise CheckpointsOff("git was not found", "Install git.") from None
-            raise GitFailed(f"the folder {self.workspace} is gone") from None
+            raise GitFailed(f"the folder {self._folder} is gone") from None
+
+    @property
+    def _folder(self) -> Path:
+        return self.workspace if self.enters_workspace else self.store
 
     def _environment(self) -> ChildEnvironment:
-        place = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self.workspace)}
+        place = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self._folder)}
         if self.index is not None:
             place["GIT_INDEX_FILE"] = str(self.index)
         own = {

@@ -36,7 +36,7 @@ def copy_borrowed(git: Git) -> None:
 
 def _apart(git: Git) -> Git:
     """Return one that does not need the folder, which may be gone."""
-    return replace(git, workspace=git.store)
+    return replace(git, enters_workspace=False)
 
 
 def stand_alone(git: Git) -> bool:

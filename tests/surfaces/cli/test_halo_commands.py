@@ -150,7 +150,7 @@ async def test_what_a_person_changed_since_stays_unless_it_is_chosen(halo: Halo)
     task = await made_task(halo)
     (halo.folder / "note.txt").write_text("mine\n")
     done = await halo.run("checkpoints", "restore", f"{task}/1", "-y")
-    assert done.out.splitlines()[0] == "  yours and the task's, stays  note.txt"
+    assert done.out.splitlines()[0] == "  stays (you and the task changed the same lines)  note.txt"
     assert "--overwrite" in done.out
     assert (halo.folder / "note.txt").read_text() == "mine\n"
     await halo.run("checkpoints", "restore", f"{task}/1", "-y", "--overwrite")

@@ -64,11 +64,19 @@ def _with_variables_set(node: Node, ground: Ground, expand: Expand) -> Ground:
                     ground = _with_names(one.name, one.values or (one.value,), ground)
             case Simple(words=(_, *_)):
                 expanded = expand(here, ground)
-                given = [one.target for one in expanded.redirects if one.operator.startswith("<<") and one.target]
-                fed = _worth_telling(_said(given, ground), ground) if given else ()
+                fed = _names_behind(expanded, ground, expand)
                 after = changed_by(expanded, ground.variables, fed)
                 ground = ground.with_variables(ground.variables.merged(after))
     return ground
+
+
+def _names_behind(simple: Simple, ground: Ground, expand: Expand) -> Values:
+    """The names that texts and commands behind redirections bring."""
+    targets = [(one.operator, one.target) for one in simple.redirects if one.target]
+    texts = [word for sign, word in targets if sign.startswith("<<")]
+    scripts = [script for sign, word in targets if sign == "<" for script in word.scripts]
+    said = _worth_telling(_said(texts, ground), ground) if texts else ()
+    return (*said, *(names_printed(scripts, ground, expand) if scripts else ()))
 
 
 def _with_names(variable: str, words: Sequence[Word], ground: Ground) -> Ground:
