@@ -76,7 +76,7 @@ async def test_a_late_answer_that_is_no_longer_true_is_not_told(site):
 async def test_a_server_that_cannot_be_borne_is_given_up_and_started_at_most_twice_more(site, mode):
     site.install(mode)
     servers = site.servers()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while servers.knows(site.path("a.py")):
             await site.warm(servers)
             assert await site.edit(servers, "", "BAD\n") == []
