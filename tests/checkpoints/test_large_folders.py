@@ -15,7 +15,7 @@ from halocline.checkpoints.repository import Limits
 from halocline.protocol.events import CheckpointTaken
 
 SOON = Limits(seconds=0.1)
-UNTIL_THEN = "What changes until then cannot be put back."
+UNTIL_THEN = "Changes made before that cannot be undone."
 
 
 def store_of(bench: Bench) -> Git:
@@ -99,7 +99,7 @@ async def test_what_was_read_of_a_large_folder_is_not_read_again(bench: Bench) -
         index.add(git, wanted, 5_000_000, lambda seconds: False)
     left, _ = index.scan(git, 5_000_000)
     assert 0 < len(left) < len(wanted)
-    assert layout.unread(git.store) == len(left)
+    assert layout.read_unread(git.store) == len(left)
     assert late.value.text == f"{len(left)} files of this folder are still to be read"
 
 
@@ -109,7 +109,7 @@ async def test_a_folder_that_is_not_read_wholly_is_told_of_until_it_is(bench: Be
     place = Path(shadow._repository.path)
     place.mkdir(parents=True)
     layout.note_unread(place, 12_345)
-    assert bench.shadow().unread.startswith("12,345 files of this folder are still to be read before")
+    assert bench.shadow().unread.startswith("12,345 files of this folder must still be read before")
     shadow.begin(bench.events.append)
     await shadow.settle()
     assert bench.shadow().unread == ""

@@ -1,12 +1,12 @@
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from tests.checkpoints.bench import Bench
+from tests.swapping import swapping
 
 from halocline.checkpoints import objects
 from halocline.checkpoints.applying import NotRestored, apply, entry_at, mend, write_tree
@@ -22,15 +22,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reas
 RESTORES = int(os.environ.get("RESTORES", "200"))
 """How often is restored while a folder is swapped; a thousand take half a minute."""
 NAMES = (b"sub/changed", b"sub/removed", b"sub/deep/made", b"sub/link")
-
-SWAPPER = """
-import ctypes, sys
-one, other = (name.encode() for name in sys.argv[1:3])
-change = ctypes.CDLL(None).renameat2
-while not change(-100, one, -100, other, 2):  # both names change places at once
-    pass
-sys.exit("it cannot be swapped")
-"""
 
 
 @pytest.fixture
@@ -53,17 +44,6 @@ def outside(bench: Bench, tmp_path: Path) -> Path:
     return tmp_path / "outside"
 
 
-@contextmanager
-def swapping(workspace: Path) -> Iterator[None]:
-    """The folder `sub` and a link to the outside change places all the time."""
-    with subprocess.Popen([sys.executable, "-c", SWAPPER, workspace / "sub", workspace / "aside"]) as swapper:
-        try:
-            yield
-        finally:
-            assert swapper.poll() is None
-            swapper.kill()
-
-
 def held(folder: Path) -> dict[str, bytes | str]:
     found = sorted(folder.rglob("*"))
     return {str(path): path.read_bytes() if path.is_file() else os.path.realpath(path) for path in found}
@@ -73,7 +53,7 @@ def test_no_restore_is_led_outside_by_a_folder_that_is_swapped_for_a_link(git: G
     before, done = held(outside), 0
     one, other = (Entry(PLAIN, objects.write(git.store, b"blob", content)) for content in (b"one", b"other"))
     link = Entry(LINK, objects.write(git.store, b"blob", b"changed"))
-    with swapping(git.workspace):
+    with swapping(git.workspace / "sub", git.workspace / "aside"):
         for number in range(RESTORES):
             with opened_folder(str(git.workspace)) as root:
                 now = [entry_at(root, name) for name in NAMES]
@@ -90,7 +70,7 @@ def test_no_restore_is_led_outside_by_a_folder_that_is_swapped_for_a_link(git: G
 def test_no_export_is_led_outside_by_a_folder_that_is_swapped_for_a_link(git: Git, outside: Path) -> None:
     before, done = held(outside), 0
     blob = bytes.fromhex(objects.write(git.store, b"blob", b"exported"))
-    with swapping(git.workspace):
+    with swapping(git.workspace / "sub", git.workspace / "aside"):
         for number in range(RESTORES):
             folder = objects.write(git.store, b"tree", b"100644 exported%d\0%b" % (number, blob))
             tree = objects.write(git.store, b"tree", b"40000 sub\0%b" % bytes.fromhex(folder))

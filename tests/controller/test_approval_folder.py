@@ -53,7 +53,7 @@ def problem(folder: ApprovalFolder, name: str = ID) -> str:
 
 def look(folder: ApprovalFolder, one: Request | None = None) -> list[str]:
     waiting = {ID: one or request()}
-    return [*folder.look(TASK, waiting)]
+    return [*folder.read_decisions(TASK, waiting)]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def look(folder: ApprovalFolder, one: Request | None = None) -> list[str]:
     ],
 )
 def test_a_decision_that_fits_counts_and_leaves_no_file(folder, asked, answer):
-    folder.put(asked)
+    folder.write_request(asked)
     shown = json.loads((folder.path / f"{ID}.request.json").read_text())
     assert (shown["id"], shown["token"], shown["arguments"]) == (ID, TOKEN, asked.arguments)
     decide(folder, GOOD | answer)
@@ -106,7 +106,7 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_no_decision_is_told_so_and_the_request_waits_on(folder, case):
     asked, answer = WRONG[case]
-    folder.put(asked)
+    folder.write_request(asked)
     decide(folder, answer)
     assert look(folder, asked) == []
     assert problem(folder)
@@ -152,7 +152,7 @@ THINGS = {
 
 @pytest.mark.parametrize("thing", THINGS)
 def test_only_a_plain_file_of_the_person_is_read(folder, tmp_path, thing):
-    folder.put(request())
+    folder.write_request(request())
     THINGS[thing](folder.path / f"{ID}.decision.json", tmp_path / "other")
     assert look(folder) == []
     assert problem(folder)
@@ -160,17 +160,17 @@ def test_only_a_plain_file_of_the_person_is_read(folder, tmp_path, thing):
 
 
 def test_a_decision_on_what_does_not_wait_is_told_so(folder):
-    folder.put(request())
+    folder.write_request(request())
     decide(folder, GOOD)
     assert look(folder) == [ID]
     decide(folder, GOOD)
-    assert [*folder.look(TASK, {})] == []
+    assert [*folder.read_decisions(TASK, {})] == []
     assert "No request of this name waits" in problem(folder)
 
 
 def test_a_decision_that_was_there_before_its_request_does_not_count(folder):
     decide(folder, GOOD)
-    folder.put(request())
+    folder.write_request(request())
     assert look(folder) == []
 
 
@@ -233,7 +233,7 @@ def test_a_folder_that_is_removed_is_noticed(folder):
 
 
 def test_a_folder_whose_name_leads_elsewhere_by_now_is_still_the_one_that_was_checked(folder, tmp_path):
-    folder.put(request())
+    folder.write_request(request())
     kept = folder.path.rename(tmp_path / "kept")
     other = tmp_path / "other"
     other.mkdir()

@@ -1,11 +1,10 @@
 import os
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.swapping import swapping
 
 from halocline.controller.memory import Memory
 from halocline.controller.reverting import Swap, swap
@@ -15,14 +14,6 @@ from halocline.protocol.errors import UsageError
 
 TIMES = int(os.environ.get("SWAPPED", "400"))
 """How often is written while a folder is swapped; thousands take half a minute."""
-SWAPPER = """
-import ctypes, sys
-one, other = (name.encode() for name in sys.argv[1:3])
-change = ctypes.CDLL(None).renameat2
-while not change(-100, one, -100, other, 2):  # both names change places at once
-    pass
-sys.exit("it cannot be swapped")
-"""
 
 
 @pytest.fixture
@@ -33,16 +24,6 @@ def project(tmp_path: Path) -> Path:
         (tmp_path / name / "memory.md").write_text("- a note\n")
     (tmp_path / "project/aside").symlink_to(tmp_path / "outside")
     return tmp_path / "project"
-
-
-@contextmanager
-def swapping(project: Path) -> Iterator[None]:
-    with subprocess.Popen([sys.executable, "-c", SWAPPER, project / ".halocline", project / "aside"]) as swapper:
-        try:
-            yield
-        finally:
-            assert swapper.poll() is None
-            swapper.kill()
 
 
 def outside(project: Path) -> dict[str, str]:
@@ -66,7 +47,7 @@ async def remember(project: Path) -> None:
 @pytest.mark.parametrize("write", [revert, remember])
 async def test_a_folder_that_is_swapped_for_a_link_leads_nothing_outside(project: Path, write) -> None:
     before = outside(project)
-    with swapping(project):
+    with swapping(project / ".halocline", project / "aside"):
         for _ in range(TIMES):
             await write(project)
     assert outside(project) == before

@@ -1,7 +1,7 @@
 import os
 import threading
 
-from halocline.files.blocking import GIT_LISTS, find_blocking_above, find_blocking_below, watching
+from halocline.files.blocking import GIT_LISTS, find_blocking_above, find_blocking_below, watch_program
 
 
 def never() -> bool:
@@ -31,7 +31,7 @@ def test_a_look_ends_with_what_it_is_for(tmp_path):
 def test_what_waits_is_ended_and_the_file_is_named(tmp_path):
     os.mkfifo(tmp_path / ".gitignore")
     ended = threading.Event()
-    with watching(lambda is_over: find_blocking_below(str(tmp_path), GIT_LISTS, is_over), ended.set) as watch:
+    with watch_program(lambda is_over: find_blocking_below(str(tmp_path), GIT_LISTS, is_over), ended.set) as watch:
         ended.wait(20)
     assert watch.found == f"{tmp_path}/.gitignore is a named pipe, not a regular file; move it away or delete it"
 
@@ -43,6 +43,6 @@ def test_what_is_slow_for_another_reason_goes_on(tmp_path):
         looked.set()
         return find_blocking_below(str(tmp_path), GIT_LISTS, is_over)
 
-    with watching(look, ended.set) as watch:
+    with watch_program(look, ended.set) as watch:
         looked.wait(20)
     assert (ended.is_set(), watch.found) == (False, "")

@@ -4,14 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from tests.journeys.conftest import Journey
 from tests.journeys.test_reading import PIXEL
+from tests.swapping import swapping
 
 from halocline.checkpoints.repository import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
@@ -28,15 +27,6 @@ CANARY = "canary_from_outside"
 INSIDE = "text_from_inside"
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK)
 OUTSIDE_PICTURE = PIXEL + b"outside"
-
-SWAPPER = """
-import ctypes, sys
-one, other = (name.encode() for name in sys.argv[1:3])
-change = ctypes.CDLL(None).renameat2
-while not change(-100, one, -100, other, 2):  # both names change places at once
-    pass
-sys.exit("it cannot be swapped")
-"""
 
 CALLS = {
     "read_file": Call("read_file", {"path": "d/f.py"}),
@@ -88,17 +78,6 @@ def notebook(said: str) -> dict[str, object]:
     return {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
-@contextmanager
-def swapping(folder: Path) -> Iterator[None]:
-    swapper = subprocess.Popen([sys.executable, "-c", SWAPPER, str(folder), f"{folder}.link"])
-    try:
-        yield
-        assert swapper.poll() is None
-    finally:
-        swapper.kill()
-        swapper.wait()
-
-
 def assert_nothing_came_from_outside(journey) -> None:
     """Neither the log nor anything that is kept beside it has a word or a picture of what lies outside."""
     assert_clean(journey.home.root)
@@ -132,7 +111,7 @@ def turns(call: Call) -> list[Turn]:
 @pytest.mark.parametrize("way", CALLS)
 async def test_no_tool_gives_what_lies_outside(journey, ground, way):
     journey.longest = 900
-    with swapping(ground):
+    with swapping(ground, Path(f"{ground}.link")):
         await journey.run(*turns(CALLS[way]), options=ASK, image_models=("scripted*",), max_failures=100_000)
     assert len(journey.ends) == READS
     assert_nothing_came_from_outside(journey)
@@ -144,7 +123,7 @@ async def test_no_mention_gives_what_lies_outside(journey, ground, way):
     client = journey.client([Turn(text="done")] * READS, image_models=("scripted*",))
     try:
         await journey.open(client, ASK)
-        with swapping(ground):
+        with swapping(ground, Path(f"{ground}.link")):
             for _ in range(READS):
                 await journey.prompt(client, MENTIONS[way])
     finally:
@@ -165,7 +144,7 @@ async def test_no_checkpoint_keeps_what_lies_outside(tmp_path):
     (workspace / "d.link").symlink_to(outside)
     told = []
     shadow = ShadowGit(tmp_path / "home", workspace, "t1", limits=Limits(largest=10_000), delay=0, home=tmp_path)
-    with swapping(workspace / "d"):
+    with swapping(workspace / "d", workspace / "d.link"):
         shadow.begin(told.append)
         for number in range(READS):
             for name in range(60):

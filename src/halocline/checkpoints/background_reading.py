@@ -1,7 +1,7 @@
 """Reads a folder that is too large for a step to wait for, while the task goes on without checkpoints.
 
-What must stay true: what was read is kept, also for the next task, and what changes until the checkpoint is taken is
-never said to be what can be put back.
+What must stay true: what was read is kept, also for the next task, and nobody is told that a restore takes back changes
+made before the checkpoint.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from halocline.protocol.errors import HaloclineError
 
 LATE = " (late: what changed while the files were being read is in it)"
 """The end of the label of a checkpoint that was taken after files had changed."""
-READY = "Checkpoints are ready: what changes from now on can be put back."
+READY = "Checkpoints are ready. From now on you can undo changes."
 _STRETCH, REST = 8.0, 0.1
 """Seconds for which a store is read on, at least, before others may have it, and for which they may then."""
 _MOST = 3
@@ -76,14 +76,14 @@ def read_stretch(git: Git, largest: int) -> bool:
 def describe_delay(late: TakesLong) -> str:
     """Say to the person when checkpoints will be ready, and why not yet."""
     when = f"about {_rounded(late.seconds)} s" if late.seconds else "a while"
-    return f"Checkpoints will be ready after {when}: {late.text}. What changes until then cannot be put back."
+    return f"Checkpoints will be ready after {when}: {late.text}. Changes made before that cannot be undone."
 
 
 def describe_unread(count: int) -> str:
-    """Say what `checkpoints list` shows of a folder that is not read wholly."""
+    """Say what `checkpoints list` shows for a folder with files still to be read."""
     return (
-        f"{count:,} files of this folder are still to be read before a checkpoint can be taken; "
-        "a task here goes on with that. What changes until then cannot be put back."
+        f"{count:,} files of this folder must still be read before a checkpoint can be taken; "
+        "the next task here goes on reading. Changes made before that cannot be undone."
     )
 
 

@@ -118,7 +118,7 @@ class Claims:
         mode, sha = (entry.mode.decode(), entry.sha) if entry else ("", "")
         self._add(Line("kept", self._task, _text(self._root), asked, (place,), before=sha, mode=mode))
 
-    def unsaved(self) -> dict[bytes, Entry | None]:
+    def read_unsaved(self) -> dict[bytes, Entry | None]:
         """Return what the task kept of files, before this object was made, for checkpoints that never came about."""
         mine = [line for line in _lines(self._file) if self._is_mine(line) and line.at < self._began]
         saved = max((line.at for line in mine if line.what == "looked"), default=0.0)
@@ -131,7 +131,7 @@ class Claims:
                 found.setdefault(os.path.relpath(_bytes(place), self._root), entry)
         return found
 
-    def told(self, checkpoint: str) -> None:
+    def note_told(self, checkpoint: str) -> None:
         """Say that the task has heard of a checkpoint."""
         self._add(Line("told", self._task, _text(self._root), time.time(), after=checkpoint))
 

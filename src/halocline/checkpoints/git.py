@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
-from halocline.files.blocking import GIT_LISTS, describe_blocking, find_blocking_below, watching
+from halocline.files.blocking import GIT_LISTS, describe_blocking, find_blocking_below, watch_program
 from halocline.git.environment import plain_environment
 from halocline.protocol.child_environment import ChildEnvironment, declare
 from halocline.protocol.errors import HaloclineError
@@ -80,7 +80,7 @@ class Runner:
     def reading(self, workspace: Path, end: Callable[[], None]) -> Iterator[None]:
         """While git reads lists of rules in a workspace: `end` it when it waits for one. Raises Blocked."""
         look = partial(find_blocking_below, os.fspath(workspace), GIT_LISTS)
-        with watching(look, end) as watch:
+        with watch_program(look, end) as watch:
             yield
         if watch.found:
             self._blocking = watch.path

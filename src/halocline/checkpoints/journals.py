@@ -19,7 +19,7 @@ from halocline.protocol.values import Value
 
 
 class Change(Value, frozen=True):
-    """One file: what it is, and what it shall be. None: no file."""
+    """The change of one file, from `before` to `after`; None stands for no file."""
 
     path: Path
     before: Entry | None
@@ -27,7 +27,7 @@ class Change(Value, frozen=True):
 
 
 class Journal(Value, frozen=True):
-    """What is being changed, and the name that files have while they are written; it is another one each time.
+    """The changes of one restore, and the name that its files have while they are written, new each time.
 
     `parts` are the stores, each with its workspace, that change together, when these are several. In the first of them
     `is_made` says that all is made.

@@ -115,7 +115,7 @@ def note_unread(store: Path, count: int) -> None:
         place.unlink(missing_ok=True)
 
 
-def unread(store: Path) -> int:
+def read_unread(store: Path) -> int:
     """Return how many files were still to be read when somebody last noted it; 0 when all are read."""
     try:
         return int((store / _UNREAD).read_bytes() or 0)

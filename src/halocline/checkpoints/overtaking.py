@@ -53,11 +53,11 @@ def changed(git: Git, tree: str, contents: Contents, *known: str, sure: Collecti
     found = {place: place in sure or any(trees.find(git, one, place) for one in (tree, *known)) for place in contents}
     doubtful = [place for place, kept in contents.items() if kept and not found[place]]
     ignored = index.ignored(git, doubtful) if doubtful else ()
-    changes = {place: stored(git.store, kept) for place, kept in contents.items() if place not in ignored}
+    changes = {place: store_contents(git.store, kept) for place, kept in contents.items() if place not in ignored}
     return trees.changed(git, tree, changes) if changes else tree
 
 
-def stored(store: Path, kept: Kept | None) -> trees.Entry | None:
+def store_contents(store: Path, kept: Kept | None) -> trees.Entry | None:
     """Keep in a store what a file held."""
     return None if kept is None else trees.Entry(kept.mode, objects.write(store, b"blob", kept.content))
 

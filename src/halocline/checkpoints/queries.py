@@ -1,6 +1,7 @@
-"""What a person asks of a task's checkpoints: each waits for what was asked to be saved before, and blocks nobody."""
+"""Answers questions to a task's checkpoints. Each waits for what was to be saved first, and blocks nobody."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -21,8 +22,8 @@ CLOSING = 3.0
 """Seconds that a question, and the end of a task, wait at most for what is still borrowed to be copied."""
 
 
-class Queries:
-    """The questions; who saves fulfils the rest. All raise HaloclineError."""
+class Queries(ABC):
+    """Questions to checkpoints; a subclass does the saving. All raise HaloclineError."""
 
     _repository: Repository
 
@@ -31,12 +32,13 @@ class Queries:
         """The folder whose files are saved; links followed."""
         return self._repository.workspace
 
+    @abstractmethod
     async def settle(self) -> None:
         """Wait until all that was asked for is done."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def _stand_alone(self, seconds: float) -> None:
-        raise NotImplementedError
+        """Copy what is still the project's git's, for so many seconds at most."""
 
     async def list(self, task: str | None = None) -> tuple[CheckpointInfo, ...]:
         """The checkpoints of one task or of all tasks in this workspace, oldest first."""
@@ -47,7 +49,7 @@ class Queries:
         return await self._query(self._repository.diff, old, new)
 
     async def compare(self, old: str, new: str | None = None, root: str = "") -> "Comparison":
-        """What differs between two checkpoints, or one and the files as they are now: file by file.
+        """Compare two checkpoints, or one and the files as they are now, file by file.
 
         Names begin with `root`, when there is one.
         """
@@ -62,7 +64,7 @@ class Queries:
         await self._query(self._repository.adopt, target)
 
     async def plan(self, target: str, others: Others = (), *, overwrite: bool = False) -> "RestorePlan":
-        """What `restore` would do now."""
+        """Plan what `restore` would do now."""
         from halocline.checkpoints.restore import plan
 
         return await self._query(plan, self._targets(target, others), overwrite=overwrite)

@@ -12,7 +12,7 @@ _OBJECTS = "objects"
 
 
 @contextmanager
-def copied(store: Path) -> Iterator[Path]:
+def copy_store(store: Path) -> Iterator[Path]:
     """Make a store in a temporary folder that finds the objects of another one; what is added to it is thrown away."""
     with TemporaryDirectory(prefix="halocline-") as folder:
         copy = Path(folder, "store")

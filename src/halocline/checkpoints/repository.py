@@ -20,7 +20,7 @@ from halocline.checkpoints.background_reading import REST, read_stretch
 from halocline.checkpoints.claims import Claims, trim
 from halocline.checkpoints.git import Git, GitFailed, Runner, TakesLong
 from halocline.checkpoints.objects import write_commit, write_ref
-from halocline.checkpoints.overtaking import Contents, changed, keep, read_few, stored, with_unsaved
+from halocline.checkpoints.overtaking import Contents, changed, keep, read_few, store_contents, with_unsaved
 from halocline.checkpoints.saved import (
     CheckpointInfo as CheckpointInfo,
     Last,
@@ -196,7 +196,7 @@ class Repository:
         contents = self.keep(paths)
         with suppress(OSError):
             for place, kept in (contents or {}).items():
-                self.claims.kept(place, stored(self.path, kept), asked)
+                self.claims.kept(place, store_contents(self.path, kept), asked)
         return contents
 
     def save_now(self, git: Git, label: str, *, always: bool = False) -> Saved:
@@ -249,7 +249,7 @@ class Repository:
         """Let our checkpoints go on from another task's. Raises UsageError."""
         with self.opened() as git:
             write_ref(self.path, f"{self._refs}/1", sha := self.resolve(git, target))
-        self.claims.told(sha)
+        self.claims.note_told(sha)
 
     def export(self, target: str, folder: Path) -> None:
         """Put the files of a checkpoint into a folder. Raises UsageError, and NotRestored when one is in the way."""
@@ -291,11 +291,11 @@ class Repository:
             with self.opened() as git:
                 yield git
             return
-        from halocline.checkpoints.read_only import copied
+        from halocline.checkpoints.read_only import copy_store
 
         if os.path.lexists(self.path / JOURNAL):
             self.mended = "A restore was cut short here; it is taken back once Halocline's home can be written."
-        with copied(self.path) as copy:
+        with copy_store(self.path) as copy:
             yield replace(self._bound(self._limits.patience, self._runner, None), store=copy)
 
     @contextmanager
@@ -387,7 +387,7 @@ class Repository:
             return ()
         self._has_taken_up, last = True, self._last(git)
         untold = ((last.sha, FIRST),) if last and last.n == 1 and not self.claims.is_told(last.sha) else ()
-        if not (unsaved := self.claims.unsaved()):
+        if not (unsaved := self.claims.read_unsaved()):
             return untold
         tree, label = with_unsaved(git, last.tree if last else self.present(git)[0], unsaved), FOUND if last else FIRST
         is_same = last is not None and tree == last.tree

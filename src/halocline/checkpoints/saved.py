@@ -1,4 +1,4 @@
-"""What is said of checkpoints: which there are, what came of one that was asked for, and how long one may take."""
+"""Values that describe checkpoints and the saving of one, with its limits, and the names that checkpoints go by."""
 
 import os
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class CheckpointInfo(Value, frozen=True):
     at: float
 
     def is_named(self, name: str) -> bool:
-        """Whether a person means this one: by `task/number`, or by the beginning of its hash."""
+        """Tell whether a name is this one's: `task/number`, or the beginning of its hash."""
         return name == f"{self.task}/{self.n}" or (len(name) >= 4 and self.sha.startswith(name))
 
 

@@ -258,7 +258,7 @@ class ShadowGit(Queries):
     @property
     def unread(self) -> str:
         """Return what to tell of files that are still to be read before a checkpoint can be taken; empty mostly."""
-        count = layout.unread(self._repository.path)
+        count = layout.read_unread(self._repository.path)
         return describe_unread(count) if count else ""
 
     async def _stand_alone(self, seconds: float) -> None:
@@ -363,7 +363,7 @@ class ShadowGit(Queries):
         for event in taken:
             self._emit(event)
             if not self._has_told:  # one may be the task's first, which the next process asks for
-                self._repository.claims.told(event.checkpoint)
+                self._repository.claims.note_told(event.checkpoint)
         self._has_told |= bool(taken)
 
     def _fall_behind(self, request: _Request, late: TakesLong) -> None:

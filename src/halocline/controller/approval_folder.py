@@ -77,7 +77,7 @@ class Answer(Value, frozen=True, forbid_unknown_fields=True):
 _answer = Decoder(Answer)
 
 
-def approval(event: ApprovalRequested, state: State) -> Request:
+def make_approval_request(event: ApprovalRequested, state: State) -> Request:
     """The request for an approval."""
     call = next((one.call for one in state.open_calls if one.call.id == event.call), None)
     leave = ("allow_always",) if event.grant and "allow_always" in event.options else ()
@@ -102,7 +102,7 @@ def approval(event: ApprovalRequested, state: State) -> Request:
     )
 
 
-def question(event: QuestionAsked, state: State) -> Request:
+def make_question_request(event: QuestionAsked, state: State) -> Request:
     """The request for an answer; the `choices` are offers, and other words will do."""
     name, token = f"{state.task}.{event.request}", os.urandom(16).hex()
     return Request(name, token, "question", state.task, state.workspace, event.question, event.options)
@@ -146,27 +146,29 @@ class ApprovalFolder:
             if self.path.is_relative_to(os.path.realpath(folder)):
                 raise UsageError(f"{self.path} is in {folder}, where the task works.", "Set HALOCLINE_HOME elsewhere.")
 
-    def put(self, request: Request) -> None:
+    def write_request(self, request: Request) -> None:
         """Write a request; a decision that is there already was for none."""
         self._remove(request.id + DECISION)
         self._write(request.id + REQUEST, msgspec.json.format(msgspec.json.encode(request), indent=1))
 
-    def drop(self, request: Request) -> None:
+    def remove_request(self, request: Request) -> None:
         """Nothing waits for it any more."""
         self._remove(request.id + REQUEST)
 
-    def look(self, task: str, waiting: Mapping[str, Request]) -> dict[str, Answer]:
+    def read_decisions(self, task: str, waiting: Mapping[str, Request]) -> dict[str, Answer]:
         """Take in the decisions on a task's requests. What does not count is answered by an error file."""
         if not os.fstat(self._fd).st_nlink:
             raise FileNotFoundError(2, "it was removed")
-        return {name: found for name in self._decisions(task) if (found := self._taken(name, waiting.get(name)))}
+        return {
+            name: found for name in self._decisions(task) if (found := self._take_decision(name, waiting.get(name)))
+        }
 
     def _decisions(self, task: str) -> Iterator[str]:
         for file in sorted(os.listdir(self._fd)):
             if file.startswith(f"{task}.") and file.endswith(DECISION):
                 yield file.removesuffix(DECISION)
 
-    def _taken(self, name: str, request: Request | None) -> Answer | None:
+    def _take_decision(self, name: str, request: Request | None) -> Answer | None:
         answer: Answer | None = None
         try:
             found = os.lstat(name + DECISION, dir_fd=self._fd)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from halocline.controller.loosening import Loosening, loosening
+from halocline.controller.loosening import Loosening, find_loosening
 from halocline.hosts.ancestry import Unknown, find_peer, find_task_above
 from halocline.protocol import commands as cmd, joining, json_input, json_output
 from halocline.protocol.errors import HaloclineError
@@ -148,7 +148,7 @@ class Door:
         try:
             command = _command.decode(line)
             named = replace(command, task=self._task.log.task, client=guest.name)
-            if found := loosening(named, self._task):
+            if found := find_loosening(named, self._task):
                 return self._leave_to_owner(found, named.client)
             return "" if await self._send(named) else TOO_LATE
         except msgspec.DecodeError as error:
@@ -157,7 +157,7 @@ class Door:
             return f"{error.text} {error.hint}".rstrip()
 
     def _leave_to_owner(self, found: Loosening, client: str) -> str:
-        """What asks less is chosen where the task runs: a message alone must not bring it about."""
+        """Refuse what makes a task ask less, and tell its person: a message alone must not bring it about."""
         self._task.emit(Noticed(f"{client} asks for {found.what}. To allow it: {found.word}"))
         what = f"{found.what[:1].upper()}{found.what[1:]}"
         where = f"in process {os.getpid()}"

@@ -7,18 +7,18 @@ from halocline.protocol.values import Value
 from halocline.task.task import Task
 
 WORDS = {True: "on", False: "off", None: "mode"}
-"""What is typed for how a switch stands."""
+"""The word that a person types for each state of a switch."""
 
 
 class Loosening(Value, frozen=True):
-    """What a command asks for, and the word with a slash that does the same."""
+    """A request to ask less, in words, and the slash command that does the same."""
 
     what: str
     word: str
 
 
-def loosening(command: cmd.AnyCommand, task: Task) -> Loosening | None:
-    """What a command would have done without asking that is asked about now; None for every other command."""
+def find_loosening(command: cmd.AnyCommand, task: Task) -> Loosening | None:
+    """Find what a command would make a task do without asking; None for a command that changes nothing of that."""
     match command:
         case cmd.SetPolicy(approval_mode=mode) if is_looser(mode, task.state.approval_mode):
             return Loosening(f"the approval mode {mode}", f"/approvals {mode}")

@@ -96,10 +96,10 @@ class PolicyDesk:
 
     def switches(self, state: State) -> "tuple[Standing, ...]":
         """The approval switches of a task, by the rules that it knows, or would read if none was judged yet."""
-        from halocline.controller.switches import standings
+        from halocline.controller.switches import list_standings
 
         known = state.rules if state.rules != RuleBook() else self.book(Path(state.workspace), state.roots)
-        return standings(state, known, self._assembly.home.root, self._assembly.shell_facts())
+        return list_standings(state, known, self._assembly.home.root, self._assembly.shell_facts())
 
     def kept(self, workspace: Path) -> list[Rule]:
         """The leave that was given for this project, and then that for everywhere."""

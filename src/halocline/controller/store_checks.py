@@ -1,6 +1,5 @@
-"""Checks the stores of checkpoints for `halo doctor`, and mends them when asked: restores that were cut short, and what
-
-is still the project's own git's.
+"""Checks the stores of checkpoints for `halo doctor`: restores that were cut short, and stores that still need the
+project's git. Mends both when asked.
 """
 
 from collections.abc import Iterable

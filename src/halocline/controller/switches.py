@@ -45,7 +45,7 @@ class Standing(Value, frozen=True, omit_defaults=False):
     now: Verdict
 
 
-def standings(state: State, book: RuleBook, home: Path, facts: ShellFacts) -> tuple[Standing, ...]:
+def list_standings(state: State, book: RuleBook, home: Path, facts: ShellFacts) -> tuple[Standing, ...]:
     """All switches of a task; `book` has the rules in force, without what was switched in the task."""
     stands = switches_in(with_switches(book, state.switches))
     ground = posture(replace(state, rules=book), home, facts)

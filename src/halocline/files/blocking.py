@@ -71,7 +71,7 @@ class Watch:
 
 
 @contextmanager
-def watching(look: Callable[[Callable[[], bool]], str], end: Callable[[], None]) -> Iterator[Watch]:
+def watch_program(look: Callable[[Callable[[], bool]], str], end: Callable[[], None]) -> Iterator[Watch]:
     """`look` for what a program may wait for, once it has run for a moment; if there is something, `end` it."""
     watch = Watch()
 

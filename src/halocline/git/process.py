@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from halocline.files.blocking import GIT_LISTS, find_blocking_below, watching
+from halocline.files.blocking import GIT_LISTS, find_blocking_below, watch_program
 from halocline.git.environment import find_git, git_path
 from halocline.git.repository import GitUnusable
 from halocline.protocol.child_environment import ChildEnvironment
@@ -62,7 +62,7 @@ async def run_git(
     except OSError as error:
         raise GitUnusable(f"git could not be started in {folder}: {error.strerror}.", "Look at the folder.") from error
     try:
-        with watching(partial(find_blocking_below, tree, GIT_LISTS), partial(_end, process)) as watch:
+        with watch_program(partial(find_blocking_below, tree, GIT_LISTS), partial(_end, process)) as watch:
             async with asyncio.timeout(seconds):
                 output, errors, _ = await asyncio.gather(
                     _bounded(process.stdout, most), _bounded(process.stderr, most), _feed(process, data)

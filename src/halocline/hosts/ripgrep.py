@@ -15,7 +15,13 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.context.budget import MATCH_LINE, short
-from halocline.files.blocking import SEARCH_LISTS, find_blocking, find_blocking_above, find_blocking_below, watching
+from halocline.files.blocking import (
+    SEARCH_LISTS,
+    find_blocking,
+    find_blocking_above,
+    find_blocking_below,
+    watch_program,
+)
 from halocline.files.opening import look
 from halocline.hosts.programs import ripgrep
 from halocline.hosts.search_source import Source, search_source
@@ -125,7 +131,11 @@ class _Running:
     def collect(self, path: str, scope: Scope | None, collect: Collect[T]) -> T:
         """Read what is wanted, end the process and judge it."""
         look = partial(_find_blocking, os.path.realpath(path))
-        with search_source(path, scope) as source, self._start(source) as process, watching(look, self.stop) as watch:
+        with (
+            search_source(path, scope) as source,
+            self._start(source) as process,
+            watch_program(look, self.stop) as watch,
+        ):
             assert process.stdout
             assert process.stderr
             result = collect(process.stdout, source)

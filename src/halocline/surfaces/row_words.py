@@ -128,7 +128,7 @@ def taken_back(event: ev.GrantTakenBack) -> str:
     return f"Leave is taken back{'' if event.client else ' (its rule is gone)'}: {leave_said(event.grant)}"
 
 
-def switched(event: ev.ApprovalSwitched) -> str:
+def describe_switch(event: ev.ApprovalSwitched) -> str:
     stands = {True: "done without asking", False: "asked about", None: "as the approval mode says"}[event.on]
     kind = event.switch.replace("_", " ")
     return f"Auto-approve: {kind} {stands}" + (f", set by {event.client}" if event.client else "")

@@ -52,6 +52,7 @@ from halocline.surfaces.row_words import (
     became,
     command_answer,
     command_failure,
+    describe_switch,
     effort_said,
     folders_said,
     found,
@@ -61,7 +62,6 @@ from halocline.surfaces.row_words import (
     origin_said,
     repair_said,
     spoken,
-    switched,
     taken_back,
     tool_said,
 )
@@ -394,7 +394,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.PolicyChanged: lambda t, e: _add(
         t, NoticeRow(f"Approvals: {e.approval_mode}" + (f", set by {e.client}" if e.client else ""))
     ),
-    ev.ApprovalSwitched: lambda t, e: _add(t, NoticeRow(switched(e))),
+    ev.ApprovalSwitched: lambda t, e: _add(t, NoticeRow(describe_switch(e))),
     ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)) if not e.root else t,
     ev.ConversationRestored: lambda t, e: _add(
         t, NoticeRow(f"Went back to event {e.to}: what came since is not read.")

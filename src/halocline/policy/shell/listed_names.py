@@ -17,8 +17,6 @@ from halocline.policy.shell.wrappers import unwrap
 
 FILTERS = frozenset({"sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "tac", "nl"})
 _PRINTS_CONTENT = FILTERS | {"cat", "rev", "paste", "column", "comm", "join", "shuf", "jq", "zcat", "xxd", "od"}
-_PRINTS_FILE_NAME = re.compile("F")
-"""`F` of `sed`, and `FILENAME` of `awk`."""
 _PRINTS_NOTHING = BUILTINS - {"echo", "printf", "dirs", "pushd", "popd"}
 _GIT_INSIDE = frozenset({"ls-files", "diff", "grep", "status", "show", "ls-tree", "log"})
 _HIDDEN_TOO = re.compile(r"-[a-zA-Z]*[uH.][a-zA-Z]*|--hidden|--unrestricted|--no-ignore(-vcs)?")
@@ -168,7 +166,7 @@ def _printed(simple: Simple, ground: Ground, expand: Expand, functions: Function
             return ()
         case "head" | "tail" | "shuf":
             return [*_said(simple.words[1:], ground), UNKNOWN]
-        case "sed" | "awk" if any(_PRINTS_FILE_NAME.search(text) for text in texts):
+        case "sed" | "awk" if any("F" in text for text in texts):  # `F` of `sed`, `FILENAME` of `awk`
             return [*_said(simple.words[1:], ground), UNKNOWN]
         case _ if name in _PRINTS_CONTENT:
             return [UNKNOWN]

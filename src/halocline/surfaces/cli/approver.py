@@ -5,7 +5,13 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from halocline.controller.approval_folder import Answer, ApprovalFolder, Request, approval, question
+from halocline.controller.approval_folder import (
+    Answer,
+    ApprovalFolder,
+    Request,
+    make_approval_request,
+    make_question_request,
+)
 from halocline.controller.client import Client
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalRequested, Choice, QuestionAsked, Scope
@@ -44,7 +50,7 @@ class Approver:
         self._folder.close()
 
     async def ask_approval(self, event: ApprovalRequested, client: Client, task: str) -> Decision:
-        request = approval(event, client.state(task))
+        request = make_approval_request(event, client.state(task))
         answer = await self._answered(request)
         if answer.decision != "allow":
             return Decision(Choice.REJECT_ONCE, answer.note)
@@ -53,7 +59,7 @@ class Approver:
         return Decision(choice, answer.note, edited, scope=answer.always or Scope.TASK, wider=answer.wider)
 
     async def ask_question(self, event: QuestionAsked) -> str | None:
-        return (await self._answered(question(event, self._state))).answer
+        return (await self._answered(make_question_request(event, self._state))).answer
 
     async def _answered(self, request: Request) -> Answer:
         """The decision on a request, whose file is gone afterwards, whatever becomes of this."""
@@ -62,14 +68,14 @@ class Approver:
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         try:
             self._waiting[request.id] = (request, future)
-            await asyncio.to_thread(self._folder.put, request)
+            await asyncio.to_thread(self._folder.write_request, request)
             return await future
         except OSError as error:
             raise self._unusable(error) from error
         finally:
             self._waiting.pop(request.id, None)
             with suppress(OSError):
-                self._folder.drop(request)
+                self._folder.remove_request(request)
 
     async def _look(self) -> None:
         try:
@@ -78,7 +84,9 @@ class Approver:
                 waiting = {name: request for name, (request, _) in self._waiting.items()}
                 if not self._state.task:
                     continue
-                for name, answer in (await asyncio.to_thread(self._folder.look, self._state.task, waiting)).items():
+                for name, answer in (
+                    await asyncio.to_thread(self._folder.read_decisions, self._state.task, waiting)
+                ).items():
                     future = self._waiting[name][1] if name in self._waiting else None
                     if future and not future.done():
                         future.set_result(answer)

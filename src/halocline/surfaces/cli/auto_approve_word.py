@@ -18,7 +18,7 @@ NOW = {"allow": "allowed", "ask": "asks", "deny": "refused"}
 _SET = {True: "on", False: "ask", None: "as the mode says"}
 
 
-async def auto_approve(rest: str, client: Client, task: str, view: View) -> str:
+async def answer_auto_approve(rest: str, client: Client, task: str, view: View) -> str:
     """What is said to `/auto-approve` with this behind it; a change is told by its event."""
     all = await asyncio.to_thread(PolicyDesk.open().switches, client.state(task))
     named = {one.switch.value: one for one in all}

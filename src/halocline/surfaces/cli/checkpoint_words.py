@@ -59,7 +59,7 @@ async def _put_back(name: str, plan: Plan, client: Client, task: str, view: View
     if await view.ask_question(question) != YES:
         return "Nothing was changed."
     restored = await client.restore(_workspace(client, task), name)
-    kept = [f"could not be put back: {path}" for path in (*restored.kept, *restored.lost)]
+    kept = [f"could not be restored: {path}" for path in (*restored.kept, *restored.lost)]
     return "\n".join([*kept, f"To take that back: halo checkpoints restore {brief(restored.undo, 10)}"])
 
 

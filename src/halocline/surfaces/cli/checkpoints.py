@@ -62,10 +62,10 @@ async def _after_mending(action: Action, client: Client, workspace: Path, argume
 def planned(plan: RestorePlan) -> list[str]:
     """What a restore would do to which files, a line for each."""
     lines = [line for field, said in KINDS for line in _named(said, getattr(plan, field))]
-    return [*lines, *assumption(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
+    return [*lines, *describe_assumed(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
 
 
-def assumption(plan: RestorePlan) -> list[str]:
+def describe_assumed(plan: RestorePlan) -> list[str]:
     """Say of which files only the time tells that the task changed them."""
     if not plan.assumed:
         return []

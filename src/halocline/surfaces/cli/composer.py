@@ -93,7 +93,7 @@ class Composer:
             line.stop()
         return Prompt(text, chosen.mode, self._chips.parts(text))
 
-    def sent(self, line: str) -> Prompt:
+    def take_sent_line(self, line: str) -> Prompt:
         """The prompt of a line that was typed and sent before the editor was there."""
         WholeHistory(self._history(), self._chips).store_string(line)
         return Prompt(line, self._client.state(self.task).mode)

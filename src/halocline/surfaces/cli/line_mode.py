@@ -105,7 +105,7 @@ class LineMode:
             self._composer = Composer(client, task)
         with edit_line(self._keyboard):
             if not hint and (line := self._keyboard.take_line()):
-                return self._composer.sent(line)
+                return self._composer.take_sent_line(line)
             return await self._composer.ask(self._keyboard.take_draft(), hint)
 
     def expect_prompt(self) -> None:

@@ -183,9 +183,9 @@ async def _leave(desk: Desk, rest: str) -> Said:
 
 
 async def _auto_approve(desk: Desk, rest: str) -> Said:
-    from halocline.surfaces.cli.auto_approve_word import auto_approve
+    from halocline.surfaces.cli.auto_approve_word import answer_auto_approve
 
-    return await auto_approve(rest, desk.client, desk.task, desk.view)
+    return await answer_auto_approve(rest, desk.client, desk.task, desk.view)
 
 
 async def _mode(desk: Desk, rest: str) -> Said:
