@@ -94,6 +94,7 @@ async def test_neither_a_plan_nor_a_question_nor_what_waits_nor_a_menu_has_a_bar
     await screen.say("Go on.")
     await screen.page.locator(".dock").get_by_text("Which one?").wait_for()
     problems += await found(screen, "question")
+    await screen.page.get_by_placeholder("Your answer").wait_for()
     await screen.say("Files")
     await screen.page.locator(".dock").wait_for(state="detached")
     await screen.say("And then this.")
