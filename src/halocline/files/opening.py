@@ -21,10 +21,16 @@ NOT_REGULAR = "not a regular file (a folder, device, pipe or socket)"
 
 
 def find_place(path: Path | str) -> str:
-    """Where a path leads, without links. Raises OSError when it is changed meanwhile."""
+    """Where a path leads, without links. Raises OSError when it is changed meanwhile.
+
+    Some links of `/proc` nobody may read, or they lead nowhere: such a path leads to the link itself.
+    """
     try:
         return os.path.realpath(path)
-    except OSError as error:  # a link was there, and none any more when it was read
+    except OSError as error:
+        if str(error.filename).startswith("/proc/"):
+            return str(error.filename)
+        # a link was there, and none any more when it was read
         raise OSError(error.errno, CHANGED, str(path)) from None
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from halocline.files.opening import find_place
 from halocline.files.regular import open_regular, read_regular
 from halocline.protocol import json_input
 
@@ -85,11 +86,18 @@ def _files_below(folder: str) -> Iterator[str]:
             continue
         for entry in entries:
             if entry.is_symlink():
-                yield os.path.realpath(entry.path)
+                yield _leads_to(entry.path)
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append(os.path.join(here, entry.name))
             else:
                 yield os.path.join(here, entry.name)
+
+
+def _leads_to(path: str) -> str:
+    try:
+        return find_place(path)
+    except OSError:  # it was changed meanwhile
+        return path
 
 
 def _fingerprint(path: str) -> str:

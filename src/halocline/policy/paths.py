@@ -4,6 +4,7 @@ import os
 import stat
 from pathlib import Path
 
+from halocline.files.opening import find_place
 from halocline.policy.sensitive_names import fold, is_secret, runs_later
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.rules import OtherRoot, Place
@@ -169,9 +170,9 @@ def _is_same(name: str, found: os.stat_result) -> bool:
 
 def _real(path: str) -> str:
     try:
-        return os.path.realpath(path)
-    except OSError:  # a link was there, and gone before it was read
-        raise ToolFailure(f"Somebody is changing {path} just now. Nothing was done; try again.") from None
+        return find_place(path)
+    except OSError:
+        raise ToolFailure(f"{path} changed while it was looked at. Nothing was done; try again.") from None
 
 
 def _look(path: str) -> os.stat_result | None:

@@ -10,8 +10,7 @@ from halocline.policy.shell.actors import ACTORS
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.kept_places import (
-    BENEATH,
-    INSIDE,
+    has_unknown,
     holds_kept,
     is_history,
     leads_to_kept,
@@ -137,11 +136,7 @@ def _possible_names(word: Word, ground: Ground) -> Iterator[str]:
 
 def _is_unknown(word: Word) -> bool:
     """Tell whether a word, or a part of it, may be anything."""
-    return word.dynamic != "" and (not word.could or any(_has_unknown(one.text) for one in word.could))
-
-
-def _has_unknown(text: str) -> bool:
-    return UNKNOWN in text and BENEATH not in text and not text.startswith(INSIDE)
+    return word.dynamic != "" and (not word.could or any(has_unknown(one.text) for one in word.could))
 
 
 def _reached_below(simple: Simple, ground: Ground) -> str:

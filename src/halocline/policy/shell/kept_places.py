@@ -27,6 +27,11 @@ _FILTERS_BY = re.compile(
 """Flags in front of what a search leaves out or looks for."""
 
 
+def has_unknown(text: str) -> bool:
+    """Tell whether a text, or a part of it, may be anything: nothing says that it is a name inside the project."""
+    return UNKNOWN in text and BENEATH not in text and not text.startswith(INSIDE)
+
+
 def leads_to_kept(text: str, ground: Ground) -> bool:
     """Tell whether a text may name what nobody may lose, as far as it is known."""
     folder, beneath, _ = text.partition(BENEATH)

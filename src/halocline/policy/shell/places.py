@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
-from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground, is_device
+from halocline.policy.shell.kept_places import has_unknown
 from halocline.policy.shell.tree import Piece, Word
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.rules import Effect, Place
@@ -41,6 +42,8 @@ def reading(source: str, found: Sequence[Found], form: str | None, *, names_only
 def listing(source: str, words: Sequence[Word], ground: Ground) -> Finding | None:
     """The finding for patterns for which the shell lists a folder that needs care; None where there is none."""
     patterns = [one for word in words for one in (word.could if word.dynamic else (word,)) if one.is_pattern]
+    if any(has_unknown(folder_of(one).text) for one in patterns):
+        return unknown(source, "it lists a folder that is known only when it runs", Rule.DYNAMIC)
     found = [place for one in patterns for place in (*ground.targets(one), *ground.targets(folder_of(one)))]
     finding = reading(source, found, None, names_only=True)
     return None if finding.rule is Rule.READS else finding
