@@ -80,6 +80,8 @@ class Blocks(SimpleCommands):
     def _around(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
         form, after = self.node(block.items[0], ground)
         shown = None if not form else _AROUND[block.kind].format(form)
+        if block.kind == "negation":  # what stands behind `&&` runs where it failed
+            after = ground.merged(after)
         return shown, ground if block.kind == "subshell" else after
 
     def _condition(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
