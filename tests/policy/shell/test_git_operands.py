@@ -35,6 +35,11 @@ def test_what_can_leave_nothing_out_asks(scratch, line):
     assert scratch.judge(line).verdict == "ask"
 
 
+@pytest.mark.parametrize("line", ["git diff --stat . sub", "git diff --name-only . ./", "git diff --stat -- sub $PWD"])
+def test_two_paths_that_git_may_compare_without_the_index_leave_out_secrets(scratch, line):
+    assert ":(top,exclude" in scratch.judge(line).canonical
+
+
 def test_a_name_with_a_colon_is_judged_as_a_path_and_as_a_revision(scratch):
     (scratch.folder / "smb:share").mkdir()
     (scratch.folder / "smb:share" / "doc").write_text("x\n")

@@ -127,7 +127,10 @@ def _is_file(word: Word, ground: Ground) -> bool:
 
 
 def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
-    """The command with flags and revisions as they stood, `--`, its paths, and what is left out. Raises Unlisted."""
+    """The command with flags and revisions as they stood, `--`, its paths, and what is left out. Raises Unlisted.
+
+    Two paths alone, one of them outside as git sees it, make `git diff` compare all that is below them, secrets too.
+    """
     start = f"git --no-pager {name}"
     if name not in PATHS_BEGIN:
         shown = [part if isinstance(part, str) else render(given.operands[part]) for part in given.order]
@@ -137,7 +140,8 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
         _require_exclusions(name, given, given.operands[:begin], given.operands[begin:], ground)
     shown = [_render_front(name, part, given) for part in given.order if part != "--" and not _is_behind(part, begin)]
     paths = [render(word) for word in given.operands[begin:]]
-    excluded = spec.excluded if spec.reads_folders(given.names) and not _names_files(name, given) else ()
+    leaves_out = spec.reads_folders(given.names) or (name == "diff" and len(paths) == 2)
+    excluded = spec.excluded if leaves_out and not _names_files(name, given) else ()
     whole = WHOLE_HISTORY if excluded and not paths and name in ("log", "show", "whatchanged", "reflog") else ()
     return " ".join((start, *spec.added, *whole, *shown, "--", *paths, *excluded))
 

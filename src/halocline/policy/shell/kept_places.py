@@ -3,6 +3,7 @@
 Names that come while a command runs are texts as those of variables are: a NUL stands for what is not known.
 """
 
+import glob
 import os
 import re
 from fnmatch import fnmatchcase
@@ -38,7 +39,9 @@ def leads_to_kept(text: str, ground: Ground) -> bool:
     if beneath:
         found = places_of(folder or ".", ground)
         return any(holds_kept(one.path, ground) for one in found) or not (found or os.path.isabs(folder))
-    return any(is_kept(one) for one in places_of(_without_beginning(text), ground))
+    if any(_may_be_git(os.path.basename(path)) or is_history(path) for path in _matching(text, ground)):
+        return True
+    return any(is_kept(one) for one in places_of(_without_beginning(text), ground)) or _may_be_untouched(text, ground)
 
 
 def _without_beginning(text: str) -> str:
@@ -53,7 +56,24 @@ def leads_to_untouched(text: str, ground: Ground, *, below: bool = False) -> boo
     if below and beneath:
         found = places_of(folder or ".", ground)
         return any(ground.holds_own_state(one.path) or one.place is Place.OWN_STATE for one in found)
-    return any(one.place in _UNTOUCHED for one in places_of(_without_beginning(text), ground))
+    found = places_of(_without_beginning(text), ground)
+    return any(one.place in _UNTOUCHED for one in found) or _may_be_untouched(text, ground)
+
+
+def _may_be_untouched(text: str, ground: Ground) -> bool:
+    """Tell whether a path that is known in part may lead to what no command may touch."""
+    folder = text.partition(UNKNOWN)[0].rpartition("/")[0] if has_unknown(text) else ""
+    if any(one.place in _UNTOUCHED for one in places_of(folder, ground)):
+        return True
+    return any(one.place is Place.OWN_STATE for path in _matching(text, ground) for one in places_of(path, ground))
+
+
+def _matching(text: str, ground: Ground) -> list[str]:
+    """Return the files of this machine that a path may be of which a part is known; none where that part is short."""
+    if not has_unknown(text) or not text.replace(UNKNOWN, "").strip("/~") or "\n" in text:
+        return []
+    pattern = os.path.expanduser("*".join(map(glob.escape, text.split(UNKNOWN))))
+    return [path for folder in ground.folders for path in ground.facts.matches(pattern, folder) or ()]
 
 
 def leads_to_precious(text: str, ground: Ground) -> bool:
