@@ -31,6 +31,7 @@ MOST_ANALYSED = 8_000
 """Characters that are taken apart at once."""
 MOST_PIECES = 1_000
 _CUT = re.compile(r"[\n;|&(){}`]+")
+_CUT_COMMANDS = re.compile(r"[\n;()`]+|\|\|?&?|&&|(?<!>)&")
 _CUT_PIPELINES = re.compile(r"[\n;(){}`]+|\|\||&&|(?<!\|)&")
 _KEYWORDS = re.compile(r"^\s*(?:(?:if|then|elif|else|while|until|do|time|!)\s+)+")
 _DELETERS = "rm|rmdir|unlink|shred|mv|truncate|rsync|zip|zstd|lzma|compress|gzip|gunzip|bzip2|bunzip2|xz|unxz"
@@ -77,7 +78,7 @@ def _judge_what_is_understood(text: str, before: Node | None, ground: Ground, an
 
 def _look_for_worst(text: str, ground: Ground, analysis: Analysis) -> None:
     """Of a text that is too long or not understood, what looks as if no mode may allow it."""
-    cut = (*_CUT.split(text), *_CUT_PIPELINES.split(text))
+    cut = (*_CUT.split(text), *_CUT_PIPELINES.split(text), *_CUT_COMMANDS.split(text))
     pieces = dict.fromkeys(_KEYWORDS.sub("", piece).strip() for piece in cut if _GRAVE.search(piece))
     judge = Judge(analysis, 0)
     for piece in list(pieces)[:MOST_PIECES]:
