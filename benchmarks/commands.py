@@ -42,7 +42,7 @@ def _bare(text: str, folder: Path) -> int:
 
 
 async def ours(folder: Path, flood: int = _GIGABYTE) -> dict[str, float]:
-    from halocline.hosts.shell import LocalShell
+    from halocline.hosts.shell.shell import LocalShell
     from halocline.ports.host import ShellCommand
 
     shell = LocalShell(folder / "outputs")
@@ -58,9 +58,9 @@ async def ours(folder: Path, flood: int = _GIGABYTE) -> dict[str, float]:
 
 async def held(folder: Path) -> dict[str, float]:
     """`bash -c true` bare and in the sandbox, in turn: milliseconds of both; nothing where there is no full sandbox."""
-    from halocline.hosts.sandbox.ground import Wishes
+    from halocline.hosts.sandbox.mounts import Wishes
     from halocline.hosts.sandbox.sandbox import Sandbox
-    from halocline.hosts.shell import LocalShell
+    from halocline.hosts.shell.shell import LocalShell
     from halocline.ports.host import ShellCommand
     from halocline.protocol.events import SandboxStanding
 

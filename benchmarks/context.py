@@ -11,13 +11,13 @@ from statistics import median
 from msgspec.structs import replace
 
 from benchmarks.figures import Figure
-from halocline.context.compaction import Tight, tried
-from halocline.context.manager import Context
+from halocline.context.compaction.plan import Tight, tried
+from halocline.context.request import Context
 from halocline.context.view import view
 from halocline.protocol import events as ev
-from halocline.protocol.fold import reduce
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult
-from halocline.protocol.state import State
+from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.state import State
 from halocline.tools.toolset import ALL, Tools
 
 STEPS, TOKENS = 300, 150_000

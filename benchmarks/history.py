@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from halocline.protocol import codec, events as ev
-from halocline.protocol.fold import fold
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
-from halocline.protocol.tasks import TaskQuery
-from halocline.store.task_index import TaskIndex
+from halocline.protocol.queries.tasks import TaskQuery
+from halocline.protocol.state.reducer import fold
+from halocline.store.tasks.index import TaskIndex
 from halocline.task.log import Log
 
 TASKS, LONG, LONGEST = 10_000, 10_000, 222_000

@@ -36,7 +36,7 @@ print((time.process_time() - began) * 1e3)
 
 def decider(workspace: Path) -> Callable[[str], object]:
     """Judges commands as a task in ask mode would."""
-    from halocline.hosts.shell_facts import LocalShellFacts
+    from halocline.hosts.shell.policy_facts import LocalShellFacts
     from halocline.policy.gate import Posture, decide
     from halocline.ports.tool import Summary
     from halocline.protocol.events import ApprovalMode, Mode, ToolKind

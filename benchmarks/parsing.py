@@ -15,12 +15,15 @@ from benchmarks.figures import Figure
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol.messages import Text, UserMessage
-from halocline.providers import anthropic_stream, gemini_stream, openai_stream, responses_stream
+from halocline.providers.anthropic import stream as anthropic_stream
+from halocline.providers.catalog.vendors import vendor
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.exchange import Translator
+from halocline.providers.gemini import stream as gemini_stream
+from halocline.providers.http import Translator
+from halocline.providers.openai_chat import stream as openai_stream
+from halocline.providers.openai_responses import stream as responses_stream
 from halocline.providers.sse import EventParser
-from halocline.providers.text_protocol import TextProtocol
-from halocline.providers.vendors import vendor
+from halocline.providers.text_tools.model import TextProtocol
 from halocline.testing.gemini_format import GeminiFormat
 from halocline.testing.model_server import Call, Turn
 from halocline.testing.responses_format import ResponsesFormat

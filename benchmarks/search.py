@@ -57,7 +57,7 @@ Search = Callable[[str], Coroutine[None, None, None]]
 
 
 def tool(folder: Path) -> Search:
-    from halocline.hosts.files import LocalFiles
+    from halocline.hosts.files.local import LocalFiles
     from halocline.hosts.ripgrep import Ripgrep
     from halocline.ports.tool import ToolContext
     from halocline.tools import search_files
@@ -80,7 +80,7 @@ async def _timed(search: Search, regex: str) -> float:
 
 async def measure(folder: Path) -> dict[str, tuple[float, float]]:
     """For each search the floor's milliseconds and ours: medians, in turn, after one uncounted run of both."""
-    from halocline.hosts.programs import ripgrep
+    from halocline.hosts.shell.executables import ripgrep
 
     search, program = tool(folder), ripgrep()
     sides: dict[str, tuple[float, float]] = {}

@@ -21,7 +21,7 @@ from typing import Any
 
 from playwright.async_api import Browser, Page, async_playwright
 
-from halocline.hosts.browsers import QUIET, find_browser
+from halocline.hosts.browser.discovery import QUIET, find_browser
 from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult
 

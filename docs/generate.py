@@ -13,23 +13,23 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 import msgspec
 
 from halocline.context.budget import RULE, RULES
-from halocline.context.front_matter import MEANINGS as MEANS_OF_FRONT_MATTER
-from halocline.context.instruction_files import MOST_FILES
-from halocline.context.instruction_places import OTHER_THINGS
-from halocline.controller.slash import ROWS as WORDS, By
-from halocline.controller.vendor_choice import vendors
-from halocline.hosts.search_engines import ENGINES
-from halocline.hosts.shell import MARK
-from halocline.hosts.shell_facts import PERMISSIONS, PERMISSIONS_TEXT
+from halocline.context.instructions.files import MOST_FILES
+from halocline.context.instructions.front_matter import MEANINGS as MEANS_OF_FRONT_MATTER
+from halocline.context.instructions.places import OTHER_THINGS
+from halocline.hosts.shell.policy_facts import PERMISSIONS, PERMISSIONS_TEXT
+from halocline.hosts.shell.shell import MARK
+from halocline.hosts.web.engines import ENGINES
 from halocline.net.proxies import VARIABLES as PROXY_VARIABLES
 from halocline.protocol import commands, events
-from halocline.protocol.obeyed import NESTED, RULE_ROWS
+from halocline.protocol.config_locations import NESTED, RULE_ROWS
 from halocline.protocol.values import snake
-from halocline.providers.catalogue_file import BUNDLED, Catalogue
-from halocline.providers.library import VARIABLES as CLOUD_VARIABLES
-from halocline.providers.vendors import VENDORS, Vendor
-from halocline.store.settings import VARIABLES, Provider, Settings
-from halocline.surfaces.cli.arguments import APPROVALS, APPROVALS_TEXT, COMMANDS, PARSERS
+from halocline.providers.catalog.file import BUNDLED, Catalogue
+from halocline.providers.catalog.vendors import VENDORS, Vendor
+from halocline.providers.sdk.model import VARIABLES as CLOUD_VARIABLES
+from halocline.runtime.models.vendors import vendors
+from halocline.runtime.prompts.slash_commands import ROWS as WORDS, By
+from halocline.store.settings.settings import VARIABLES, Provider, Settings
+from halocline.surfaces.cli.args.parser import APPROVALS, APPROVALS_TEXT, COMMANDS, PARSERS
 from halocline.surfaces.cli.exit_codes import MEANINGS
 from halocline.tools.toolset import ON_REQUEST, PLANNING, SET_UP, SUBAGENTS, every_tool
 
@@ -308,16 +308,16 @@ def rules() -> str:
 
 def web() -> str:
     """What a page of `halo web` and the server say to each other."""
-    from halocline.surfaces.web import frames
-    from halocline.surfaces.web.registry import ACTIONS, QUERIES
-    from halocline.surfaces.web.subjects.row import Rows
+    from halocline.surfaces.web import wire
+    from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES
+    from halocline.surfaces.web.handlers.route import Rows
 
     def listed(rows: Rows) -> str:
         named = ((f"`{name}`", ", ".join(row.kind.__struct_fields__), row.about) for name, row in sorted(rows.items()))
         return _table(("name", "arguments", "meaning"), list(named))
 
-    said = [(f"`{snake(kind.__name__)}`", (kind.__doc__ or "").split("\n")[0]) for kind in get_args(frames.Incoming)]
-    told = [(f"`{snake(kind.__name__)}`", (kind.__doc__ or "").split("\n")[0]) for kind in get_args(frames.Outgoing)]
+    said = [(f"`{snake(kind.__name__)}`", (kind.__doc__ or "").split("\n")[0]) for kind in get_args(wire.Incoming)]
+    told = [(f"`{snake(kind.__name__)}`", (kind.__doc__ or "").split("\n")[0]) for kind in get_args(wire.Outgoing)]
     told.append(("`events`", "Events of a task. `fresh`: forget what is transient first. `live`: the past was told."))
     text = (
         "`halo web` speaks JSON over one WebSocket, `/live`. This is for those who read the code: it may change with "

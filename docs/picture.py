@@ -12,10 +12,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
-from halocline.controller.assembly import Choices
-from halocline.controller.client import open_client
+from halocline.client import open_client
 from halocline.protocol.events import CheckpointTaken, ToolCallEnded
-from halocline.surfaces.cli.screen import Screen
+from halocline.runtime.assembly.assembly import Choices
+from halocline.surfaces.cli.output.screen import Screen
 
 WHERE = Path(__file__).parent / "images" / "demo.svg"
 WIDTH = 92

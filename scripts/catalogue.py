@@ -20,8 +20,8 @@ from urllib.request import urlopen
 
 import msgspec
 
-from halocline.providers.catalogue_file import BUNDLED, CatalogueFile
-from halocline.providers.catalogue_making import packed
+from halocline.providers.catalog.build import packed
+from halocline.providers.catalog.file import BUNDLED, CatalogueFile
 
 OVERRIDES = Path(__file__).with_name("catalogue_overrides.json")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.async_api import Page, async_playwright
 
-from halocline.hosts.browsers import QUIET, find_browser
+from halocline.hosts.browser.discovery import QUIET, find_browser
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"

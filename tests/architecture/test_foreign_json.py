@@ -8,22 +8,22 @@ import pytest
 
 from halocline.protocol import codec, json_input
 from halocline.providers.reply import parse_arguments
-from halocline.surfaces.web import frames
+from halocline.surfaces.web import wire
 
 SOURCE = Path(codec.__file__).parents[1]
 OWN = {
-    "controller/course.py",
-    "controller/settings_desk.py",
+    "services/replay/timeline.py",
+    "services/settings.py",
     "hosts/ripgrep.py",
-    "hosts/transaction.py",
+    "hosts/files/transaction.py",
     "protocol/json_input.py",
-    "store/recording.py",
-    "store/rule_switches.py",
-    "store/secrets.py",
+    "store/tasks/recording.py",
+    "store/permissions/instruction_switches.py",
+    "store/secrets/store.py",
     "testing/server_connection.py",
 }
 """Modules that read what we wrote ourselves, or encoded a moment ago."""
-CATCHING = {"controller/output_schema.py", "task/answer.py"}
+CATCHING = {"runtime/prompts/output_schema.py", "task/structured_answer.py"}
 """Modules that catch it themselves."""
 DEEP = "[" * 5_000 + "]" * 5_000
 
@@ -47,9 +47,9 @@ def test_surfaces_write_json_by_the_module_that_takes_any_text() -> None:
     [
         json_input.decode,
         json_input.Decoder().decode,
-        frames.decode,
+        wire.decode,
         lambda text: codec.decode(text.encode()),
-        lambda text: frames.decode(f'{{"type":"do","id":"1","name":"x","arguments":{{"a":{text}}}}}'),
+        lambda text: wire.decode(f'{{"type":"do","id":"1","name":"x","arguments":{{"a":{text}}}}}'),
         lambda text: codec.decode(f'{{"type":"todos_changed","seq":1,"later":{text}}}'.encode()),
     ],
 )

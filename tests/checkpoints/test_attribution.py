@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench
 
-from halocline.checkpoints.attribution import (
+from halocline.checkpoints.changes.attribution import (
     NEAR,
     Attribution,
     Who,
@@ -18,7 +18,7 @@ from halocline.checkpoints.attribution import (
     is_disturbed_by_others,
     read_message,
 )
-from halocline.checkpoints.claims import AFTER_DEATH, Claim, Claims, trim
+from halocline.checkpoints.changes.claims import AFTER_DEATH, Claim, Claims, trim
 from halocline.checkpoints.shadow_git import ShadowGit
 
 ROOT = b"/project"
@@ -270,7 +270,7 @@ def test_what_a_message_says_is_read_again_and_damage_makes_nothing_the_tasks() 
 
 def test_claims_of_a_process_that_died_end(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from halocline.checkpoints.claims import Claims;"
+        "import sys; from pathlib import Path; from halocline.checkpoints.changes.claims import Claims;"
         "Claims(Path(sys.argv[1]), Path('/project'), 't1').begin(None)"
     )
     subprocess.run([sys.executable, "-c", code, tmp_path], check=True)

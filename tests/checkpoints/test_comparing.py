@@ -1,6 +1,6 @@
 from tests.checkpoints.bench import Bench, seen
 
-from halocline.checkpoints import comparing
+from halocline.checkpoints.restore import compare
 
 LINES = "".join(f"{number}\n" for number in range(30))
 
@@ -39,6 +39,6 @@ async def test_a_long_diff_is_cut_at_a_line_and_says_how_much_is_left_out(bench:
     bench.write("short", "one\n")
     long, short = (await shadow.compare("1")).files
     assert long.diff.endswith("+a line\n")
-    assert 0 < comparing.LONGEST - len(long.diff) < 8
+    assert 0 < compare.LONGEST - len(long.diff) < 8
     assert long.cut + len(long.diff) > 40_000 * 8
     assert (short.cut, long.added) == (0, 40_000)

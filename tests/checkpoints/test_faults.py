@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench, git
 
-from halocline.checkpoints.applying import NotRestored
-from halocline.checkpoints.git import CheckpointsOff
 from halocline.checkpoints.guards import check_workspace
-from halocline.checkpoints.repository import FOUND, Limits
-from halocline.hosts.files import LocalFiles
+from halocline.checkpoints.restore.apply import NotRestored
+from halocline.checkpoints.store.git import CheckpointsOff
+from halocline.checkpoints.store.repository import FOUND, Limits
+from halocline.hosts.files.local import LocalFiles
 from halocline.protocol.errors import HaloclineError
 
 HOLDER = """
@@ -45,7 +45,7 @@ asyncio.run(main(*sys.argv[1:]))
 DIES_WRITING = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from halocline.hosts.files import LocalFiles
+from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import FileWrite
 
 def watch(event, arguments):

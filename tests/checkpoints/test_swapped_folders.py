@@ -8,13 +8,13 @@ import pytest
 from tests.checkpoints.bench import Bench
 from tests.swapping import swapping
 
-from halocline.checkpoints import objects
-from halocline.checkpoints.applying import NotRestored, apply, entry_at, mend, write_tree
-from halocline.checkpoints.git import Git
-from halocline.checkpoints.journals import Change
-from halocline.checkpoints.reading import LINK, PLAIN
-from halocline.checkpoints.repository import Limits, Repository
-from halocline.checkpoints.trees import Entry
+from halocline.checkpoints.restore.apply import NotRestored, apply, entry_at, mend, write_tree
+from halocline.checkpoints.restore.journal import Change
+from halocline.checkpoints.store import objects
+from halocline.checkpoints.store.git import Git
+from halocline.checkpoints.store.reading import LINK, PLAIN
+from halocline.checkpoints.store.repository import Limits, Repository
+from halocline.checkpoints.store.trees import Entry
 from halocline.files.opening import opened_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="names are swapped in one step")]

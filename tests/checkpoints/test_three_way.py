@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench, contents, git, seen
 
-from halocline.checkpoints.applying import NotRestored
-from halocline.checkpoints.repository import JOURNAL
+from halocline.checkpoints.restore.apply import NotRestored
 from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.checkpoints.store.repository import JOURNAL
 
 LINES = "".join(f"{number}\n" for number in range(1, 21))
 

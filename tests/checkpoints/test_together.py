@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Announced, contents, git
 
-from halocline.checkpoints import stores
-from halocline.checkpoints.applying import NotRestored
-from halocline.checkpoints.git import Runner
-from halocline.checkpoints.repository import Limits, Repository
+from halocline.checkpoints.restore.apply import NotRestored
 from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.checkpoints.store import stores
+from halocline.checkpoints.store.git import Runner
+from halocline.checkpoints.store.repository import Limits, Repository
 from halocline.protocol.errors import HaloclineError
 from halocline.testing.faults import Fault, Moment, Points
 from halocline.testing.power import Disk

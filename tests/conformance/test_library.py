@@ -16,8 +16,6 @@ from tests.net.raw_server import read_request, serving
 from tests.providers.markup import TOOLS
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request, text_of, usage_of
 
-from halocline.controller.key_choice import FoundKey, Keys
-from halocline.controller.model_choice import open_model
 from halocline.net.network import Network
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 from halocline.protocol.events import ToolCallDelta
@@ -32,14 +30,16 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.protocol.secret import Secret
-from halocline.providers.catalogue_file import BUNDLED, Catalogue
+from halocline.protocol.secrets.secret import Secret
+from halocline.providers.catalog.file import BUNDLED, Catalogue
+from halocline.providers.catalog.vendors import VENDORS, Vendor
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.library import Library
-from halocline.providers.vendors import VENDORS, Vendor
+from halocline.providers.sdk.model import Library
+from halocline.runtime.models.keys import FoundKey, Keys
+from halocline.runtime.models.resolve import open_model
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
-from halocline.store.settings import Settings
+from halocline.store.settings.settings import Settings
 from halocline.testing.model_server import Call, Fault, ModelServer, Turn
 from halocline.testing.proxy_server import ProxyServer
 
@@ -67,7 +67,8 @@ async def asked(
 
 def test_opening_a_model_imports_nothing_of_the_library() -> None:
     probe = (
-        "import sys; from halocline.providers.library import Library; from halocline.providers.vendors import vendor\n"
+        "import sys; from halocline.providers.sdk.model import Library\n"
+        "from halocline.providers.catalog.vendors import vendor\n"
         "from halocline.providers.endpoint import Endpoint; Library(Endpoint(vendor('azure-chat'), 'm'), None)\n"
         "print([name for name in ('pydantic_ai', 'openai', 'anthropic', 'boto3', 'httpx2') if name in sys.modules])"
     )
@@ -85,7 +86,7 @@ def test_what_is_not_installed_is_named_with_the_command_that_installs_it() -> N
 
 @pytest.mark.parametrize("vendor", LIBRARY, ids=lambda vendor: vendor.name)
 def test_every_vendor_of_the_library_has_a_way_to_be_made(vendor: Vendor) -> None:
-    from halocline.providers.library_vendors import MAKERS
+    from halocline.providers.sdk.vendors import MAKERS
 
     assert vendor.name in MAKERS
     assert vendor.packages
@@ -146,7 +147,7 @@ async def test_ids_that_a_vendor_would_refuse_are_changed_alike_in_call_and_resu
 async def test_an_answer_that_nobody_reads_is_let_go_of() -> None:
     import httpx2
 
-    from halocline.providers.library_transport import Way
+    from halocline.providers.sdk.transport import Way
 
     turn = Turn(text="HalfHalf", fault=Fault.STALL)
     async with ModelServer([turn]) as server, httpx2.AsyncClient(transport=Way(Network())) as client:

@@ -30,15 +30,15 @@ from halocline.protocol.events import (
     UsageReported,
 )
 from halocline.protocol.messages import AssistantMessage, Message, StopReason, Text, ToolCall, ToolResult, Usage
-from halocline.providers.anthropic import Anthropic
-from halocline.providers.correcting import Correcting
-from halocline.providers.gemini import Gemini
-from halocline.providers.library import Library
-from halocline.providers.openai_chat import OpenAIChat
-from halocline.providers.openai_responses import OpenAIResponses
-from halocline.providers.retry import Retrying
-from halocline.providers.scripted import Call, Fault, Scripted, Turn
-from halocline.providers.text_protocol import TextProtocol
+from halocline.providers.anthropic.request import Anthropic
+from halocline.providers.gemini.request import Gemini
+from halocline.providers.openai_chat.request import OpenAIChat
+from halocline.providers.openai_responses.request import OpenAIResponses
+from halocline.providers.scripted.model import Call, Fault, Scripted, Turn
+from halocline.providers.sdk.model import Library
+from halocline.providers.text_tools.correction import Correcting
+from halocline.providers.text_tools.model import TextProtocol
+from halocline.providers.wrappers.retry import Retrying
 from halocline.testing.model_server import ModelServer
 
 Opened = Callable[[Sequence[Turn]], AsyncIterator[Model]]

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from halocline.context.agents import FINISHING, LINE, READS, Agent, found_agents, tools_of
-from halocline.context.skills import Skill
-from halocline.protocol.obeyed import OBEYED, OBEYED_AT_HOME, OWN_AGENTS, PROJECT_AGENTS
+from halocline.context.user_files.agents import FINISHING, LINE, READS, Agent, found_agents, tools_of
+from halocline.context.user_files.skills import Skill
+from halocline.protocol.config_locations import OBEYED, OBEYED_AT_HOME, OWN_AGENTS, PROJECT_AGENTS
 
 SKILLS = (Skill("pdf", "Works with PDF.", "/nowhere"),)
 

@@ -1,15 +1,15 @@
 import pytest
 from msgspec.structs import replace
 
-from halocline.context.cache_report import SMALLEST, cache_report, first_change
-from halocline.context.manager import Context, Thinking
-from halocline.context.stale import LEFT_OUT
+from halocline.context.compaction.stale_files import LEFT_OUT
+from halocline.context.reports.cache import SMALLEST, cache_report, first_change
+from halocline.context.request import Context, Thinking
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, Effort, Note, Text, ToolResult, Usage, UserMessage
-from halocline.protocol.state import State
-from halocline.protocol.usage_report import Rates
+from halocline.protocol.queries.usage import Rates
+from halocline.protocol.state.state import State
 from halocline.tools.toolset import Tools
 
 ABOUT = {"workspace": "/w", "approval_mode": ev.ApprovalMode.ASK, "system_prompt": "Be good.", "version": ""}

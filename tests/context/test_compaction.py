@@ -2,15 +2,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
-from halocline.context.compaction import Tight, limit_in, summary_request, tried, trimmed
-from halocline.context.ledger import ledger
-from halocline.context.room import Room, room
-from halocline.context.sizes import message_tokens, request_tokens
+from halocline.context.compaction.facts import ledger
+from halocline.context.compaction.plan import Tight, limit_in, summary_request, tried, trimmed
+from halocline.context.compaction.thresholds import Room, room
+from halocline.context.token_estimate import message_tokens, request_tokens
 from halocline.context.view import view
 from halocline.ports.model import Request
 from halocline.protocol.events import CompactionCause, Todo, TodoStatus
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, Usage, UserMessage
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 
 ASKED, CROWDED, OVERFLOW = CompactionCause.ASKED, CompactionCause.CROWDED, CompactionCause.OVERFLOW
 SMALL = Room(8_000, 6_400)

@@ -5,13 +5,13 @@ import json
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from halocline.context.compaction import Tight, tried
-from halocline.context.manager import Context
-from halocline.context.sizes import request_tokens
+from halocline.context.compaction.plan import Tight, tried
+from halocline.context.request import Context
+from halocline.context.token_estimate import request_tokens
 from halocline.protocol import events as ev
-from halocline.protocol.fold import reduce
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, UserMessage
-from halocline.protocol.state import State, loose_ends
+from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.state import State, loose_ends
 from halocline.tools.toolset import ALL, Tools
 
 TOOLS = Tools(ALL)

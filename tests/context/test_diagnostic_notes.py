@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from halocline.context.diagnostic_notes import MOST_TOLD, current, introduced
+from halocline.context.notes.diagnostics import MOST_TOLD, current, introduced
 from halocline.ports.diagnostics import Problem
 
 HERE = Path("/work")

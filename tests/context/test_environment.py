@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from msgspec.structs import replace
 
-from halocline.context.environment import (
+from halocline.context.system_prompt.environment import (
     ACT,
     CUT_SHORT,
     PLAN,
@@ -19,7 +19,7 @@ from halocline.context.environment import (
 from halocline.protocol import events as ev
 from halocline.protocol.commands import EditorState
 from halocline.protocol.messages import Note, StopReason, Text, Usage, UserMessage
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
 

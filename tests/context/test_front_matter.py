@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.context.front_matter import LONGEST, Rule, When, rule_in
+from halocline.context.instructions.front_matter import LONGEST, Rule, When, rule_in
 
 
 def head(lines: str, body: str = "Body.") -> str:

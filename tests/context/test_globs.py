@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.context.globs import anywhere, fits, fitting_path
+from halocline.context.instructions.globs import anywhere, fits, fitting_path
 
 
 @pytest.mark.parametrize(

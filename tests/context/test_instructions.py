@@ -6,15 +6,15 @@ from typing import get_args
 import pytest
 
 from halocline.context.budget import RULE, RULES
-from halocline.context.instruction_files import MOST_FILES, Reader
-from halocline.context.instruction_places import Roots
-from halocline.context.instructions import FolderInstructions
-from halocline.controller.instructions import LiveInstructions, roots_of
-from halocline.protocol.fold import reduce
+from halocline.context.instructions.active import FolderInstructions
+from halocline.context.instructions.files import MOST_FILES, Reader
+from halocline.context.instructions.places import Roots
+from halocline.protocol.config_locations import MARKDOWN, RULE_ROWS, Owner, Root
 from halocline.protocol.instructions import InstructionsLoaded
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
-from halocline.protocol.obeyed import MARKDOWN, RULE_ROWS, Owner, Root
-from halocline.protocol.state import State, TurnState
+from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.state import State, TurnState
+from halocline.runtime.rules.live import LiveInstructions, roots_of
 from halocline.store.paths import Home
 
 

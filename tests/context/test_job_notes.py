@@ -1,10 +1,10 @@
 import pytest
 
-from halocline.context.job_notes import begun_anew, exit_words, job_news, status
+from halocline.context.notes.jobs import begun_anew, exit_words, job_news, status
 from halocline.ports.jobs import JobOutput
 from halocline.protocol.events import JobStarted, ShellMoved
 from halocline.protocol.jobs import JobInfo, JobState
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.context.memory import (
+from halocline.context.user_files.memory import (
     CUT,
     LONGEST,
     PROJECT,

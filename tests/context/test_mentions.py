@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.context.mentions import Kind, as_mention, found, quieted
+from halocline.context.user_files.mentions import Kind, as_mention, found, quieted
 
 
 def seen(text):

@@ -1,11 +1,11 @@
-from halocline.context.passes import passes
-from halocline.context.sizes import message_tokens
-from halocline.context.stale import GAIN
+from halocline.context.compaction.stale_files import GAIN
+from halocline.context.reports.removals import passes
+from halocline.context.token_estimate import message_tokens
 from halocline.context.view import view
 from halocline.protocol.events import Compacted, CompactionCause
 from halocline.protocol.messages import AssistantMessage, Image, Text, ToolCall, ToolResult, UserMessage
-from halocline.protocol.state import State
-from halocline.protocol.usage_report import Shortened
+from halocline.protocol.queries.usage import Shortened
+from halocline.protocol.state.state import State
 
 GO = UserMessage((Text("go"),))
 

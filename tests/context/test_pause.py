@@ -1,9 +1,9 @@
 import pytest
 
-from halocline.context.pause import pause
+from halocline.context.notes.idle import pause
 from halocline.protocol.events import TurnEnded
 from halocline.protocol.messages import StopReason, Text, UserMessage
-from halocline.protocol.state import State, TurnState
+from halocline.protocol.state.state import State, TurnState
 
 END = TurnEnded(StopReason.END_TURN, at=1_000.0)
 TALKED = State(messages=(UserMessage((Text("a"),)),), last_end=END)

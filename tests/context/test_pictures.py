@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 from PIL import Image
 
-from halocline.context.pictures import PictureFacts, picture_facts
+from halocline.context.images import PictureFacts, picture_facts
 
 
 @pytest.mark.parametrize(

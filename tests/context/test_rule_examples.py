@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from halocline.context.front_matter import When, rule_in
-from halocline.context.globs import fitting_path
-from halocline.controller.rules_desk import EXAMPLES, WORKFLOWS
+from halocline.context.instructions.front_matter import When, rule_in
+from halocline.context.instructions.globs import fitting_path
+from halocline.services.instructions import EXAMPLES, WORKFLOWS
 
 RULES = sorted(EXAMPLES.glob("*.md"))
 FOR_PATHS = {

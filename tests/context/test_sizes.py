@@ -1,6 +1,6 @@
 from hypothesis import given, strategies as st
 
-from halocline.context.sizes import IMAGE, Sum, message_tokens, tokens
+from halocline.context.token_estimate import IMAGE, Sum, message_tokens, tokens
 from halocline.protocol.messages import AssistantMessage, Image, Text, Thinking, ToolCall, ToolResult, UserMessage
 
 

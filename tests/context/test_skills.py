@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from halocline.context.skills import bundled, found_skills, instructions, listed
-from halocline.protocol.obeyed import OWN_SKILLS, PROJECT_SKILLS
+from halocline.context.user_files.skills import bundled, found_skills, instructions, listed
+from halocline.protocol.config_locations import OWN_SKILLS, PROJECT_SKILLS
 
 
 def write(folder: Path, text: str) -> Path:

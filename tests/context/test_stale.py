@@ -1,9 +1,9 @@
 from hypothesis import given, settings, strategies as st
 
-from halocline.context.stale import GAIN, Stale
+from halocline.context.compaction.stale_files import GAIN, Stale
 from halocline.context.view import View, view
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult, UserMessage
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 
 BIG = "x" * (GAIN // 2)
 

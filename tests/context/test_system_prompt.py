@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from halocline.context.families import FAMILIES, family
-from halocline.context.system_prompt import SECTIONS, Wishes, sections_of, system_prompt
-from halocline.protocol.state import State
+from halocline.context.system_prompt.build import SECTIONS, Wishes, sections_of, system_prompt
+from halocline.context.system_prompt.model_families import FAMILIES, family
+from halocline.protocol.state.state import State
 from halocline.tools.toolset import Tools
 
 WORKSPACE = Path("/work/{project}")

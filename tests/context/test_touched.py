@@ -2,9 +2,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given as any_of
 
-from halocline.context.touched import MOST, Touched, folders_of, named_in
+from halocline.context.instructions.touched_files import MOST, Touched, folders_of, named_in
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 
 
 def call(name: str, **arguments: object) -> AssistantMessage:

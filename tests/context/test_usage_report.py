@@ -1,6 +1,6 @@
 from hypothesis import given, strategies as st
 
-from halocline.context.usage_report import (
+from halocline.context.reports.usage import (
     CALLS,
     COMMANDS,
     FILES,
@@ -31,7 +31,7 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 from halocline.tools.toolset import Tools
 
 SYSTEM_PROMPT = (

@@ -3,7 +3,7 @@ from hypothesis import given, strategies as st
 from halocline.context.view import MISSING, View, paired, view
 from halocline.protocol.events import Compacted, CompactionCause
 from halocline.protocol.messages import AssistantMessage, Image, Note, Text, ToolCall, ToolResult, UserMessage
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 
 PROMPT = UserMessage((Text("hi"),))
 

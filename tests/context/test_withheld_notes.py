@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.context.withheld_notes import withheld_note
+from halocline.context.notes.withheld_variables import withheld_note
 
 WITHHELD = ("AWS_SECRET_ACCESS_KEY", "DATABASE_URL", "GH_TOKEN", "HTTPS_PROXY", "NPM_TOKEN", "TF_VAR_password")
 

@@ -3,8 +3,17 @@ from pathlib import Path
 
 import pytest
 
-from halocline.context.word_files import DEEPEST, LONGEST_FILE, MOST, OWN, Places, filled, found_words, read_word
-from halocline.protocol.obeyed import OWN_WORDS, PROJECT_WORDS
+from halocline.context.user_files.commands import (
+    DEEPEST,
+    LONGEST_FILE,
+    MOST,
+    OWN,
+    Places,
+    filled,
+    found_words,
+    read_word,
+)
+from halocline.protocol.config_locations import OWN_WORDS, PROJECT_WORDS
 
 
 @pytest.fixture

@@ -29,8 +29,8 @@ if __name__ == "__main__":
     from tests.crashes.rider import SETTINGS, Person, Storied
     from tests.crashes.story import PROJECT
 
-    from halocline.controller.client import Client
-    from halocline.controller.controller import Controller
+    from halocline.client import Client
+    from halocline.runtime.controller import Controller
     from halocline.store.paths import Home
 
     async def ride() -> None:

@@ -9,8 +9,8 @@ from tests.hosts.test_processes import runs
 from tests.journeys.soundness import assert_sound
 
 from halocline.protocol import codec, events as ev
-from halocline.protocol.fold import fold
 from halocline.protocol.messages import AssistantMessage
+from halocline.protocol.state.reducer import fold
 
 
 def assert_nothing_shown_is_lost(log: bytes, shown: bytes) -> None:

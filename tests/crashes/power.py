@@ -11,9 +11,9 @@ from pathlib import Path
 from tests.crashes.rider import SETTINGS, Person, Storied
 from tests.crashes.story import PROJECT
 
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller
+from halocline.client import Client
 from halocline.protocol import codec
+from halocline.runtime.controller import Controller
 from halocline.store.paths import Home
 from halocline.testing.power import Disk
 

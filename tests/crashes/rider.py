@@ -17,18 +17,18 @@ from pathlib import Path
 import msgspec
 from tests.crashes.story import ACTS, RESTS, TURNS
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
 from halocline.ports.model import Model
 from halocline.protocol import codec, commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import AssistantMessage, Text
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.providers.scripted import Scripted
+from halocline.providers.scripted.model import Scripted
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.paths import Home
-from halocline.store.settings import LanguageServerSettings, Settings
+from halocline.store.settings.settings import LanguageServerSettings, Settings
 from halocline.testing.faults import Fault, Points
 
 LONGEST = 60.0

@@ -5,7 +5,7 @@ Every edit gives one certain content, so that the log says what may be on the di
 
 from collections.abc import Mapping
 
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
 
 PROJECT: Mapping[str, str] = {
     "README.md": "# A project\n",

@@ -9,12 +9,12 @@ from tests.crashes.judge import assert_came_to_its_end, logs_of
 from tests.crashes.rider import SETTINGS, Storied
 
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.controller.replay import replay
 from halocline.protocol import events as ev
-from halocline.protocol.tasks import TaskQuery
+from halocline.protocol.queries.tasks import TaskQuery
+from halocline.services.replay.replay import replay
 from halocline.store.paths import Home
-from halocline.store.recording import Recording
-from halocline.store.task_index import TaskIndex
+from halocline.store.tasks.index import TaskIndex
+from halocline.store.tasks.recording import Recording
 from halocline.surfaces.row_kinds import CallRow, TurnEndRow
 from halocline.surfaces.rows import rows_of
 from halocline.task.log import read

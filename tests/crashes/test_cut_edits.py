@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from tests.crashes.rider import SETTINGS
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Text
-from halocline.providers.scripted import Call, Scripted, Turn
+from halocline.providers.scripted.model import Call, Scripted, Turn
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.paths import Home
 from halocline.testing.faults import Fault, Moment, Points
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.crashes.trial import KILLED, Stable, Trial
 
-from halocline.controller.litter import OLD, sweep
-from halocline.hosts.files import LocalFiles
+from halocline.hosts.files.local import LocalFiles
+from halocline.runtime.litter import OLD, sweep
 from halocline.store.paths import Home
 from halocline.testing.faults import Fault, Moment
 

@@ -8,7 +8,7 @@ import pytest
 from tests.crashes.judge import logs_of
 
 from halocline.protocol import events as ev
-from halocline.protocol.fold import fold
+from halocline.protocol.state.reducer import fold
 from halocline.store.blobs import DiskBlobs
 from halocline.task.log import read
 

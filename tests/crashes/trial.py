@@ -11,10 +11,10 @@ from tests.crashes import judge
 from tests.crashes.rider import SETTINGS, Ridden, Ride, Storied
 from tests.crashes.story import PROJECT
 
-from halocline.controller.replay import replay
 from halocline.protocol import events as ev
+from halocline.services.replay.replay import replay
 from halocline.store.paths import Home
-from halocline.store.recording import Recording
+from halocline.store.tasks.recording import Recording
 from halocline.task.log import read
 from halocline.testing.faults import Fault
 

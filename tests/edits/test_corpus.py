@@ -11,7 +11,7 @@ import pytest
 
 from halocline.edits import blocks, exact, patch
 from halocline.edits.edit import Edit, UnplacedEdits
-from halocline.edits.ladder import How
+from halocline.edits.match_strategies import How
 from halocline.edits.plan import apply
 from halocline.edits.text import EditError, TextFile, decode, encode
 

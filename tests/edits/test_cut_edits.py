@@ -15,11 +15,11 @@ from halocline.edits.shell_patch import shell_patch
 from halocline.edits.text import EditError, TextFile
 from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import ToolCall
-from halocline.providers.anthropic_stream import FromWire as AnthropicFromWire
-from halocline.providers.gemini_stream import FromWire as GeminiFromWire
-from halocline.providers.markup_arguments import write_arguments
-from halocline.providers.openai_stream import FromWire as OpenAIFromWire
-from halocline.providers.responses_stream import FromWire as ResponsesFromWire
+from halocline.providers.anthropic.stream import FromWire as AnthropicFromWire
+from halocline.providers.gemini.stream import FromWire as GeminiFromWire
+from halocline.providers.openai_chat.stream import FromWire as OpenAIFromWire
+from halocline.providers.openai_responses.stream import FromWire as ResponsesFromWire
+from halocline.providers.text_tools.arguments import write_arguments
 
 FILE = "".join(f"line {n}\n" for n in range(1, 21)) + "Title\n=====\n--- SEARCH\n===\n+++ REPLACE\nend\n"
 

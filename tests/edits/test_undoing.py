@@ -6,7 +6,7 @@ from hypothesis import given, strategies as some
 from msgspec.structs import replace
 
 from halocline.edits.undoing import Cause, FileUndo, undo_plan, writes
-from halocline.hosts.files import LocalFiles
+from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import FileChangedOutside
 from halocline.protocol.events import DurableEvent, FileChanged, ToolCallStarted, ToolKind
 from halocline.store.blobs import DiskBlobs

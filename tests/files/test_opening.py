@@ -7,7 +7,7 @@ import pytest
 
 from halocline.files.opening import find_place
 from halocline.policy.paths import resolve
-from halocline.protocol.rules import Place
+from halocline.protocol.permission_rules import Place
 
 
 def unreadable_links() -> list[Path]:

@@ -13,14 +13,14 @@ from halocline.git.commit import commit, uncommitted
 from halocline.git.diffs import changed_files, git_changes, git_commit, git_commits, git_diff, git_standing
 from halocline.git.doubts import Doubts
 from halocline.git.worktrees import add_worktree
-from halocline.hosts.clean_environment import clean
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Posture, decide
 from halocline.policy.shell.git import LOOKS
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
-from halocline.protocol.rules import Verdict
+from halocline.protocol.permission_rules import Verdict
 
 FORMS = (
     *(

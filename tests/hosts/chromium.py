@@ -2,8 +2,8 @@
 
 import pytest
 
-from halocline.hosts.browser import BrowserSetup, LocalBrowser
-from halocline.hosts.browsers import find_browser
+from halocline.hosts.browser.browser import BrowserSetup, LocalBrowser
+from halocline.hosts.browser.discovery import find_browser
 from halocline.net.network import DIRECT, Network
 from halocline.ports.browser import BrowserAct, Deed, PageView
 from halocline.protocol.errors import ToolFailure

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.net.certificates import authority, trusted
 
-from halocline.hosts.shell import LocalShell
+from halocline.hosts.shell.shell import LocalShell
 from halocline.ports.host import ShellCommand, ShellResult
 
 

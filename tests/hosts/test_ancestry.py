@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.ancestry import MARK, Unknown, find_peer, find_task_above
+from halocline.hosts.shell.ancestry import MARK, Unknown, find_peer, find_task_above
 from halocline.task import lock
 
 CHILD = "import sys; print('ready', flush=True); sys.stdin.read()"

@@ -9,8 +9,8 @@ import pytest_asyncio
 from tests.hosts.chromium import User, needs_chromium, new_browser
 from tests.hosts.site import Page, Site
 
-from halocline.context.pictures import PictureFacts, picture_facts
-from halocline.hosts.keeper import _below
+from halocline.context.images import PictureFacts, picture_facts
+from halocline.hosts.shell.keeper import _below
 from halocline.ports.browser import BrowserAct, Deed
 from halocline.protocol.errors import ToolFailure
 

@@ -15,8 +15,8 @@ from tests.hosts.chromium import FOUND, User, needs_chromium, new_browser
 from tests.hosts.site import Site
 from tests.net.certificates import PAST, Authority
 
-from halocline.hosts.browser_gate import BrowserGate
-from halocline.hosts.browsers import QUIET
+from halocline.hosts.browser.discovery import QUIET
+from halocline.hosts.browser.proxy import BrowserGate
 from halocline.net.address import address_of
 from halocline.net.network import DIRECT, Network
 from halocline.net.proxies import proxy_for

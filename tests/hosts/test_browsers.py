@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.hosts.browsers import find_browser
+from halocline.hosts.browser.discovery import find_browser
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 
-from halocline.hosts.code import TreeSitter
-from halocline.hosts.grammars import BY_SUFFIX
+from halocline.hosts.code.grammars import BY_SUFFIX
+from halocline.hosts.code.tree_sitter import TreeSitter
 from halocline.ports.code import SyntaxProblem
 
 SAMPLES = {

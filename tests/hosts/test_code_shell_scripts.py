@@ -1,6 +1,6 @@
 import asyncio
 
-from halocline.hosts.code import TreeSitter
+from halocline.hosts.code.tree_sitter import TreeSitter
 
 
 def test_a_shell_script_in_any_script_of_the_world_is_parsed():

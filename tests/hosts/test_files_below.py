@@ -1,5 +1,5 @@
-from halocline.hosts import shell_facts
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell import policy_facts
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 
 
 def test_files_below_are_named_from_the_folder_and_links_by_where_they_lead(tmp_path):
@@ -13,7 +13,7 @@ def test_files_below_are_named_from_the_folder_and_links_by_where_they_lead(tmp_
 
 
 def test_more_files_than_anybody_looks_at_are_not_told(tmp_path):
-    for number in range(shell_facts.MOST_FILES + 1):
+    for number in range(policy_facts.MOST_FILES + 1):
         (tmp_path / str(number)).touch()
     assert LocalShellFacts({}).files_below(str(tmp_path)) is None
 

@@ -1,8 +1,8 @@
 import os
 import subprocess
 
-from halocline.hosts.clean_environment import clean
-from halocline.hosts.shell import LocalShell
+from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.shell import LocalShell
 from halocline.ports.host import ShellCommand
 from halocline.protocol.events import ShellMoved
 

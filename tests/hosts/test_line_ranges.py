@@ -4,7 +4,7 @@ from io import BytesIO
 import pytest
 
 from halocline.edits.text import decode
-from halocline.hosts.line_ranges import PIECE, read_lines
+from halocline.hosts.files.line_ranges import PIECE, read_lines
 
 
 def text_of(seed: int) -> bytes:

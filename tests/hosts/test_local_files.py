@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.files import LocalFiles
+from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import FileChangedOutside
 
 

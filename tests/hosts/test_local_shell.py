@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.hosts.conftest import Runner
 
-from halocline.hosts.shell import LocalShell
+from halocline.hosts.shell.shell import LocalShell
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ShellMoved
 

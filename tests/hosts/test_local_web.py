@@ -1,7 +1,7 @@
 import pytest
 from tests.net.raw_server import EMPTY, read_request, serving
 
-from halocline.hosts.web import LocalWeb
+from halocline.hosts.web.fetch import LocalWeb
 from halocline.net.network import DIRECT, Network
 from halocline.net.proxies import proxy_for
 from halocline.protocol.errors import ToolFailure

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from halocline.hosts.loopback import Loopback
+from halocline.hosts.web.oauth_callback import Loopback
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.hosts.output import Capture, Progress, Redraws, Spool, plain
+from halocline.hosts.shell.output import Capture, Progress, Redraws, Spool, plain
 
 
 @pytest.mark.parametrize(

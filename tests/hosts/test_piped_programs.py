@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.piped_programs import LocalPrograms
+from halocline.hosts.shell.subprocesses import LocalPrograms
 
 ENV = {"PATH": os.environ["PATH"]}
 
@@ -76,7 +76,7 @@ async def test_a_program_that_does_not_exist_ends_at_once(programs, tmp_path):
 async def test_programs_end_when_halo_is_killed(tmp_path):
     script = f"""
     import asyncio
-    from halocline.hosts.piped_programs import LocalPrograms
+    from halocline.hosts.shell.subprocesses import LocalPrograms
 
     async def main():
         program = await LocalPrograms({ENV!r}).start(["/bin/sh", "-c", "echo $$; sleep 600"], {ENV!r}, "/")

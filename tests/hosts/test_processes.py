@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.keeper import STATE_FD
-from halocline.hosts.processes import KILLED, Process, Processes
+from halocline.hosts.shell.keeper import STATE_FD
+from halocline.hosts.shell.processes import KILLED, Process, Processes
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has child subreapers")
 
@@ -146,7 +146,7 @@ async def test_nothing_started_needs_no_close(tmp_path: Path):
 
 KILLED_HALO = """
 import asyncio, os, sys
-from halocline.hosts.processes import Processes
+from halocline.hosts.shell.processes import Processes
 
 async def main():
     processes = Processes(dict(os.environ))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from halocline.hosts.keeper import STATE_FD
-from halocline.hosts.shell_state import ShellState, left_in, with_trailer
+from halocline.hosts.shell.keeper import STATE_FD
+from halocline.hosts.shell.state import ShellState, left_in, with_trailer
 
 BASE = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "GIVEN": "1", "not.an.identifier": "x"}
 

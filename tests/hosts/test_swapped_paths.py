@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.files import LocalFiles
+from halocline.hosts.files.local import LocalFiles
 from halocline.policy.paths import Judged, resolve
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.rules import Place
+from halocline.protocol.permission_rules import Place
 
 SWAPS = int(os.environ.get("SWAPS", "100000"))
 """How often a path is swapped while edits run; a million takes half a minute."""

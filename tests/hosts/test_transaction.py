@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts import transaction
-from halocline.hosts.files import LocalFiles
+from halocline.hosts.files import transaction
+from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import FileChangedOutside, FileWrite
 
 KILLED = -9
 CHILDREN = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from halocline.hosts.files import LocalFiles
-from halocline.hosts import transaction
+from halocline.hosts.files.local import LocalFiles
+from halocline.hosts.files import transaction
 from halocline.ports.host import FileWrite
 
 folder, journals = Path(sys.argv[1]), Path(sys.argv[2])
@@ -239,7 +239,7 @@ async def test_a_link_is_not_removed(folder: Path, journals: Path):
 DISK_FULL = """
 import asyncio, resource, sys
 from pathlib import Path
-from halocline.hosts.files import LocalFiles
+from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import FileWrite
 folder, journals = Path(sys.argv[1]), Path(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -262,7 +262,7 @@ async def test_a_disk_without_room_leaves_every_file_as_it_was(folder: Path, jou
 ONE_FILE = """
 import asyncio, resource, sys
 from pathlib import Path
-from halocline.hosts.files import LocalFiles
+from halocline.hosts.files.local import LocalFiles
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     asyncio.run(LocalFiles().write(Path(sys.argv[1]), b"x" * 200_000, b"old"))

@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
-from halocline.controller.replay import Replay, replay
+from halocline.client import Client
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Text, UserPart
-from halocline.protocol.state import State
-from halocline.providers.retry import Retrying
-from halocline.providers.scripted import Scripted, Turn
+from halocline.protocol.state.state import State
+from halocline.providers.scripted.model import Scripted, Turn
+from halocline.providers.wrappers.retry import Retrying
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.services.replay.replay import Replay, replay
 from halocline.store.paths import Home
-from halocline.store.recording import Recording
-from halocline.store.settings import LanguageServerSettings, Settings
+from halocline.store.settings.settings import LanguageServerSettings, Settings
+from halocline.store.tasks.recording import Recording
 from halocline.task.log import read
 
 Answer = Callable[[ev.Event], cmd.AnyCommand | None]

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from tests.journeys.conftest import NO_SERVERS, YOLO, ScriptedAssembly
 
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller
-from halocline.controller.undoing import step_back
+from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import Controller
+from halocline.runtime.history.undo_target import step_back
 from halocline.store.paths import Home
-from halocline.store.settings import Settings
+from halocline.store.settings.settings import Settings
 
 TASKS, ROUNDS, RESTORES = 5, 2, 4
 SHARED = ("shared-1", "shared-2", "sub/shared-3")

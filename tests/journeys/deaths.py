@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tests.journeys.conftest import Journey
 
-from halocline.controller.door import SOCKET
 from halocline.protocol import codec, events as ev
+from halocline.runtime.attach.server import SOCKET
 from halocline.store.paths import Home
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from halocline.protocol.messages import Usage
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
 
 SHOP = "def total(prices):\n    return sum(prices[1:])\n"
 REPAIRED = "def total(prices):\n    return sum(prices)\n"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from halocline.protocol import events as ev
-from halocline.protocol.fold import fold
-from halocline.protocol.state import loose_ends
+from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.state import loose_ends
 
 
 def assert_sound(events: Sequence[ev.DurableEvent]) -> None:

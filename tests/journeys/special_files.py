@@ -13,10 +13,10 @@ from pathlib import Path
 
 from tests.journeys.conftest import Journey
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
-from halocline.providers.scripted import Call, Turn
-from halocline.store.settings import McpSettings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.store.settings.settings import McpSettings
 
 CALLS = (
     Call("read_file", {"path": "a.txt"}),

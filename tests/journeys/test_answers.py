@@ -1,15 +1,15 @@
 import pytest
 from tests.journeys.soundness import assert_sound
 
-from halocline.context.answer_form import SOURCE
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
+from halocline.context.notes.answer_schema import SOURCE
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.fold import fold
 from halocline.protocol.messages import Note, StopReason
-from halocline.providers.scripted import Call, Turn
-from halocline.store.settings import Settings
+from halocline.protocol.state.reducer import fold
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.store.settings.settings import Settings
 from halocline.surfaces.rows import rows_of
 from halocline.task.governor import GO_ON
 from halocline.testing.model_server import ModelServer

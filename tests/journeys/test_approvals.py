@@ -1,12 +1,12 @@
 import pytest
 from msgspec.structs import replace
 
-from halocline.controller.controller import TaskOptions
 from halocline.edits.diff import unified
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Image, Note, StopReason, Text
-from halocline.providers.scripted import Call, Turn
-from halocline.task.pending import named
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.task.calls.pending_approvals import named
 
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
 ALONE = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=False)

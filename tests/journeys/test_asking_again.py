@@ -9,12 +9,12 @@ import shutil
 import pytest
 from tests.journeys.deaths import dead_after
 
-from halocline.controller.controller import TaskOptions
-from halocline.controller.door import SOCKET
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason
-from halocline.protocol.state import NOT_RUN
-from halocline.providers.scripted import Call, Turn
+from halocline.protocol.state.state import NOT_RUN
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.attach.server import SOCKET
+from halocline.runtime.controller import TaskOptions
 from halocline.store.paths import Home
 
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)

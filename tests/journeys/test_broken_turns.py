@@ -6,16 +6,16 @@ import pytest
 from tests.journeys.conftest import ScriptedAssembly
 
 from halocline.checkpoints.off import Off
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller
-from halocline.controller.program_log import FILE_NAME
+from halocline.client import Client
 from halocline.ports.hooks import Outcome
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import SecretsError
 from halocline.protocol.events import ErrorRaised, TextDelta, TurnEnded
 from halocline.protocol.messages import StopReason
-from halocline.providers.scripted import Call, Scripted, Turn
-from halocline.store.settings import Settings
+from halocline.providers.scripted.model import Call, Scripted, Turn
+from halocline.runtime.controller import Controller
+from halocline.runtime.error_log import FILE_NAME
+from halocline.store.settings.settings import Settings
 from halocline.task.turn_ends import BROKE
 
 BUGS = [

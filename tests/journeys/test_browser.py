@@ -13,13 +13,13 @@ from tests.hosts.chromium import needs_chromium
 from tests.journeys.conftest import ScriptedAssembly
 from tests.journeys.soundness import assert_sound
 
-from halocline.controller.controller import TaskOptions
-from halocline.hosts.keeper import _below
+from halocline.hosts.shell.keeper import _below
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Image
-from halocline.protocol.state import State
-from halocline.providers.scripted import Call, Turn
-from halocline.store.settings import Settings
+from halocline.protocol.state.state import State
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.store.settings.settings import Settings
 
 pytestmark = needs_chromium
 DONE = Turn(text="done")

@@ -4,7 +4,7 @@ import pytest
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason
-from halocline.providers.scripted import Call, Fault, Turn
+from halocline.providers.scripted.model import Call, Fault, Turn
 
 DONE = Turn(text="done")
 
@@ -80,7 +80,7 @@ async def test_the_log_knows_every_file_before_and_after(journey):
     await journey.run(Turn(calls=(edit("one", "two"), new)), DONE)
     changes = [(e.path, e.before is None, e.after is None) for e in journey.of(ev.FileChanged)]
     assert changes == [("a.txt", False, False), ("sub/new.txt", True, False)]
-    blobs = journey.client([])._controller._assembly.blobs
+    blobs = journey.client([])._controller.assembly.blobs
     assert blobs.get(journey.of(ev.FileChanged)[0].before) == b"one\n"
 
 

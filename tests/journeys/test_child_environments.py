@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from tests.hosts.language_servers.conftest import Site
 
-from halocline.controller.controller import TaskOptions
-from halocline.hosts.documents import ChildDocuments
+from halocline.hosts.documents.documents import ChildDocuments
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.ports.documents import DocumentKind
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, ToolFailure
-from halocline.providers.scripted import Call, Turn
-from halocline.store.system_keyring import SystemKeyring
-from halocline.surfaces.cli.clipboard import picture
-from halocline.surfaces.cli.memory import _edit
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.store.secrets.keyring import SystemKeyring
+from halocline.surfaces.cli.commands.memory import _edit
+from halocline.surfaces.cli.input.clipboard import picture
 from halocline.surfaces.page_opener import open_page
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")

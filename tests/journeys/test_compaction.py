@@ -5,12 +5,12 @@ from tests.journeys.conftest import YOLO, Journey, ScriptedAssembly
 from tests.journeys.deaths import dead_after
 from tests.journeys.soundness import assert_sound
 
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Note, StopReason, Text, UserMessage
-from halocline.providers.scripted import Call, Scripted, Turn
-from halocline.store.settings import CompactionSettings, Settings
+from halocline.providers.scripted.model import Call, Scripted, Turn
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.store.settings.settings import CompactionSettings, Settings
 
 FILE = "".join(f"line {number} of a file that is read again and again\n" for number in range(120))
 """About 1,500 tokens."""

@@ -13,10 +13,10 @@ import pytest
 from tests.journeys.soundness import assert_sound
 
 from halocline.protocol import codec, events as ev
-from halocline.protocol.fold import fold
 from halocline.protocol.messages import StopReason
-from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME
-from halocline.providers.script import load_turns
+from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.state import NOT_RUN, UNKNOWN_OUTCOME
+from halocline.providers.scripted.script import load_turns
 from halocline.store.blobs import DiskBlobs
 
 STEP = """

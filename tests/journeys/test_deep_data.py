@@ -6,15 +6,15 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from halocline.context.front_matter import rule_in
-from halocline.context.skills import found_skills
+from halocline.context.instructions.front_matter import rule_in
+from halocline.context.user_files.skills import found_skills
 from halocline.protocol import json_input
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.json_input import DEEPEST
 from halocline.protocol.messages import StopReason
-from halocline.providers.scripted import Call, Turn
-from halocline.store.rule_files import Unreadable, read_file
-from halocline.store.settings import checked, read_settings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.store.permissions.rules import Unreadable, read_file
+from halocline.store.settings.settings import checked, read_settings
 
 DEPTHS = (DEEPEST + 1, 450, 900, 990, 1_500, 20_000)
 

@@ -11,12 +11,12 @@ from tests.hosts.test_processes import linux, pid_in, runs
 from tests.journeys.soundness import assert_sound
 from tests.journeys.test_crashes import halo
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.messages import Note
-from halocline.providers.scripted import Call, Turn
-from halocline.store.settings import LanguageServerSettings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.store.settings.settings import LanguageServerSettings
 
 DONE = Turn(text="done")
 PATIENT = LanguageServerSettings(wait=20.0)

@@ -1,10 +1,10 @@
 """A task's own effort: it goes before the settings', survives, and is told with its price."""
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Effort, Usage
-from halocline.providers.scripted import Turn
-from halocline.store.recording import read_recording
+from halocline.providers.scripted.model import Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.store.tasks.recording import read_recording
 
 DONE = Turn(text="done")
 

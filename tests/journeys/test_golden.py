@@ -8,8 +8,8 @@ import pytest
 from tests.journeys.repair import PROJECT, PROMPT, TURNS
 
 from halocline.protocol import codec, events as ev
-from halocline.protocol.fold import fold, reduce
-from halocline.protocol.state import loose_ends
+from halocline.protocol.state.reducer import fold, reduce
+from halocline.protocol.state.state import loose_ends
 from halocline.surfaces.export import to_markdown
 from halocline.surfaces.rows import rows_of
 from halocline.task.log import Log

@@ -8,10 +8,10 @@ from socket import AF_UNIX, socket
 import pytest
 from tests.journeys.conftest import Journey
 
-from halocline.controller.controller import TaskOptions
 from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS
 from halocline.protocol import commands as cmd, events as ev
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 CANARY = "canary_of_a_secret"
 OPEN = "text_for_everybody"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Note
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 DONE = Turn(text="done")
 TOKEN = "ghp_" + "a1B2" * 9

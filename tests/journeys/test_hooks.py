@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.hook_kinds import HookStatus
 from halocline.protocol.messages import Note, StopReason
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True, trusted=True)

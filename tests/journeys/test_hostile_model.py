@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol.events import ApprovalMode
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 CANARY = "canary-6f1d"
 

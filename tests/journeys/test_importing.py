@@ -1,14 +1,14 @@
 import pytest
-from tests.store.importing import transcripts
+from tests.importers import transcripts
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.import_desk import GONE_ON, ImportDesk
-from halocline.controller.replay import replay
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
-from halocline.providers.scripted import Call, Turn
-from halocline.store.recording import Recording
-from halocline.store.settings import Settings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.services.imports import GONE_ON, ImportDesk
+from halocline.services.replay.replay import replay
+from halocline.store.settings.settings import Settings
+from halocline.store.tasks.recording import Recording
 
 
 async def test_an_imported_task_goes_on_with_a_model_and_a_system_prompt_of_today(journey, tmp_path):

@@ -6,15 +6,15 @@ import pytest
 from msgspec.structs import replace
 from tests.journeys.soundness import assert_sound
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.fold import fold
 from halocline.protocol.messages import StopReason, Text
-from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME
-from halocline.providers.scripted import Call, Fault, Turn
-from halocline.store.settings import Settings
+from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.state import NOT_RUN, UNKNOWN_OUTCOME
+from halocline.providers.scripted.model import Call, Fault, Turn
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.store.settings.settings import Settings
 from halocline.testing.model_server import ModelServer
 
 DONE = Turn(text="done")

@@ -9,10 +9,10 @@ from tests.hosts.test_processes import linux, pid_in, runs
 from tests.journeys.soundness import assert_sound
 from tests.journeys.test_crashes import halo
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import codec, commands as cmd, events as ev
-from halocline.providers.script import load_turns
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.providers.scripted.script import load_turns
+from halocline.runtime.controller import TaskOptions
 
 DONE = Turn(text="done")
 SERVER = """

@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 import pytest
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text
-from halocline.protocol.secret import Secret
-from halocline.providers.scripted import Call, Turn
-from halocline.store.secrets import SecretStore
+from halocline.protocol.secrets.secret import Secret
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.store.secrets.store import SecretStore
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
 YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)

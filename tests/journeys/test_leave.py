@@ -2,11 +2,11 @@
 
 from tests.journeys.test_jobs import shell
 
-from halocline.controller.controller import TaskOptions
-from halocline.controller.leave_given import leave_given
-from halocline.controller.policy_desk import PolicyDesk
 from halocline.protocol import commands as cmd, events as ev
-from halocline.providers.scripted import Turn
+from halocline.providers.scripted.model import Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.services.policy.grants import leave_given
+from halocline.services.policy.rules import PolicyDesk
 
 DONE = Turn(text="done")
 ASKING = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
@@ -57,7 +57,7 @@ def _turn(*asked):
 
 async def test_leave_for_the_project_that_is_taken_out_of_its_file_ends_in_the_task_that_gave_it(journey, tmp_path):
     client = journey.client([touch("c1"), DONE, touch("c2"), DONE, touch("c3"), DONE])
-    desk = PolicyDesk(client._controller._assembly)
+    desk = PolicyDesk(client._controller.assembly)
     await journey.open(client, ASKING)
     await journey.prompt(client, answer=always(journey, ev.Scope.PROJECT))
     await journey.prompt(client, answer=always(journey))
@@ -77,7 +77,7 @@ async def test_leave_for_the_project_that_is_taken_out_of_its_file_ends_in_the_t
 async def test_leave_for_everywhere_that_is_taken_out_is_gone_for_a_task_that_is_resumed(journey):
     await journey.run(touch("c1"), DONE, options=ASKING, answer=always(journey, ev.Scope.EVERYWHERE))
     client = journey.client([touch("c1"), DONE, touch("c2"), DONE])
-    desk = PolicyDesk(client._controller._assembly)
+    desk = PolicyDesk(client._controller.assembly)
     (rule,) = desk.kept(journey.workspace)
     assert desk.take_out(rule)
     await journey.run(client=client, resume=journey.task, options=ASKING, answer=always(journey))

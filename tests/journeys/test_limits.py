@@ -3,7 +3,7 @@ from tests.journeys.soundness import assert_sound
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
 from halocline.task.governor import GO_ON, STOP
 
 DONE = Turn(text="done")

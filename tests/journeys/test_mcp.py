@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Note, Text, UserMessage
-from halocline.providers.scripted import Call, Turn
-from halocline.store.settings import McpSettings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.store.settings.settings import McpSettings
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
 ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)

@@ -7,12 +7,12 @@ import pytest
 from tests.journeys.test_mcp import DONE, echo, servers as servers
 from tests.journeys.test_mcp_reference import PATIENT, calls, servers as reference
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
-from halocline.providers.scripted import SUMMARY
-from halocline.store.settings import McpSettings
+from halocline.providers.scripted.model import SUMMARY
+from halocline.runtime.controller import TaskOptions
+from halocline.store.settings.settings import McpSettings
 from halocline.surfaces.costs import turns_of
-from halocline.task.sampling import ALWAYS, NO, ONCE
+from halocline.task.mcp_sampling import ALWAYS, NO, ONCE
 
 reference = reference
 THERE = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True)

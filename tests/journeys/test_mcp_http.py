@@ -8,7 +8,7 @@ from tests.mcp.http import server, serving
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Note, UserMessage
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
 from halocline.testing.proxy_server import ProxyServer
 
 DONE = Turn(text="done")

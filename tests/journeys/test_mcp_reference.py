@@ -8,8 +8,8 @@ import pytest
 from tests.mcp.http import serving
 from tests.mcp.set_up import MISSING, program
 
-from halocline.providers.scripted import Call, Turn
-from halocline.store.settings import McpSettings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.store.settings.settings import McpSettings
 
 DONE = Turn(text="done")
 

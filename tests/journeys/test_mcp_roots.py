@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
 YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)

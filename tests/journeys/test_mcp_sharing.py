@@ -10,16 +10,16 @@ import pytest
 from tests.journeys.conftest import YOLO, ScriptedAssembly
 from tests.journeys.test_mcp import DONE, SERVER, echo, servers as servers, starts
 
-from halocline.controller.controller import TaskOptions
-from halocline.hosts.piped_programs import LocalPrograms
-from halocline.mcp.pool import Pool
-from halocline.mcp.supervisor import Standing
+from halocline.hosts.shell.subprocesses import LocalPrograms
+from halocline.mcp.connection.pool import Pool
+from halocline.mcp.connection.supervisor import Standing
 from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Entry, Owner, Server
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Text
-from halocline.providers.scripted import Call, Turn
-from halocline.store.settings import McpSettings, Settings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.store.settings.settings import McpSettings, Settings
 
 THERE = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True)
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from halocline.context.memory import LONGEST, PROJECT, personal_file
-from halocline.controller.controller import TaskOptions
+from halocline.context.user_files.memory import LONGEST, PROJECT, personal_file
 from halocline.protocol import commands as cmd, events as ev
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 DONE = Turn(text="done")
 FACT = "The tests need make db first."

@@ -4,10 +4,10 @@ import subprocess
 
 import pytest
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Image, Note, Text
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 DONE = Turn(text="done")
 LONG = "".join(f"line {i} of many\n" for i in range(200))

@@ -7,10 +7,10 @@ import pytest
 from tests.journeys.deaths import dead_after
 from tests.journeys.test_asking_again import goes_on
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import AssistantMessage, Image, StopReason, Text, ToolResult
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
 TOUCH = Call("execute_command", {"command": "touch made", "requires_approval": True}, id="c1")

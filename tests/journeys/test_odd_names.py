@@ -9,7 +9,7 @@ from tests.journeys.conftest import YOLO
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import TaskStarted, TurnStarted
 from halocline.protocol.messages import Note, StopReason
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
 
 LATIN = os.fsdecode(b"r\xe9gle")
 """A name as an old system wrote it."""

@@ -5,12 +5,12 @@ import os
 import pytest
 from msgspec.structs import replace
 
-from halocline.controller.controller import TaskOptions
 from halocline.ports.blobs import reference
 from halocline.protocol import codec, events as ev
 from halocline.protocol.events import FilesChangedOutside
-from halocline.protocol.focus import ChangedFile
-from halocline.providers.scripted import Call, Turn
+from halocline.protocol.state.file_knowledge import ChangedFile
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 DONE = Turn(text="done")
 

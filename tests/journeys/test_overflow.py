@@ -6,13 +6,13 @@ from tests.journeys.soundness import assert_sound
 from tests.journeys.test_wire import KEYS, MODELS
 from tests.providers.markup import spoken
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason
-from halocline.providers.scripted import Call, Turn
-from halocline.store.settings import CompactionSettings, Settings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.store.settings.settings import CompactionSettings, Settings
 from halocline.testing.model_server import ModelServer
 
 LINES = [f"line {number} of a file that is read again and again" for number in range(120)]

@@ -10,11 +10,11 @@ from tests.hosts.test_processes import linux
 from tests.journeys.soundness import assert_sound
 from tests.journeys.test_jobs import DONE, shell
 
-from halocline.context.own_command_notes import HEAD, LEFT_OUT, own_commands_note
-from halocline.controller.controller import TaskOptions
+from halocline.context.notes.user_shell import HEAD, LEFT_OUT, own_commands_note
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
-from halocline.providers.scripted import Turn
+from halocline.providers.scripted.model import Turn
+from halocline.runtime.controller import TaskOptions
 
 ASKING = TaskOptions(approval_mode=ev.ApprovalMode.ASK, mode=ev.Mode.PLAN, attended=True)
 
@@ -129,9 +129,9 @@ async def test_a_killed_halo_leaves_a_start_that_is_ended_when_the_task_is_taken
     program = (
         "import asyncio, os, sys\n"
         "from pathlib import Path\n"
-        "from halocline.controller.choices import Choices\n"
-        "from halocline.controller.client import open_client\n"
-        "from halocline.controller.controller import TaskOptions\n"
+        "from halocline.runtime.task_options import Choices\n"
+        "from halocline.client import open_client\n"
+        "from halocline.runtime.controller import TaskOptions\n"
         "from halocline.protocol import commands as cmd, events as ev\n"
         "async def main():\n"
         "    client = open_client(Choices())\n"

@@ -1,9 +1,9 @@
-from halocline.controller.controller import TaskOptions
-from halocline.controller.policy_review import review
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events import ToolKind
-from halocline.protocol.rules import Rule, RuleBook, Verdict
-from halocline.providers.scripted import Call, Turn
+from halocline.protocol.permission_rules import Rule, RuleBook, Verdict
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.services.policy.audit import review
 from halocline.tools.toolset import ALL, Tools
 
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)

@@ -6,13 +6,13 @@ import msgspec
 from tests.journeys.conftest import LONGEST, NO_SERVERS
 from tests.journeys.test_wire import CONVERSATIONS, KEYS, MODELS, unmarked
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason
-from halocline.providers.scripted import Call, Turn
-from halocline.store.settings import Settings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.store.settings.settings import Settings
 from halocline.testing.model_server import ModelServer
 
 STEPS = 200

@@ -2,11 +2,11 @@ import asyncio
 
 import pytest
 
-from halocline.controller.controller import TaskOptions
-from halocline.controller.previews import LARGEST, with_previews
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Text
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.runtime.history.previews import LARGEST, with_previews
 
 EDITS = TaskOptions(approval_mode=ev.ApprovalMode.ACCEPT_EDITS)
 DONE = Turn(text="done")

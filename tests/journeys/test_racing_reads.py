@@ -12,11 +12,11 @@ from tests.journeys.conftest import Journey
 from tests.journeys.test_reading import PIXEL
 from tests.swapping import swapping
 
-from halocline.checkpoints.repository import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.controller.controller import TaskOptions
+from halocline.checkpoints.store.repository import Limits
 from halocline.protocol import events as ev
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="names are swapped in one step")]
 

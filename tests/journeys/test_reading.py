@@ -3,7 +3,7 @@ import pytest
 from halocline.context.budget import CEILING
 from halocline.ports.code import SyntaxRule
 from halocline.protocol.messages import Image
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
 
 DONE = Turn(text="done")
 READ = Turn(calls=(Call("read_file", {"path": "a.txt"}),))

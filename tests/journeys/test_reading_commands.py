@@ -1,7 +1,7 @@
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
-from halocline.protocol.rules import Effect
-from halocline.providers.scripted import Call, Turn
+from halocline.protocol.permission_rules import Effect
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 ALONE = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=False)
 DONE = Turn(text="done")

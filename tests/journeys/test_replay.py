@@ -6,14 +6,14 @@ from msgspec.structs import replace
 from tests.journeys.conftest import Journey
 from tests.journeys.repair import PROJECT, PROMPT, TURNS
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.controller import TaskOptions
-from halocline.controller.replay import replay
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text
-from halocline.providers.scripted import Call, Turn
-from halocline.store.recording import Recording, read_recording
-from halocline.store.settings import Settings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import TaskOptions
+from halocline.services.replay.replay import replay
+from halocline.store.settings.settings import Settings
+from halocline.store.tasks.recording import Recording, read_recording
 from halocline.task.log import read
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "repair.recording.jsonl"

@@ -4,15 +4,14 @@ import msgspec
 import pytest
 from tests.journeys.conftest import YOLO, Journey
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.replay import replay
 from halocline.policy.grid import AutoApprove
 from halocline.ports.code import SyntaxRule
 from halocline.protocol import events as ev
 from halocline.protocol.limits import Limits
-from halocline.providers.scripted import Call, Turn
-from halocline.store.recording import Recording
-from halocline.store.settings import (
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.services.replay.replay import replay
+from halocline.store.settings.settings import (
     CompactionSettings,
     LanguageServerSettings,
     McpSettings,
@@ -23,6 +22,7 @@ from halocline.store.settings import (
     Timeouts,
     WebSearchSettings,
 )
+from halocline.store.tasks.recording import Recording
 
 OTHER = {
     "model": "ollama/other",

@@ -6,12 +6,12 @@ import pytest
 from tests.checkpoints.bench import git
 from tests.journeys.test_time_travel import prompts, shell, turn, write
 
-from halocline.controller.controller import TaskOptions
-from halocline.controller.forks import Fork
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Note, UserMessage
-from halocline.providers.scripted import Call
+from halocline.providers.scripted.model import Call
+from halocline.runtime.controller import TaskOptions
+from halocline.runtime.history.forks import Fork
 
 ASKS = ev.ApprovalMode.ASK
 YOLO = ev.ApprovalMode.YOLO

@@ -3,10 +3,10 @@
 import pytest
 from tests.journeys.soundness import assert_sound
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
-from halocline.providers.scripted import Call, Turn
-from halocline.store.rule_switches import RuleSwitches
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.store.permissions.instruction_switches import RuleSwitches
 
 API = '---\npaths: ["src/api/**"]\n---\nReturn JSON.'
 DONE = Turn(text="done")

@@ -2,11 +2,11 @@ import subprocess
 
 import pytest
 
-from halocline.controller.controller import TaskOptions
 from halocline.hosts.sandbox import self_test
-from halocline.hosts.sandbox.ground import Wishes
+from halocline.hosts.sandbox.mounts import Wishes
 from halocline.protocol import commands as cmd, events as ev
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 ALONE = TaskOptions(approval_mode=ev.ApprovalMode.AUTO, attended=False)
 WATCHED = TaskOptions(approval_mode=ev.ApprovalMode.AUTO, attended=True)

@@ -2,10 +2,10 @@ import stat
 
 import pytest
 
-from halocline.controller.controller import TaskOptions
-from halocline.controller.policy_review import review
 from halocline.protocol import commands as cmd, events as ev
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.services.policy.audit import review
 from halocline.tools.toolset import Tools
 
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ACCEPT_EDITS, attended=True)

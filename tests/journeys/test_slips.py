@@ -1,12 +1,12 @@
 import pytest
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
 from halocline.protocol import events as ev
-from halocline.providers import scripted as script
-from halocline.store.settings import Settings
-from halocline.surfaces.cli.output import final_text
+from halocline.providers.scripted.model import model as script
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.store.settings.settings import Settings
+from halocline.surfaces.cli.output.view import final_text
 from halocline.testing.model_server import Call, ModelServer, Turn
 
 EDITS = TaskOptions(approval_mode=ev.ApprovalMode.ACCEPT_EDITS)

@@ -10,7 +10,7 @@ import pytest
 from tests.journeys.conftest import LONGEST
 
 from halocline.policy.paths import IGNORE_FILES
-from halocline.protocol.obeyed import OBEYED, OBEYED_AT_HOME, RULE_ROWS
+from halocline.protocol.config_locations import OBEYED, OBEYED_AT_HOME, RULE_ROWS
 from halocline.store.paths import OTHERS_MCP, PROJECT_RULES
 
 pytestmark = pytest.mark.slow

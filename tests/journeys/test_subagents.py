@@ -6,20 +6,20 @@ import pytest
 from tests.journeys.conftest import NO_SERVERS, Journey, _no_wait
 from tests.journeys.deaths import dead_after
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
-from halocline.controller.forks import Fork
-from halocline.controller.replay import replay
+from halocline.client import Client
 from halocline.policy.grid import AutoApprove
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Note, Text, Usage
+from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
-from halocline.protocol.tasks import TaskQuery
-from halocline.providers.retry import Retrying
-from halocline.providers.scripted import Call, Scripted, Turn
-from halocline.store.recording import Recording
-from halocline.store.settings import Settings
+from halocline.providers.scripted.model import Call, Scripted, Turn
+from halocline.providers.wrappers.retry import Retrying
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.runtime.history.forks import Fork
+from halocline.services.replay.replay import replay
+from halocline.store.settings.settings import Settings
+from halocline.store.tasks.recording import Recording
 from halocline.task.log import read
 
 DONE = Turn(text="All is known.")

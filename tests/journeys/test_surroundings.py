@@ -2,10 +2,10 @@
 
 from tests.journeys.test_wire import play
 
-from halocline.context.environment import PLAN, SWITCHED
+from halocline.context.system_prompt.environment import PLAN, SWITCHED
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Note, Usage
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
 
 LISTING = Call("list_files", {"path": "."})
 

@@ -3,11 +3,11 @@
 import pytest
 from tests.journeys.test_jobs import shell
 
-from halocline.controller.controller import TaskOptions
-from halocline.controller.switches import MEANINGS
 from halocline.policy.grid import AutoApprove
 from halocline.protocol import commands as cmd, events as ev
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.services.policy.approval_switches import MEANINGS
 
 DONE = Turn(text="done")
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)

@@ -10,14 +10,14 @@ from tests.journeys.repair import PROJECT, PROMPT, REPAIRED, TURNS
 from tests.journeys.soundness import assert_sound
 from tests.providers.markup import markup, spoken
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.messages import StopReason
-from halocline.providers.scripted import Call, Turn
-from halocline.store.settings import Settings, load_settings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.store.settings.settings import Settings, load_settings
 from halocline.testing.model_server import ModelServer
 
 NAME = "ollama/llama3:8b"

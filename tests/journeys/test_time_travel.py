@@ -3,12 +3,12 @@ import asyncio
 import pytest
 from tests.checkpoints.bench import git
 
-from halocline.controller.forks import ELSEWHERE, Fork
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import TaskBusy, UsageError
-from halocline.protocol.fold import fold
 from halocline.protocol.messages import Text, UserMessage
-from halocline.providers.scripted import Call, Turn
+from halocline.protocol.state.reducer import fold
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.history.forks import ELSEWHERE, Fork
 
 
 def turn(text, *calls):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events import Todo, TodosChanged, TodosReminded, TodoStatus
-from halocline.providers.scripted import Call, Turn
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
 from halocline.surfaces.todos import todos_of, told
 
 DONE = Turn(text="done")

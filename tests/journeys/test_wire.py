@@ -4,13 +4,13 @@ import msgspec
 import pytest
 from tests.journeys.repair import PROJECT, PROMPT, REPAIRED, TURNS
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Effort, StopReason
-from halocline.providers.scripted import Turn
-from halocline.store.settings import Settings
+from halocline.providers.scripted.model import Turn
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.store.settings.settings import Settings
 from halocline.testing.model_server import ModelServer
 
 MODELS = {

@@ -2,10 +2,10 @@
 
 import pytest
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
-from halocline.providers.scripted import Call, Turn
-from halocline.store.recording import read_recording
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.store.tasks.recording import read_recording
 
 DONE = Turn(text="done")
 CALLS = Turn(calls=(Call("execute_command", {"command": "touch made"}), Call("web_fetch", {"url": "http://127.0.0.1"})))

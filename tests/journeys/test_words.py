@@ -2,14 +2,14 @@
 
 import pytest
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Note, Text
-from halocline.providers.scripted import Call, Turn
-from halocline.store.settings import Settings
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.store.settings.settings import Settings
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.rows import rows_of
 

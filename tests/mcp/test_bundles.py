@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from halocline.mcp.bundles import entry, read, unpack, wanted
+from halocline.mcp.registry.bundles import entry, read, unpack, wanted
 from halocline.protocol.errors import UsageError
 
 CONFIG = {

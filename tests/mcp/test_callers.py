@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from halocline.mcp.callers import Callers
+from halocline.mcp.requests.callers import Callers
 from halocline.ports.mcp import Caller
 
 

@@ -2,7 +2,7 @@ import asyncio
 
 from mcp_types import ElicitRequestURLParams
 
-from halocline.mcp.eliciting import MOST_PAGES, Pages, answered
+from halocline.mcp.requests.elicitation import MOST_PAGES, Pages, answered
 
 
 def page(name):

@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.mcp.forms import MOST_FIELDS, Unfit, fields_of
+from halocline.mcp.requests.forms import MOST_FIELDS, Unfit, fields_of
 
 
 def field(**schema):

@@ -3,8 +3,8 @@ import json
 import pytest
 from tests.mcp.http import serving
 
-from halocline.mcp.readme import page_of, readme
-from halocline.mcp.registry import OFFICIAL, PUBLISHER, Offered, search, ways
+from halocline.mcp.registry.readme import page_of, readme
+from halocline.mcp.registry.registry import OFFICIAL, PUBLISHER, Offered, search, ways
 from halocline.net.network import DIRECT
 from halocline.protocol.errors import HaloclineError
 

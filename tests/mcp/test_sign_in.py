@@ -8,10 +8,10 @@ import pytest
 from tests.mcp.http import serving
 from tests.mcp.oauth import Provider, guarded, port
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.mcp_desk import McpDesk
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.services.mcp.servers import McpDesk
 from halocline.store.paths import Home
-from halocline.store.settings import Settings
+from halocline.store.settings.settings import Settings
 
 
 class Browser:

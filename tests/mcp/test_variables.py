@@ -4,7 +4,7 @@ import pytest
 
 from halocline.mcp.variables import Missing, environment, filled
 from halocline.ports.mcp_servers import Entry, Owner, Server
-from halocline.protocol.secret import Secret
+from halocline.protocol.secrets.secret import Secret
 
 ENV = {"TOKEN": "abc", "EMPTY": "", "MODEL_KEY": "sk"}
 

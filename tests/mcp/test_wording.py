@@ -4,7 +4,7 @@ import string
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.mcp.wording import LARGEST_SCHEMA, LONGEST_NAME, cleaned, digest, name_for, plain
+from halocline.mcp.tool_names import LARGEST_SCHEMA, LONGEST_NAME, cleaned, digest, name_for, plain
 
 NAMES = st.text(min_size=1, max_size=120)
 

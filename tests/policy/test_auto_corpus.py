@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
-from halocline.protocol.rules import Verdict
+from halocline.protocol.permission_rules import Verdict
 
 FOLDER = Path(__file__).parent / "auto"
 ASKS = tomllib.loads((FOLDER / "asks.toml").read_text(encoding="utf-8"))

@@ -3,9 +3,9 @@ from msgspec.structs import replace
 
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
+from halocline.protocol.config_locations import OBEYED
 from halocline.protocol.events import ApprovalMode, Grant, Mode, SandboxChecked, SandboxStanding, ToolKind
-from halocline.protocol.obeyed import OBEYED
-from halocline.protocol.rules import Rule, RuleBook, Source, Verdict
+from halocline.protocol.permission_rules import Rule, RuleBook, Source, Verdict
 
 ASK, EDITS, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.ACCEPT_EDITS, ApprovalMode.AUTO, ApprovalMode.YOLO
 

@@ -5,16 +5,16 @@ from itertools import product
 
 import pytest
 
-from halocline.hosts.clean_environment import clean
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Posture, decide
 from halocline.policy.shell import git, ordinary_programs
-from halocline.policy.shell.actors import ACTORS, GIT_WORKS
 from halocline.policy.shell.installed import OWN_TOOLS, is_own_tool
-from halocline.policy.shell.readers import READERS
+from halocline.policy.shell.mutating_programs import ACTORS, GIT_WORKS
+from halocline.policy.shell.read_only_programs import READERS
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
-from halocline.protocol.rules import OtherRoot
+from halocline.protocol.permission_rules import OtherRoot
 
 AUTO = ApprovalMode.AUTO
 MODES = (

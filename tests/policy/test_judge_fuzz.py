@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.clean_environment import clean
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Decision, Posture, decide
-from halocline.policy.shell.actors import ACTORS
 from halocline.policy.shell.git import LOOKS
-from halocline.policy.shell.readers import READERS
+from halocline.policy.shell.mutating_programs import ACTORS
+from halocline.policy.shell.read_only_programs import READERS
 from halocline.policy.shell.specs import Spec
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind

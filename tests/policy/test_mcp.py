@@ -5,8 +5,8 @@ from halocline.policy.grid import AutoApprove, rules_of as rules_of_switches
 from halocline.policy.mcp import is_one_of, named, rules_of
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
-from halocline.protocol.rules import Rule, RuleBook, Source, Verdict
-from halocline.store.rule_files import RuleFiles, Unreadable, read_rules
+from halocline.protocol.permission_rules import Rule, RuleBook, Source, Verdict
+from halocline.store.permissions.rules import RuleFiles, Unreadable, read_rules
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
 ISSUES, SEARCH = named("github", "create_issue"), named("github", "search")

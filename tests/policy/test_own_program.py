@@ -2,13 +2,13 @@ import shlex
 
 import pytest
 
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 from halocline.protocol.own_program import LOOKING, STEERING, is_steering
-from halocline.protocol.rules import Verdict
-from halocline.surfaces.cli.arguments import COMMANDS
+from halocline.protocol.permission_rules import Verdict
+from halocline.surfaces.cli.args.parser import COMMANDS
 
 STEERS = (
     "",

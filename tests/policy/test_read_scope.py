@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.files import LocalFiles
+from halocline.hosts.files.local import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.policy.paths import Classifier, identity_of
 from halocline.policy.read_scope import ReadScope

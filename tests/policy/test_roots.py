@@ -8,7 +8,7 @@ from halocline.policy.acts import Act
 from halocline.policy.paths import resolve
 from halocline.policy.rules import covers
 from halocline.protocol.events import Mode, ToolKind
-from halocline.protocol.rules import OtherRoot, Place, Rule, Verdict
+from halocline.protocol.permission_rules import OtherRoot, Place, Rule, Verdict
 
 
 @pytest.fixture

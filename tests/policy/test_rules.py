@@ -3,7 +3,7 @@ import pytest
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
-from halocline.protocol.rules import Place, Rest, Rule, RuleBook, Source, Verdict
+from halocline.protocol.permission_rules import Place, Rest, Rule, RuleBook, Source, Verdict
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
 

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind

@@ -12,7 +12,7 @@ from halocline.policy.sensitive_names import (
 )
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
-from halocline.protocol.rules import Verdict
+from halocline.protocol.permission_rules import Verdict
 from halocline.tools import apply_patch, read_file, replace_in_file, write_to_file
 
 ASK, EDITS, AUTO = ApprovalMode.ASK, ApprovalMode.ACCEPT_EDITS, ApprovalMode.AUTO

@@ -1,11 +1,11 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
-from halocline.protocol.rules import CommandPermissions, Effect, RuleBook, Source
+from halocline.protocol.permission_rules import CommandPermissions, Effect, RuleBook, Source
 
 ASK, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.AUTO, ApprovalMode.YOLO
 

@@ -5,7 +5,7 @@ from halocline.policy.gate import Posture, decide
 from halocline.policy.runner_options import HARMLESS, follows_harmlessly
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
-from halocline.protocol.rules import Rest, Rule, RuleBook, Source, Verdict
+from halocline.protocol.permission_rules import Rest, Rule, RuleBook, Source, Verdict
 
 BEGUN = (
     *(

@@ -2,10 +2,10 @@ from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.fold import fold
 from halocline.protocol.going_back import messages_at
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
+from halocline.protocol.state.reducer import fold
 
 STARTED = ev.TaskStarted(
     workspace="/w", model="m", mode=ev.Mode.PLAN, approval_mode=ev.ApprovalMode.ASK, system_prompt="s", version="0"

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.protocol.fold import fold, reduce
-from halocline.protocol.growing import Series, Table, changed, grown
-from halocline.protocol.state import State
+from halocline.protocol.state.persistent import Series, Table, changed, grown
+from halocline.protocol.state.reducer import fold, reduce
+from halocline.protocol.state.state import State
 from halocline.task.log import read
 
 LOGS = sorted((Path(__file__).parents[1] / "golden" / "format-1").glob("*.jsonl"))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from halocline.protocol.random_strings import is_random_string
-from halocline.protocol.redaction import Redactor, redacted
+from halocline.protocol.secrets.random_strings import is_random_string
+from halocline.protocol.secrets.redaction import Redactor, redacted
 
 LIVE = Redactor(salt=b"one home's", at_random=True)
 LETTERS = string.ascii_letters + string.digits

@@ -5,7 +5,7 @@ import string
 import msgspec
 import pytest
 
-from halocline.protocol.redaction import Redactor, redacted, thoroughly_redacted
+from halocline.protocol.secrets.redaction import Redactor, redacted, thoroughly_redacted
 
 LIVE = Redactor(salt=b"one home's")
 LETTERS = string.ascii_letters + string.digits

@@ -4,7 +4,7 @@ import pickle
 import msgspec
 import pytest
 
-from halocline.protocol.secret import Secret
+from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 
 KEY = "sk-1234567890abcdef"

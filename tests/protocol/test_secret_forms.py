@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.protocol.redaction import Redactor, UnknownMark
+from halocline.protocol.secrets.redaction import Redactor, UnknownMark
 
 LIVE = Redactor(salt=b"of a test")
 ALL = string.ascii_letters + string.digits

@@ -3,7 +3,6 @@ from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.fold import fold, reduce
 from halocline.protocol.messages import (
     AssistantMessage,
     StopReason,
@@ -13,7 +12,8 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.protocol.state import NOT_RUN, UNKNOWN_OUTCOME, State, loose_ends
+from halocline.protocol.state.reducer import fold, reduce
+from halocline.protocol.state.state import NOT_RUN, UNKNOWN_OUTCOME, State, loose_ends
 
 STARTED = ev.TaskStarted(
     workspace="/w",

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from halocline.providers.markup import tags_of
-from halocline.providers.markup_arguments import read_arguments, write_arguments
-from halocline.providers.markup_reader import Called, Growing, Piece, Reader
-from halocline.providers.script import Call, Turn
+from halocline.providers.scripted.script import Call, Turn
+from halocline.providers.text_tools.arguments import read_arguments, write_arguments
+from halocline.providers.text_tools.reader import Called, Growing, Piece, Reader
+from halocline.providers.text_tools.tags import tags_of
 from halocline.tools.toolset import every_tool
 
 TOOLS = tuple(tool.spec for tool in every_tool())

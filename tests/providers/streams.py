@@ -6,11 +6,11 @@ from typing import TypeVar
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.events import AssistantMessageCompleted, TextDelta, UsageReported
 from halocline.protocol.messages import AssistantMessage, Message, Text, UserMessage
-from halocline.providers.catalog import ModelInfo, Prices
+from halocline.providers.catalog.models import ModelInfo, Prices
+from halocline.providers.catalog.vendors import vendor
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.exchange import Translator
+from halocline.providers.http import Translator
 from halocline.providers.sse import EventParser
-from halocline.providers.vendors import vendor
 
 E = TypeVar("E")
 

@@ -1,7 +1,7 @@
 import pytest
 
-from halocline.providers.accounts import ACCOUNTS, account, holder, secret_name, shape_problem
-from halocline.providers.vendors import VENDORS, vendor
+from halocline.providers.auth.accounts import ACCOUNTS, account, holder, secret_name, shape_problem
+from halocline.providers.catalog.vendors import VENDORS, vendor
 
 LONG = "abcdefgh12345678"
 

@@ -6,13 +6,15 @@ import pytest
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, request
 
 from halocline.ports.model import Request
-from halocline.providers import anthropic, gemini, openai_chat, openai_responses
-from halocline.providers.answer_schema import is_strict, native_schema
+from halocline.providers.anthropic import request as anthropic
+from halocline.providers.catalog.vendors import vendor
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.openai_chat import OpenAIChat
-from halocline.providers.openai_responses import OpenAIResponses
-from halocline.providers.text_prompt import TextPrompt
-from halocline.providers.vendors import vendor
+from halocline.providers.gemini import request as gemini
+from halocline.providers.openai_chat import request as openai_chat
+from halocline.providers.openai_chat.request import OpenAIChat
+from halocline.providers.openai_responses.request import OpenAIResponses, request as openai_responses
+from halocline.providers.response_format import is_strict, native_schema
+from halocline.providers.text_tools.prompt import TextPrompt
 from halocline.testing.model_server import ModelServer, Turn
 
 OPENAI = endpoint("openai", "gpt-5.6")

@@ -18,8 +18,8 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.providers.anthropic import fragments, to_wire
-from halocline.providers.anthropic_stream import FromWire
+from halocline.providers.anthropic.request import fragments, to_wire
+from halocline.providers.anthropic.stream import FromWire
 
 ENDPOINT = endpoint("anthropic", "claude-sonnet-5-5")
 CACHE = {"type": "ephemeral"}

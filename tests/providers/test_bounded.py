@@ -7,15 +7,15 @@ import pytest
 from tests.net.raw_server import read_request, serving
 from tests.providers.streams import MemoryBlobs
 
-from halocline.controller.model_choice import bounded, client
 from halocline.net.http import HttpClient
 from halocline.net.network import Network
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.messages import Text, UserMessage
+from halocline.providers.catalog.vendors import Vendor
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.vendors import Vendor
-from halocline.store.settings import Settings
+from halocline.runtime.models.resolve import bounded, client
+from halocline.store.settings.settings import Settings
 
 PATIENT = Network(first_byte_timeout=600.0, stall_timeout=600.0)
 ASKED = Request(model="near/m", system="", messages=(UserMessage((Text("go"),)),), tools=())

@@ -1,7 +1,7 @@
 import pytest
 
 from halocline.protocol.messages import Usage
-from halocline.providers.catalog import FREE, UNKNOWN, ModelInfo, Prices, Tier, cost
+from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo, Prices, Tier, cost
 
 MILLION = 1_000_000
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halocline.providers.catalog import ModelInfo, Prices, Tier
-from halocline.providers.catalogue_file import BUNDLED, GZIP, Catalogue, CatalogueFile
-from halocline.providers.catalogue_making import packed
+from halocline.providers.catalog.build import packed
+from halocline.providers.catalog.file import BUNDLED, GZIP, Catalogue, CatalogueFile
+from halocline.providers.catalog.models import ModelInfo, Prices, Tier
 
 # A row of models.dev's api.json, whole, and some that are odd.
 LISTED = {

@@ -10,8 +10,8 @@ from tests.providers.test_catalogue_file import API
 
 from halocline.net.network import DIRECT, Network
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.providers.catalogue_file import Catalogue
-from halocline.providers.catalogue_refresh import Refreshed, refresh
+from halocline.providers.catalog.file import Catalogue
+from halocline.providers.catalog.refresh import Refreshed, refresh
 
 BODY = json.dumps(API).encode()
 

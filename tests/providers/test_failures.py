@@ -2,7 +2,7 @@ import pytest
 from tests.providers.streams import endpoint
 
 from halocline.protocol.errors import ModelErrorKind
-from halocline.providers.failures import classify, retry_after
+from halocline.providers.errors import classify, retry_after
 
 Kind = ModelErrorKind
 

@@ -3,8 +3,8 @@ import pytest
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import AssistantMessageCompleted, StepRetried, TextDelta
-from halocline.providers.fallback import REST, Fallback
-from halocline.providers.scripted import Fault, Scripted, Turn
+from halocline.providers.scripted.model import Fault, Scripted, Turn
+from halocline.providers.wrappers.fallback import REST, Fallback
 
 HELLO = Request(model="scripted/first", system="", messages=())
 

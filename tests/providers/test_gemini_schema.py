@@ -5,7 +5,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.providers.gemini_schema import parameters
+from halocline.providers.gemini.schema import parameters
 from halocline.tools.toolset import every_tool
 
 TEXT = {"type": "string"}

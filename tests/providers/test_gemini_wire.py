@@ -20,8 +20,8 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.providers.gemini import address, fragments, to_wire
-from halocline.providers.gemini_stream import FromWire
+from halocline.providers.gemini.request import address, fragments, to_wire
+from halocline.providers.gemini.stream import FromWire
 
 ENDPOINT = endpoint("gemini", "gemini-3.8-flash")
 

@@ -9,10 +9,10 @@ from tests.providers.streams import collected, request, usage_of
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.events import AssistantMessageCompleted, TextDelta, UsageReported
 from halocline.protocol.messages import AssistantMessage, Text, Usage
-from halocline.providers.catalog import ModelInfo, Prices
+from halocline.providers.catalog.models import ModelInfo, Prices
+from halocline.providers.catalog.vendors import Vendor, vendor
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.informed import PATIENCE, Informed, wants_to_know
-from halocline.providers.vendors import Vendor, vendor
+from halocline.providers.wrappers.model_info_probe import PATIENCE, Informed, wants_to_know
 
 LIST = {"data": [{"id": "m", "max_model_len": 40960, "pricing": {"prompt": "0.000001", "completion": "0.000002"}}]}
 

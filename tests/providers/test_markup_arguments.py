@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 from tests.providers.markup import TAGS
 
-from halocline.providers.markup_arguments import read_arguments, write_arguments
+from halocline.providers.text_tools.arguments import read_arguments, write_arguments
 
 READ: list[tuple[str, str, dict[str, Any]]] = [
     ("read_file", "<path>\n  a b.py\t</path>", {"path": "a b.py"}),

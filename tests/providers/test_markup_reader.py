@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given, strategies as st
 from tests.providers.markup import TAGS, TOOLS, cut_into, markup, meant, read
 
-from halocline.providers.markup import THINKING, WRAPPERS, Lexer, text_of
-from halocline.providers.markup_reader import Called, Growing, Reader, Thoughts, Words
+from halocline.providers.text_tools.reader import Called, Growing, Reader, Thoughts, Words
+from halocline.providers.text_tools.tags import THINKING, WRAPPERS, Lexer, text_of
 
 READ = markup("read_file", path="a.py")
 LOOK = ("read_file", {"path": "a.py"})

@@ -20,10 +20,10 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.providers.catalog import ModelInfo, Prices
+from halocline.providers.catalog.models import ModelInfo, Prices
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.openai_chat import fragments, to_wire
-from halocline.providers.openai_stream import FromWire
+from halocline.providers.openai_chat.request import fragments, to_wire
+from halocline.providers.openai_chat.stream import FromWire
 
 ENDPOINT = endpoint("openai", "gpt-5.6")
 

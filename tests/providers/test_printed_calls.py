@@ -2,9 +2,9 @@ import pytest
 from tests.providers.markup import TOOLS, markup
 from tests.providers.streams import collected, message_of, request, text_of
 
-from halocline.providers.correcting import Correcting
-from halocline.providers.printed_calls import printed_call
-from halocline.providers.scripted import Call, Scripted, Turn
+from halocline.providers.scripted.model import Call, Scripted, Turn
+from halocline.providers.text_tools.correction import Correcting
+from halocline.providers.text_tools.leaked_calls import printed_call
 
 READ = markup("read_file", path="a.py")
 PRINTED = {

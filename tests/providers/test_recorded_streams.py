@@ -10,11 +10,14 @@ from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of
 from halocline.ports.model import Model, ModelEvent
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.messages import StopReason
-from halocline.providers import anthropic_stream, gemini_stream, openai_stream, responses_stream
-from halocline.providers.anthropic import Anthropic
-from halocline.providers.gemini import Gemini
-from halocline.providers.openai_chat import OpenAIChat
-from halocline.providers.openai_responses import OpenAIResponses
+from halocline.providers.anthropic import stream as anthropic_stream
+from halocline.providers.anthropic.request import Anthropic
+from halocline.providers.gemini import stream as gemini_stream
+from halocline.providers.gemini.request import Gemini
+from halocline.providers.openai_chat import stream as openai_stream
+from halocline.providers.openai_chat.request import OpenAIChat
+from halocline.providers.openai_responses import stream as responses_stream
+from halocline.providers.openai_responses.request import OpenAIResponses
 
 RECORDED = Path(__file__).parent / "recorded"
 FAMILIES = {

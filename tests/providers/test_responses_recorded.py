@@ -6,7 +6,7 @@ from tests.providers.streams import endpoint, message_of, request, text_of, tran
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta, ToolCallDelta
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, Usage
-from halocline.providers.responses_stream import FromWire
+from halocline.providers.openai_responses.stream import FromWire
 
 REASONING = (
     b'{"id":"rs_68","type":"reasoning","summary":[{"type":"summary_text","text":"Let me see."}],'

@@ -25,8 +25,8 @@ from halocline.protocol.messages import (
     ToolResult,
     UserMessage,
 )
-from halocline.providers.openai_responses import OpenAIResponses, fragments, to_wire
-from halocline.providers.responses_stream import FromWire
+from halocline.providers.openai_responses.request import OpenAIResponses, fragments, to_wire
+from halocline.providers.openai_responses.stream import FromWire
 from halocline.testing.model_server import Call, ModelServer, Turn
 
 ENDPOINT = endpoint("openai", "gpt-5.6")

@@ -7,10 +7,10 @@ from tests.providers.streams import collected, message_of, request
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import Mode, StepRetried, TextDelta
-from halocline.providers.fallback import Fallback
-from halocline.providers.retry import Retrying
-from halocline.providers.scripted import Fault, Scripted, Turn
-from halocline.providers.switching import Chosen, Switching
+from halocline.providers.scripted.model import Fault, Scripted, Turn
+from halocline.providers.wrappers.fallback import Fallback
+from halocline.providers.wrappers.per_mode import Chosen, Switching
+from halocline.providers.wrappers.retry import Retrying
 
 DONE = Turn(text="Done.")
 

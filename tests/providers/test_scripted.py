@@ -17,7 +17,7 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.providers.scripted import Call, Fault, Scripted, Turn
+from halocline.providers.scripted.model import Call, Fault, Scripted, Turn
 
 READ = Turn(text="Reading.", calls=(Call("read_file", {"path": "a"}),))
 DONE = Turn(text="Done.")

@@ -5,10 +5,10 @@ import pytest
 from tests.net.raw_server import serving
 from tests.providers.documents import documents
 
-from halocline.providers.catalog import UNKNOWN, ModelInfo, Prices
+from halocline.providers.catalog.models import UNKNOWN, ModelInfo, Prices
+from halocline.providers.catalog.server_probe import LOCAL_SECONDS, ask_server, filled
+from halocline.providers.catalog.vendors import Vendor
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.server_facts import LOCAL_SECONDS, ask_server, filled
-from halocline.providers.vendors import Vendor
 
 # As the servers' own documentation shows them, shortened.
 OLLAMA_PS = {"models": [{"name": "gemma4:latest", "model": "gemma4:latest", "size_vram": 5, "context_length": 4096}]}

@@ -9,11 +9,11 @@ from tests.providers.streams import endpoint, message_of, request, text_of, tran
 
 from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import ToolCall
-from halocline.providers.anthropic_stream import FromWire as AnthropicFromWire
-from halocline.providers.exchange import Translator
-from halocline.providers.gemini_stream import FromWire as GeminiFromWire
-from halocline.providers.openai_stream import FromWire as OpenAIFromWire
-from halocline.providers.responses_stream import FromWire as ResponsesFromWire
+from halocline.providers.anthropic.stream import FromWire as AnthropicFromWire
+from halocline.providers.gemini.stream import FromWire as GeminiFromWire
+from halocline.providers.http import Translator
+from halocline.providers.openai_chat.stream import FromWire as OpenAIFromWire
+from halocline.providers.openai_responses.stream import FromWire as ResponsesFromWire
 
 WORDS = st.text(max_size=20)
 MAYBE_WORDS = st.none() | WORDS

@@ -18,11 +18,11 @@ from halocline.protocol.messages import (
     ToolResult,
     UserMessage,
 )
-from halocline.providers.openai_chat import OpenAIChat
-from halocline.providers.retry import Retrying
-from halocline.providers.scripted import Call, Fault, Scripted, Turn
-from halocline.providers.text_prompt import TextPrompt
-from halocline.providers.text_protocol import TextProtocol
+from halocline.providers.openai_chat.request import OpenAIChat
+from halocline.providers.scripted.model import Call, Fault, Scripted, Turn
+from halocline.providers.text_tools.model import TextProtocol
+from halocline.providers.text_tools.prompt import TextPrompt
+from halocline.providers.wrappers.retry import Retrying
 from halocline.testing.model_server import ModelServer
 
 LOOK = ToolCall("look", "read_file", {"path": "a.py", "start_line": 3})

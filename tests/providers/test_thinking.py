@@ -5,7 +5,7 @@ import pytest
 from tests.providers.streams import endpoint, request
 
 from halocline.protocol.messages import Effort
-from halocline.providers.catalog import ModelInfo
+from halocline.providers.catalog.models import ModelInfo
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.thinking import (
     Wanted,
@@ -17,7 +17,7 @@ from halocline.providers.thinking import (
     headers_for_anthropic,
     levels,
 )
-from halocline.providers.thinking_fields import CLAUDE, GEMINI, OPENAI, STYLES, Takes
+from halocline.providers.thinking_table import CLAUDE, GEMINI, OPENAI, STYLES, Takes
 
 NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = Effort
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
@@ -238,7 +238,7 @@ def test_a_row_names_how_its_vendor_is_told(style: str, effort: Effort | None, b
 
 
 def test_every_row_names_a_style_that_there_is() -> None:
-    from halocline.providers.vendors import VENDORS
+    from halocline.providers.catalog.vendors import VENDORS
 
     assert {row.thinking_style for row in VENDORS.values()} <= set(STYLES)
 

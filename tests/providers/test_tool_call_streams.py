@@ -7,8 +7,8 @@ from tests.providers.streams import HELLO, endpoint, message_of, request, transl
 
 from halocline.protocol.events import ToolCallDelta
 from halocline.protocol.messages import AssistantMessage, ToolCall, ToolResult
-from halocline.providers.anthropic_stream import FromWire as AnthropicFromWire
-from halocline.providers.openai_stream import FromWire as OpenAIFromWire
+from halocline.providers.anthropic.stream import FromWire as AnthropicFromWire
+from halocline.providers.openai_chat.stream import FromWire as OpenAIFromWire
 from halocline.providers.reply import parse_arguments
 
 

@@ -2,10 +2,10 @@ import pytest
 
 from halocline.net.http import HttpClient
 from halocline.protocol.errors import UsageError
-from halocline.providers.catalogue_file import BUNDLED, Catalogue
+from halocline.providers.catalog.file import BUNDLED, Catalogue
+from halocline.providers.catalog.server_probe import QUESTIONS
+from halocline.providers.catalog.vendors import VENDORS, Vendor, vendor
 from halocline.providers.endpoint import Endpoint, endpoint
-from halocline.providers.server_facts import QUESTIONS
-from halocline.providers.vendors import VENDORS, Vendor, vendor
 
 CATALOGUE = Catalogue(BUNDLED)
 HOSTED = [row for row in VENDORS.values() if row.key_variable]

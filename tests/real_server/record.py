@@ -18,7 +18,7 @@ from tests.real_server.test_llama_server import FAMILIES, SPECS
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import Text, UserMessage
-from halocline.providers.gemini import Gemini
+from halocline.providers.gemini.request import Gemini
 
 PLACE = Path(__file__).parent.parent / "providers" / "recorded"
 LONG = UserMessage((Text("water " * 400),))

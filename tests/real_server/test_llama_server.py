@@ -10,19 +10,19 @@ import pytest
 from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of, request, text_of, usage_of
 from tests.real_server.llama_server import CALLS_TOOLS, NEVER_STOPS, STOPS_SOON, llama_server, relay
 
-from halocline.controller.model_choice import local_models
 from halocline.net.network import DIRECT, Network
 from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ToolCallDelta
 from halocline.protocol.messages import AssistantMessage, Message, StopReason, Text, ToolResult, UserMessage
-from halocline.protocol.state import State
-from halocline.providers.anthropic import Anthropic
-from halocline.providers.openai_chat import OpenAIChat
-from halocline.providers.openai_responses import OpenAIResponses
-from halocline.providers.server_facts import ask_server
-from halocline.providers.vendors import vendor
-from halocline.task.arguments import input_of
+from halocline.protocol.state.state import State
+from halocline.providers.anthropic.request import Anthropic
+from halocline.providers.catalog.server_probe import ask_server
+from halocline.providers.catalog.vendors import vendor
+from halocline.providers.openai_chat.request import OpenAIChat
+from halocline.providers.openai_responses.request import OpenAIResponses
+from halocline.runtime.models.resolve import local_models
+from halocline.task.calls.arguments import input_of
 from halocline.tools.toolset import ALL, Tools
 
 FAMILIES = {"anthropic": Anthropic, "llamacpp": OpenAIChat, "openai-responses": OpenAIResponses}

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from halocline.protocol.events import Grant, ToolKind
-from halocline.protocol.rules import Source
-from halocline.store.grant_file import keep, take_out
-from halocline.store.rule_files import Unreadable, read_rules, rule_for
+from halocline.protocol.permission_rules import Source
+from halocline.store.permissions.grants import keep, take_out
+from halocline.store.permissions.rules import Unreadable, read_rules, rule_for
 
 
 def command(text):

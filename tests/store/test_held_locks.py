@@ -5,11 +5,11 @@ from tests.protocol.lock_holder import held_elsewhere
 
 from halocline.protocol.errors import SecretsError
 from halocline.protocol.file_locks import LockHeld
-from halocline.protocol.rules import Rule, Verdict
-from halocline.protocol.secret import Secret
+from halocline.protocol.permission_rules import Rule, Verdict
+from halocline.protocol.secrets.secret import Secret
 from halocline.store.blobs import DiskBlobs, drop
-from halocline.store.grant_file import keep
-from halocline.store.secrets import SecretStore
+from halocline.store.permissions.grants import keep
+from halocline.store.secrets.store import SecretStore
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from halocline.ports.mcp_servers import Owner
-from halocline.store.mcp_files import McpPlaces, read_servers
+from halocline.store.mcp.servers import McpPlaces, read_servers
 
 
 @pytest.fixture

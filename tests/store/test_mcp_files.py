@@ -4,7 +4,7 @@ import pytest
 
 from halocline.ports.mcp_servers import Owner
 from halocline.protocol.errors import SettingsError
-from halocline.store.mcp_files import McpPlaces, read_servers, write
+from halocline.store.mcp.servers import McpPlaces, read_servers, write
 from halocline.store.paths import OTHERS_MCP
 
 

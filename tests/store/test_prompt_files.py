@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from halocline.context.system_prompt import Wishes
+from halocline.context.system_prompt.build import Wishes
 from halocline.protocol.errors import SettingsError
-from halocline.store.prompt_files import LARGEST, wishes
+from halocline.store.settings.prompt_files import LARGEST, wishes
 
 NOTHING = {"whole": "", "added": "", "language": ""}
 

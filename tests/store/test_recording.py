@@ -9,7 +9,7 @@ from halocline.ports.tool import ToolSpec
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import AssistantMessage, Text, UserMessage
-from halocline.store.recording import Recorder, RecordingDamaged, read_recording
+from halocline.store.tasks.recording import Recorder, RecordingDamaged, read_recording
 
 HELLO = UserMessage((Text("hello"),))
 REPLY = AssistantMessage((Text("hi"),))
@@ -135,7 +135,7 @@ def test_a_full_disk_ends_the_recording_and_is_told_once(tmp_path):
 import resource, signal
 from pathlib import Path
 from halocline.protocol import events as ev
-from halocline.store.recording import Recorder
+from halocline.store.tasks.recording import Recorder
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 recorder = Recorder(Path({str(tmp_path / "r")!r}), {{}}, ())
 recorder.tell = print

@@ -3,9 +3,9 @@ import os
 import pytest
 
 from halocline.protocol.events import Grant, ToolKind
-from halocline.protocol.rules import CommandPermissions, Source, Verdict
+from halocline.protocol.permission_rules import CommandPermissions, Source, Verdict
 from halocline.store.paths import PROJECT_RULES
-from halocline.store.rule_files import RuleFiles, Unreadable, read_rules
+from halocline.store.permissions.rules import RuleFiles, Unreadable, read_rules
 
 RULE = '[[rule]]\ndecision = "{}"\nkinds = ["edit"]\n'
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from halocline.protocol.errors import SettingsError
-from halocline.store.rule_switches import RuleSwitches
+from halocline.store.permissions.instruction_switches import RuleSwitches
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from halocline.protocol.errors import SecretsError
-from halocline.protocol.secret import Secret
+from halocline.protocol.secrets.secret import Secret
 from halocline.store.paths import Home
-from halocline.store.secrets import Place, SecretStore
+from halocline.store.secrets.store import Place, SecretStore
 
 KEY = Secret("sk-1234567890abcdef")
 
@@ -135,7 +135,7 @@ def test_a_disk_that_takes_nothing_loses_nothing(path: Path, store: SecretStore)
     store.put("openai", KEY)
     script = (
         "import resource, signal, sys; from pathlib import Path\n"
-        "from halocline.protocol.secret import Secret; from halocline.store.secrets import SecretStore\n"
+        "from halocline.protocol.secrets.secret import Secret; from halocline.store.secrets.store import SecretStore\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\n"
         "SecretStore(Path(sys.argv[1])).put('groq', Secret('gsk_1234567890abcdef'))\n"
     )
@@ -149,7 +149,7 @@ def test_a_disk_that_takes_nothing_loses_nothing(path: Path, store: SecretStore)
 def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
-        "from halocline.protocol.secret import Secret; from halocline.store.secrets import SecretStore\n"
+        "from halocline.protocol.secrets.secret import Secret; from halocline.store.secrets.store import SecretStore\n"
         "for n in range(20): SecretStore(Path(sys.argv[1])).put(f'{sys.argv[2]}-{n}', Secret('k'))\n"
     )
     writers = [subprocess.Popen([sys.executable, "-c", script, path, str(name)]) for name in range(4)]

@@ -4,7 +4,7 @@ import pytest
 
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.messages import Effort
-from halocline.store.settings import Settings, Timeouts, load_settings, over
+from halocline.store.settings.settings import Settings, Timeouts, load_settings, over
 
 
 def written(folder: Path, text: str) -> Path:

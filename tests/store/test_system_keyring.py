@@ -46,8 +46,8 @@ DEED = """
 import sys
 from pathlib import Path
 from halocline.protocol.errors import SecretsError
-from halocline.protocol.secret import Secret
-from halocline.store.secrets import SecretStore
+from halocline.protocol.secrets.secret import Secret
+from halocline.store.secrets.store import SecretStore
 store = SecretStore(Path(sys.argv[1]), float(sys.argv[4]) if len(sys.argv) > 4 else 30.0)
 try:
     match sys.argv[2]:

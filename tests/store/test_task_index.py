@@ -8,9 +8,9 @@ import pytest
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolResult, Usage
-from halocline.protocol.tasks import Order, TaskQuery
-from halocline.store import task_index
-from halocline.store.task_index import TaskIndex
+from halocline.protocol.queries.tasks import Order, TaskQuery
+from halocline.store.tasks import index as task_index
+from halocline.store.tasks.index import TaskIndex
 from halocline.task.log import Log
 
 
@@ -270,8 +270,8 @@ def test_the_index_is_private(tasks):
 LOOKER = """
 import sys
 from pathlib import Path
-from halocline.protocol.tasks import TaskQuery
-from halocline.store.task_index import TaskIndex
+from halocline.protocol.queries.tasks import TaskQuery
+from halocline.store.tasks.index import TaskIndex
 for _ in range(15):
     print(len(TaskIndex(Path(sys.argv[1]), Path(sys.argv[2])).find(TaskQuery(words="parser"))))
 """

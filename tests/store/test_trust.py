@@ -4,8 +4,8 @@ import pytest
 
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.hook_kinds import HookSource
-from halocline.store.hook_files import Places, hooks_in
-from halocline.store.trust import Standing, Trust
+from halocline.store.permissions.hook_files import Places, hooks_in
+from halocline.store.permissions.trust import Standing, Trust
 
 
 @pytest.fixture

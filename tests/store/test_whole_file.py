@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from halocline.store import mcp_files
-from halocline.store.rule_switches import RuleSwitches
-from halocline.store.secrets import SecretStore
-from halocline.store.whole_file import write_whole
+from halocline.store.atomic_file import write_whole
+from halocline.store.mcp import servers as mcp_files
+from halocline.store.permissions.instruction_switches import RuleSwitches
+from halocline.store.secrets.store import SecretStore
 
 KEEPS = """
 import sys
 from pathlib import Path
-from halocline.protocol.secret import Secret
-from halocline.store import mcp_files
-from halocline.store.rule_switches import RuleSwitches
-from halocline.store.secrets import SecretStore
-from halocline.store.whole_file import write_whole
+from halocline.protocol.secrets.secret import Secret
+from halocline.store.mcp import servers as mcp_files
+from halocline.store.permissions.instruction_switches import RuleSwitches
+from halocline.store.secrets.store import SecretStore
+from halocline.store.atomic_file import write_whole
 from halocline.testing.power import Disk
 
 home, place = map(Path, sys.argv[1:])

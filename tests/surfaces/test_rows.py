@@ -4,7 +4,6 @@ import pytest
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.focus import ChangedFile
 from halocline.protocol.messages import (
     AssistantMessage,
     Image,
@@ -16,6 +15,7 @@ from halocline.protocol.messages import (
     ToolResult,
     Usage,
 )
+from halocline.protocol.state.file_knowledge import ChangedFile
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import compaction_said
 from halocline.surfaces.rows import AT_ONCE, LIVE_OUTPUT, Transcript, fold, rows_of, transcript_of

@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, UserMessage
-from halocline.protocol.state import State
-from halocline.task.answer import checked, judged, schema_problem
+from halocline.protocol.state.state import State
+from halocline.task.structured_answer import checked, judged, schema_problem
 from halocline.testing.model_server import ModelServer
 
 SCHEMA = {

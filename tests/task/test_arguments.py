@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from halocline.protocol.events import Todo, TodoStatus
-from halocline.task.arguments import input_of
+from halocline.task.calls.arguments import input_of
 from halocline.tools import (
     ask_followup_question,
     attempt_completion,

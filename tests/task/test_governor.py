@@ -3,7 +3,7 @@ from msgspec.structs import replace
 
 from halocline.protocol.limits import Limits
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.state import State, TurnState, signature
+from halocline.protocol.state.state import State, TurnState, signature
 from halocline.protocol.subtasks import Subtask
 from halocline.task.governor import STOP_AT, Governor, Stopwatch, judge, limits_of, remark
 

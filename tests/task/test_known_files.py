@@ -7,12 +7,12 @@ import pytest
 from msgspec.structs import replace
 
 from halocline.files.target import MayWrite
-from halocline.hosts.files import LocalFiles
+from halocline.hosts.files.local import LocalFiles
 from halocline.ports.blobs import reference
 from halocline.ports.host import Mark, Scope
-from halocline.protocol.focus import ChangedFile, KnownFile
-from halocline.protocol.state import State
-from halocline.task.known_files import IN_TURNS, NEWEST, KnownFiles
+from halocline.protocol.state.file_knowledge import ChangedFile, KnownFile
+from halocline.protocol.state.state import State
+from halocline.task.updates.known_files import IN_TURNS, NEWEST, KnownFiles
 
 LONG_AGO = (1_000_000_000, 1_000_000_000)
 

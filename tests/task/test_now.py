@@ -3,7 +3,7 @@
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolResult
 from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed
-from halocline.task.now import LONGEST, Now
+from halocline.task.live_snapshot import LONGEST, Now
 
 
 def now(*events: ev.Event) -> list[ev.Event]:

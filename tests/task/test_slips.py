@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from halocline.protocol.values import JsonObject
-from halocline.task.arguments import input_of
-from halocline.task.slips import mended
+from halocline.task.calls.argument_repair import mended
+from halocline.task.calls.arguments import input_of
 from halocline.tools import execute_command, write_to_file
 
 GEMINI, DEEPSEEK, LLAMA = "gemini/gemini-2.5-pro", "deepseek/deepseek-chat", "ollama/llama3.2"

@@ -4,12 +4,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halocline.hosts.code import TreeSitter
-from halocline.hosts.documents import ChildDocuments
-from halocline.hosts.files import LocalFiles
+from halocline.hosts.code.tree_sitter import TreeSitter
+from halocline.hosts.documents.documents import ChildDocuments
+from halocline.hosts.files.local import LocalFiles
 from halocline.hosts.ripgrep import Ripgrep
-from halocline.hosts.shell import LocalShell
-from halocline.hosts.web import LocalWeb
+from halocline.hosts.shell.shell import LocalShell
+from halocline.hosts.web.fetch import LocalWeb
 from halocline.net.network import DIRECT
 from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.store.blobs import DiskBlobs

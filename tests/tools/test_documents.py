@@ -12,7 +12,7 @@ import pypdfium2
 import pytest
 from PIL import Image
 
-from halocline.hosts.documents import ChildDocuments
+from halocline.hosts.documents.documents import ChildDocuments
 from halocline.ports.documents import DocumentKind
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Image as Picture
@@ -149,7 +149,7 @@ async def test_reading_is_stopped_when_it_takes_too_long():
 
 
 def test_a_missing_library_is_told_by_its_exit_code():
-    blocker = "import sys; sys.modules['docx'] = None; from halocline.hosts.document_reader import main; "
+    blocker = "import sys; sys.modules['docx'] = None; from halocline.hosts.documents.reader import main; "
     command = [sys.executable, "-c", blocker + "sys.exit(main(['docx']))"]
     ran = subprocess.run(command, input=b"PK", capture_output=True, check=False)
     assert (ran.returncode, ran.stderr) == (3, b"docx")

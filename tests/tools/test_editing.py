@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import FileChanged
-from halocline.task.arguments import input_of
+from halocline.task.calls.arguments import input_of
 from halocline.tools import changes, replace_in_file, write_to_file
 
 

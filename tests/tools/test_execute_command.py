@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from halocline.hosts.sandbox.ground import Wishes
+from halocline.hosts.sandbox.mounts import Wishes
 from halocline.hosts.sandbox.sandbox import Sandbox
-from halocline.hosts.shell import LocalShell
+from halocline.hosts.shell.shell import LocalShell
 from halocline.ports.host import ShellResult
 from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.events import JobStarted, SandboxStanding, ShellMoved

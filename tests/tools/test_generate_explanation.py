@@ -5,10 +5,10 @@ import pytest
 from msgspec.structs import replace
 
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.controller.revisions import WorkspaceRevisions
 from halocline.edits.unified import parsed
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Remark
+from halocline.runtime.assembly.revisions import WorkspaceRevisions
 from halocline.tools import generate_explanation as tool
 
 

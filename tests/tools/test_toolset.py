@@ -5,9 +5,9 @@ import pytest
 
 from halocline.ports.tool import AnyTool
 from halocline.protocol.events import ApprovalMode, Mode, ModeChanged, TaskStarted
-from halocline.protocol.fold import reduce
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.state import State
+from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.state import State
 from halocline.tools.toolset import ON_REQUEST, PLANNING, SET_UP, Tools, every_tool
 
 

@@ -5,7 +5,7 @@ import zlib
 import pytest
 from tests.net.raw_server import read_request, serving
 
-from halocline.hosts.web import LARGEST
+from halocline.hosts.web.fetch import LARGEST
 from halocline.protocol.errors import ToolFailure
 
 ARTICLE = """<!doctype html><html><head><title>Tides</title><style>p{}</style></head><body>

@@ -7,12 +7,12 @@ import pytest
 from msgspec.structs import replace
 from tests.net.raw_server import serving
 
-from halocline.hosts.search_engines import ENGINES
-from halocline.hosts.web import LocalWeb
-from halocline.hosts.web_search import EngineSearch
+from halocline.hosts.web.engines import ENGINES
+from halocline.hosts.web.fetch import LocalWeb
+from halocline.hosts.web.search import EngineSearch
 from halocline.net.network import DIRECT
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.secret import Secret
+from halocline.protocol.secrets.secret import Secret
 from halocline.tools import web_search
 
 KEY = "the-key-0123456789"

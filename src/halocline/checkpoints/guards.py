@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from halocline.checkpoints.git import CheckpointsOff
+from halocline.checkpoints.store.git import CheckpointsOff
 
 _WHOLE_LIVES = ("Desktop", "Documents", "Downloads")
 _HINT = "Start in the folder of a project."

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from halocline.checkpoints.repository import CheckpointInfo, Repository
+from halocline.checkpoints.store.repository import CheckpointInfo, Repository
 from halocline.protocol.errors import HaloclineError
 
 if TYPE_CHECKING:
-    from halocline.checkpoints.comparing import Comparison
-    from halocline.checkpoints.restore import Restored, RestorePlan, Target
+    from halocline.checkpoints.restore.compare import Comparison
+    from halocline.checkpoints.restore.restore import Restored, RestorePlan, Target
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class Queries(ABC):
 
     async def plan(self, target: str, others: Others = (), *, overwrite: bool = False) -> "RestorePlan":
         """Plan what `restore` would do now."""
-        from halocline.checkpoints.restore import plan
+        from halocline.checkpoints.restore.restore import plan
 
         return await self._query(plan, self._targets(target, others), overwrite=overwrite)
 
@@ -74,14 +74,14 @@ class Queries(ABC):
 
         `others` are further folders that go back in the same step: all or none.
         """
-        from halocline.checkpoints.restore import restore
+        from halocline.checkpoints.restore.restore import restore
 
         for other, _ in others:
             await other.settle()
         return await self._query(restore, self._targets(target, others), overwrite=overwrite)
 
     def _targets(self, target: str, others: Others) -> "Sequence[Target]":
-        from halocline.checkpoints.restore import Target
+        from halocline.checkpoints.restore.restore import Target
 
         further = [Target(other._repository, sha, str(other._repository.workspace)) for other, sha in others]
         return [Target(self._repository, target), *further]

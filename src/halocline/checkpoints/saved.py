@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.checkpoints import index
-from halocline.checkpoints.git import Git
+from halocline.checkpoints.store import index
+from halocline.checkpoints.store.git import Git
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
@@ -91,7 +91,7 @@ def newest_of_others(git: Git, commit: str, refs_folder: str) -> str:
 
 def describe_loss(aside: Path) -> str:
     """Say what is lost with a damaged store that was put aside."""
-    from halocline.checkpoints.stores import described
+    from halocline.checkpoints.store.stores import described
 
     tasks = described(aside).tasks
     count = sum(len(task.numbers) for task in tasks)

@@ -9,25 +9,28 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import msgspec
 
-from halocline.checkpoints import layout
-from halocline.checkpoints.background_reading import LATE, READY, BackgroundReading, describe_delay, describe_unread
-from halocline.checkpoints.contents import name_of
-from halocline.checkpoints.git import Blocked, CheckpointsOff, Runner, Stopped, TakesLong
 from halocline.checkpoints.guards import check_workspace
 from halocline.checkpoints.queries import CLOSING as _CLOSING, Others as Others, Queries
-from halocline.checkpoints.reading import Kept
-from halocline.checkpoints.repository import FIRST, FOUND, Limits, Repository, Saved
 from halocline.checkpoints.saved import describe_left_out, describe_loss
+from halocline.checkpoints.store import layout
+from halocline.checkpoints.store.background_reading import (
+    LATE,
+    READY,
+    BackgroundReading,
+    describe_delay,
+    describe_unread,
+)
+from halocline.checkpoints.store.contents import name_of
+from halocline.checkpoints.store.git import Blocked, CheckpointsOff, Runner, Stopped, TakesLong
+from halocline.checkpoints.store.reading import Kept
+from halocline.checkpoints.store.repository import FIRST, FOUND, Limits, Repository, Saved
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import CheckpointTaken, Noticed
-
-if TYPE_CHECKING:
-    pass
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -324,7 +327,7 @@ class ShadowGit(Queries):
             await self._keep_within(self._quota)
 
     async def _keep_within(self, quota: int) -> None:
-        from halocline.checkpoints.stores import keep_within  # not needed at the start
+        from halocline.checkpoints.store.stores import keep_within  # not needed at the start
 
         with suppress(HaloclineError, OSError):
             lost = await asyncio.to_thread(keep_within, self._folder, quota, self._task, _SECONDS, self._freeing)

@@ -9,11 +9,11 @@ from operator import is_
 
 from msgspec.structs import replace
 
-from halocline.context.shortening import shortened, without_pictures
-from halocline.context.stale import Stale
+from halocline.context.compaction.stale_files import Stale
+from halocline.context.truncate import shortened, without_pictures
 from halocline.protocol.events import Compacted
 from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolCall, ToolResult, UserMessage
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 
 MISSING = "No result of this call was recorded. Do not assume that it took effect."
 

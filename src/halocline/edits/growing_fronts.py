@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from halocline.edits import patch
 from halocline.edits.blocks import Marker, marker_in
 from halocline.edits.edit import Edit
-from halocline.edits.tally import Tally
+from halocline.edits.edit_stats import Tally
 
 
 class Front:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import gcd
 
-from halocline.edits.likeness import indent_of
+from halocline.edits.similarity import indent_of
 
 Pair = tuple[str, str]
 Move = Callable[[str], str | None]

@@ -11,8 +11,8 @@ from itertools import accumulate
 from halocline.edits.alignment import steps
 from halocline.edits.edit import Edit, Grain
 from halocline.edits.indentation import Uneven, moved
-from halocline.edits.ladder import LADDER, Found, How, Way, indented, occurrences
 from halocline.edits.lines import MOST, Lines
+from halocline.edits.match_strategies import LADDER, Found, How, Way, indented, occurrences
 from halocline.edits.scopes import scopes
 from halocline.edits.text import common_length
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from halocline.edits.edit import Edit
-from halocline.edits.likeness import as_is, difference, folded_trimmed
 from halocline.edits.lines import Lines
 from halocline.edits.locate import Miss
+from halocline.edits.similarity import as_is, difference, folded_trimmed
 
 _SHOWN, _TOLD = 12, 3
 _SEARCHED, _COMPARED = 20_000, 5_000

@@ -7,9 +7,9 @@ and each block is looked for at most twice. A line that is not whole yet does no
 from collections import deque
 from collections.abc import Mapping
 
+from halocline.edits.edit_stats import Growth, Tally
 from halocline.edits.growing_arguments import GrowingArguments, Piece
 from halocline.edits.growing_fronts import FRONTS
-from halocline.edits.tally import Growth, Tally
 from halocline.edits.text import TextFile
 
 

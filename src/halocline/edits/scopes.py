@@ -7,8 +7,8 @@ line that begins alike. What a header does not cover is looked at only when the 
 import re
 from collections.abc import Iterator, Sequence
 
-from halocline.edits.likeness import as_is, folded, folded_trimmed, indent_of
 from halocline.edits.lines import Lines
+from halocline.edits.similarity import as_is, folded, folded_trimmed, indent_of
 
 Scope = tuple[int, int]
 _INDENTED = (as_is, str.rstrip, folded)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from halocline.edits.text import EditError
-from halocline.protocol.redaction import holds_mark
+from halocline.protocol.secrets.redaction import holds_mark
 from halocline.protocol.values import Value
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")

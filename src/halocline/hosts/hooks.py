@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from halocline.hosts import readiness
+from halocline.hosts.shell import readiness
 from halocline.ports.hooks import Hook, HookEnd
 from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare
 

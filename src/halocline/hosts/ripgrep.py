@@ -23,8 +23,8 @@ from halocline.files.blocking import (
     watch_program,
 )
 from halocline.files.opening import look
-from halocline.hosts.programs import ripgrep
 from halocline.hosts.search_source import Source, search_source
+from halocline.hosts.shell.executables import ripgrep
 from halocline.ports.host import Match, Scope, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
 

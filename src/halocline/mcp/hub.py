@@ -12,18 +12,18 @@ from contextlib import suppress
 import msgspec
 from msgspec.structs import replace
 
-from halocline.context.sizes import tokens
-from halocline.mcp.pool import Pool, is_same
-from halocline.mcp.setup import Setup
-from halocline.mcp.supervisor import Standing, Supervisor
-from halocline.mcp.wording import LONGEST_NAME, plain
+from halocline.context.token_estimate import tokens
+from halocline.mcp.connection.pool import Pool, is_same
+from halocline.mcp.connection.setup import Setup
+from halocline.mcp.connection.supervisor import Standing, Supervisor
+from halocline.mcp.tool_names import LONGEST_NAME, plain
 from halocline.ports.mcp import Caller, McpPrompt, McpStanding, Sample
 from halocline.ports.mcp_servers import Servers
 from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.events import Event, McpOffered, McpReported, Noticed
 from halocline.protocol.mcp import McpServer, McpTool
 from halocline.protocol.messages import Note, ResultPart, Text, UserPart
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 
 POLL = 1.0

@@ -4,7 +4,7 @@ from typing import Any
 
 import mcp_types as types
 
-from halocline.mcp.wording import LONGEST_DESCRIPTION, cleaned, digest, name_for, plain
+from halocline.mcp.tool_names import LONGEST_DESCRIPTION, cleaned, digest, name_for, plain
 from halocline.ports.mcp import McpPrompt, PromptArgument
 from halocline.protocol.mcp import McpTool
 

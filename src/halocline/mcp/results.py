@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from halocline.context.budget import bounded
-from halocline.mcp.wording import plain
+from halocline.mcp.tool_names import plain
 from halocline.ports.blobs import Blobs
 from halocline.protocol.messages import Image, ResultPart, Text
 from halocline.protocol.terminal_text import plain as visible

@@ -22,10 +22,10 @@ from mcp.shared.auth import (
     OAuthToken,
 )
 
-from halocline.mcp.setup import Secrets, SignInNeeded, Visitor
+from halocline.mcp.connection.setup import Secrets, SignInNeeded, Visitor
 from halocline.ports.mcp_servers import OAuth
 from halocline.protocol import json_input
-from halocline.protocol.secret import Secret
+from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import JsonObject, Value
 
 EARLIER = 60.0

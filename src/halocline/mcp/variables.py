@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from halocline.ports.mcp_servers import OAuth, Owner, Server
 from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare
-from halocline.protocol.secret import Secret
+from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")

@@ -10,7 +10,7 @@ from halocline.policy.mcp import ALL
 from halocline.policy.paths import Resolved
 from halocline.ports.tool import Summary
 from halocline.protocol.events import Grant, ToolKind
-from halocline.protocol.rules import Effect, Place
+from halocline.protocol.permission_rules import Effect, Place
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.events import ApprovalMode, CommandPart, Mode
-from halocline.protocol.rules import CommandPermissions, Effect, OtherRoot, Place, Source, Verdict
+from halocline.protocol.permission_rules import CommandPermissions, Effect, OtherRoot, Place, Source, Verdict
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from halocline.ports.shell_facts import NoFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
-from halocline.protocol.rules import Rule, Verdict
+from halocline.protocol.permission_rules import Rule, Verdict
 
 NOWHERE = Path("/nowhere")
 

@@ -21,7 +21,7 @@ from halocline.policy.rules import allows, changed_scripts, covers, is_granted, 
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, CommandPart, Grant, Mode, SandboxChecked, SandboxStanding, ToolKind
-from halocline.protocol.rules import OtherRoot, Place, Rule, RuleBook, Source, Verdict
+from halocline.protocol.permission_rules import OtherRoot, Place, Rule, RuleBook, Source, Verdict
 from halocline.protocol.values import Value
 
 LEAVES = "leaves-sandbox"

@@ -7,7 +7,7 @@ from msgspec.structs import asdict, replace
 
 from halocline.policy.presets import CHANGES
 from halocline.protocol.events import ApprovalSwitch, ToolKind
-from halocline.protocol.rules import Effect, Place, Rule, RuleBook, Verdict
+from halocline.protocol.permission_rules import Effect, Place, Rule, RuleBook, Verdict
 from halocline.protocol.values import Value
 
 _INSIDE = (Place.PROJECT, Place.RUNS_LATER)

@@ -7,7 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
-from halocline.protocol.rules import Place
+from halocline.protocol.permission_rules import Place
 
 MOST_ENTRIES = 10_000
 _SKIPPED = frozenset({".git", ".hg", "node_modules", ".venv", "venv", "__pycache__"})

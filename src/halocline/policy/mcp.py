@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from halocline.protocol.kinds import Grant
-from halocline.protocol.rules import Rule, Verdict
+from halocline.protocol.permission_rules import Rule, Verdict
 
 ALL = "*"
 """As a tool: all of a server's."""

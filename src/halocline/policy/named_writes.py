@@ -7,7 +7,7 @@ person's, and stays; so only programs are listed here that change nothing but wh
 import re
 from collections.abc import Sequence
 
-from halocline.protocol.rules import CommandPart, Effect
+from halocline.protocol.permission_rules import CommandPart, Effect
 
 _EXACT = re.compile(
     "cat|chmod|cp|date|echo|grep|head|ln|ls|mkdir|mv|printf|rm|rmdir|sed|sort|tail|tee|touch|tr|truncate|unlink|uniq|wc"

@@ -7,7 +7,7 @@ from pathlib import Path
 from halocline.files.opening import find_place
 from halocline.policy.sensitive_names import fold, is_secret, runs_later
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.rules import OtherRoot, Place
+from halocline.protocol.permission_rules import OtherRoot, Place
 from halocline.protocol.values import Value
 
 IGNORE_FILES = (".haloclineignore", ".clineignore")

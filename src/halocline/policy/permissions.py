@@ -13,7 +13,7 @@ import msgspec
 
 from halocline.policy.shell.findings import Analysis
 from halocline.protocol import json_input
-from halocline.protocol.rules import CommandPermissions, Source
+from halocline.protocol.permission_rules import CommandPermissions, Source
 
 VARIABLE = "CLINE_COMMAND_PERMISSIONS"
 _LINE_ENDS = re.compile(r"[\n\r\u2028\u2029\u0085]")

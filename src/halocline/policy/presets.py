@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from halocline.protocol.events import ApprovalMode, ToolKind
-from halocline.protocol.rules import Rule, Verdict
+from halocline.protocol.permission_rules import Rule, Verdict
 
 CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 LOOKS = (ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.OTHER)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from halocline.policy.paths import Classifier, identity_of, is_linked, is_spelt_alike, within
-from halocline.protocol.rules import OtherRoot, Place
+from halocline.protocol.permission_rules import OtherRoot, Place
 
 ELSEWHERE = "it leads elsewhere than when it was judged; send the call again"
 HIDDEN = "it is hidden by an ignore file"

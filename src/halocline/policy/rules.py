@@ -17,7 +17,7 @@ from halocline.policy.destinations import Destination
 from halocline.policy.patterns import matches
 from halocline.policy.runner_options import follows_harmlessly, is_operand
 from halocline.protocol.events import Grant, Mode
-from halocline.protocol.rules import Effect, Place, Rest, Rule, Source, Verdict
+from halocline.protocol.permission_rules import Effect, Place, Rest, Rule, Source, Verdict
 
 _CHANGES_FILES = (Effect.WRITES_INSIDE, Effect.WRITES_OUTSIDE, Effect.DESTRUCTIVE)
 CAREFUL = frozenset({Place.OUTSIDE, Place.SECRET, Place.RUNS_LATER})

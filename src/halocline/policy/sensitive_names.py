@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from halocline.protocol.obeyed import OBEYED, OBEYED_AT_HOME
+from halocline.protocol.config_locations import OBEYED, OBEYED_AT_HOME
 
 SECRET_FILES = (
     *(".env", ".env.*", ".env-*", ".env_*", ".envrc*", "*.env", ".dev.vars*", "local.settings.json"),

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 from halocline.protocol.events import HookRan, TurnEnded
 from halocline.protocol.hook_kinds import HookMoment, HookSource
 from halocline.protocol.messages import Message, Note, ToolCall
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
 
 

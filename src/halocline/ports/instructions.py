@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from halocline.protocol.instructions import Beginning, InstructionsLoaded
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 
 
 class Instructions(Protocol):

@@ -6,7 +6,7 @@ from typing import Protocol
 from halocline.protocol.events import Event
 from halocline.protocol.mcp import McpTool
 from halocline.protocol.messages import Message, ResultPart, UserPart
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
 
 Ask = Callable[[str, Sequence[str]], Awaitable[str | None]]

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from halocline.protocol.secret import Secret
+from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 
 STDIO, SSE, HTTP = "stdio", "sse", "http"

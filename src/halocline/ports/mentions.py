@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from halocline.protocol.mentioned import Mentioned
 from halocline.protocol.messages import Message, UserPart
-from halocline.protocol.state import State
+from halocline.protocol.queries.mentions import Mentioned
+from halocline.protocol.state.state import State
 
 
 class Mentions(Protocol):

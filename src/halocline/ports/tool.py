@@ -19,9 +19,9 @@ from halocline.ports.host import Files, Search, Shell, Web
 from halocline.ports.revisions import Revisions
 from halocline.ports.web_search import WebSearch
 from halocline.protocol.events import ApprovalMode, Diff, DurableEvent, Location, Mode, Todo, ToolKind
-from halocline.protocol.focus import Known, SeenFile
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
-from halocline.protocol.state import PROGRESS as PROGRESS, State
+from halocline.protocol.state.file_knowledge import Known, SeenFile
+from halocline.protocol.state.state import PROGRESS as PROGRESS, State
 from halocline.protocol.values import JsonObject, Value
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import NewType
 
-from halocline.protocol.secret_values import is_secret_name
+from halocline.protocol.secrets.values import is_secret_name
 
 ChildEnvironment = NewType("ChildEnvironment", dict[str, str])
 
@@ -109,8 +109,8 @@ def _is_place(value: str) -> bool:
 def _holds_secret(value: str) -> bool:
     if len(value) < 8 or _LIKE_A_KEY.search(value):
         return len(value) >= 8
-    from halocline.protocol.random_strings import is_random_string
-    from halocline.protocol.redaction import redacted  # the first process is soon enough
+    from halocline.protocol.secrets.random_strings import is_random_string
+    from halocline.protocol.secrets.redaction import redacted  # the first process is soon enough
 
     return is_random_string(value) or redacted(value) != value
 

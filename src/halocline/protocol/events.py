@@ -19,7 +19,6 @@ from halocline.protocol.compaction import (
     CompactionUndone as CompactionUndone,
 )
 from halocline.protocol.event_kinds import Durable as Durable, Transient as Transient, Unrecognised as Unrecognised
-from halocline.protocol.focus import SeenFile as SeenFile
 from halocline.protocol.going_back import (
     CheckpointRestored as CheckpointRestored,
     CheckpointTaken as CheckpointTaken,
@@ -60,7 +59,6 @@ from halocline.protocol.mcp import (
     McpReported as McpReported,
     McpSampled as McpSampled,
 )
-from halocline.protocol.mentioned import MentionsResolved as MentionsResolved
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolResult, Usage, UserPart
 from halocline.protocol.news_events import (
     DiagnosticsReported as DiagnosticsReported,
@@ -76,13 +74,15 @@ from halocline.protocol.own_commands import (
     OwnCommandsReported as OwnCommandsReported,
     OwnCommandStarted as OwnCommandStarted,
 )
+from halocline.protocol.permission_rules import CommandPart as CommandPart, RuleBook
+from halocline.protocol.queries.mentions import MentionsResolved as MentionsResolved
 from halocline.protocol.questions import (
     AnswerAccepted as AnswerAccepted,
     AnswerRefused as AnswerRefused,
     QuestionAnswered as QuestionAnswered,
     QuestionAsked as QuestionAsked,
 )
-from halocline.protocol.rules import CommandPart as CommandPart, RuleBook
+from halocline.protocol.state.file_knowledge import SeenFile as SeenFile
 from halocline.protocol.subtasks import AgentLine, SubagentEvent, SubagentProgressed as SubagentProgressed, Subtask
 from halocline.protocol.values import JsonObject
 

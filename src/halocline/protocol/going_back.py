@@ -13,15 +13,15 @@ from msgspec.structs import replace
 
 from halocline.protocol.compaction import Compacted
 from halocline.protocol.event_kinds import Durable
-from halocline.protocol.focus import SeenFile
-from halocline.protocol.growing import grown
 from halocline.protocol.instructions import ActiveInstruction
 from halocline.protocol.kinds import Mode, Todo
 from halocline.protocol.messages import Message, Usage, UserMessage, UserPart
+from halocline.protocol.state.file_knowledge import SeenFile
+from halocline.protocol.state.persistent import grown
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
-    from halocline.protocol.state import State
+    from halocline.protocol.state.state import State
 
 
 class RootsChanged(Durable, frozen=True):

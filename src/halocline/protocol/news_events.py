@@ -4,9 +4,9 @@ What has `content` joins the conversation with it.
 """
 
 from halocline.protocol.event_kinds import Durable
-from halocline.protocol.focus import ChangedFile
 from halocline.protocol.kinds import Todo
 from halocline.protocol.messages import UserPart
+from halocline.protocol.state.file_knowledge import ChangedFile
 
 
 class TodosChanged(Durable, frozen=True):

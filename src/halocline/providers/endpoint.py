@@ -10,8 +10,8 @@ from halocline._version import __version__
 from halocline.net.address import address_of
 from halocline.net.network import DIRECT, Network
 from halocline.protocol.errors import UsageError
-from halocline.providers.catalog import FREE, UNKNOWN, ModelInfo
-from halocline.providers.vendors import Family, Vendor
+from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
+from halocline.providers.catalog.vendors import Family, Vendor
 
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
@@ -77,7 +77,7 @@ class Endpoint:
 
     def without_key(self, text: str) -> str:
         """The same text with the key blotted out, should a server have repeated it, and what else is a secret."""
-        from halocline.protocol.redaction import Redactor  # most requests do not fail
+        from halocline.protocol.secrets.redaction import Redactor  # most requests do not fail
 
         return Redactor(lambda: frozenset({self.key}))(text)
 

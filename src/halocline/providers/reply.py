@@ -23,7 +23,7 @@ from halocline.protocol.messages import (
     Usage,
 )
 from halocline.protocol.values import JsonObject
-from halocline.providers.catalog import cost
+from halocline.providers.catalog.models import cost
 from halocline.providers.endpoint import Endpoint
 
 _CUT_BEFORE_ARGUMENTS = "(the reply was cut off before the arguments)"

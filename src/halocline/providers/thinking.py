@@ -10,7 +10,7 @@ from halocline.ports.model import Request
 from halocline.protocol.messages import Effort
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.thinking_fields import (
+from halocline.providers.thinking_table import (
     ANY_CLAUDE,
     ANY_GEMINI,
     ANY_OPENAI,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from halocline.protocol.codec import LOG_NAME
+from halocline.protocol.config_locations import PROJECT_MCP
 from halocline.protocol.errors import UsageError
-from halocline.protocol.obeyed import PROJECT_MCP
 from halocline.protocol.values import Value
 
 _OTHERS = 0o077

@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from halocline.protocol import codec
 from halocline.protocol.events import DurableEvent
-from halocline.protocol.fold import fold
-from halocline.protocol.state import State
+from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.state import State
 from halocline.surfaces import figures
 from halocline.surfaces.rows import rows_of
 
@@ -22,7 +22,7 @@ class Form(StrEnum):
 
 def exported(events: Iterable[DurableEvent], form: Form, blot: Callable[[str], str]) -> str:
     """All that was written of a task, in one of the forms, without what `blot` takes out."""
-    from halocline.protocol.redaction import redacted_event
+    from halocline.protocol.secrets.redaction import redacted_event
 
     past = [redacted_event(event, blot) for event in events]
     if form is Form.JSONL:

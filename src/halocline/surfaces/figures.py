@@ -3,7 +3,7 @@
 from halocline.protocol.events import CompactionCause, StepRetried
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import StopReason, Usage
-from halocline.protocol.rules import Effect
+from halocline.protocol.permission_rules import Effect
 from halocline.protocol.subtasks import LaneEnd
 from halocline.surfaces.row_kinds import CompactionRow, HookRow, JobEndRow, Lane, RetryRow, RulesRow, TurnEndRow
 

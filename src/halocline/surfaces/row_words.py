@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 
 from halocline.protocol import events as ev
-from halocline.protocol.checklist import at_work, done
 from halocline.protocol.messages import PICTURE, PIPED, Effort, Image, Note, Text, ToolResult, UserPart
+from halocline.protocol.state.todo_markdown import at_work, done
 from halocline.surfaces.row_kinds import Approval, NoticeRow
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.focus import listed
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.mcp import SEPARATOR
 from halocline.protocol.messages import (
@@ -22,6 +21,7 @@ from halocline.protocol.messages import (
     ToolCall,
     Usage,
 )
+from halocline.protocol.state.file_knowledge import listed
 from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.row_kinds import (

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from halocline.controller.client import Client
-from halocline.protocol.checklist import done, to_markdown
+from halocline.client import Client
 from halocline.protocol.events import Todo, TodosChanged
-from halocline.protocol.focus import TODO_FILE
+from halocline.protocol.state.file_knowledge import TODO_FILE
+from halocline.protocol.state.todo_markdown import done, to_markdown
 from halocline.protocol.values import Value
 
 

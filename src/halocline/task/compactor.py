@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from halocline.context.manager import Context
+from halocline.context.request import Context
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.tool import Toolset
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -27,7 +27,7 @@ from halocline.protocol.events import (
     StepStarted,
     UsageReported,
 )
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 from halocline.task.inbox import Wish
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Compactor:
 
     def _shortest(self) -> Compacted | None:
         """What fits without asking anybody."""
-        from halocline.context.compaction import Tight, tried
+        from halocline.context.compaction.plan import Tight, tried
 
         state, request = self._state(), self._request()
         used = self._context.used(state, self._toolset)
@@ -122,7 +122,7 @@ class Compactor:
 
     async def _compact(self, cause: CompactionCause, focus: str = "") -> AsyncGenerator[Event, None]:
         """Have a summary made, when so much can be saved that it is worth one."""
-        from halocline.context.compaction import Tight, summary_request, tried  # most tasks need none of it
+        from halocline.context.compaction.plan import Tight, summary_request, tried  # most tasks need none of it
 
         tight = Tight(cause, focus)
         state, request = self._state(), self._request()
@@ -173,7 +173,7 @@ class Compactor:
 
     def _after(self, error: ModelError, request: Request, share: int | None) -> Compacted | None:
         """What to go on with after an error; None when nothing helps."""
-        from halocline.context.compaction import Tight, limit_in, tried
+        from halocline.context.compaction.plan import Tight, limit_in, tried
 
         state = self._state()
         before = self._context.used(state, self._toolset)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from halocline.protocol.limits import Limits
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.state import State, signature
+from halocline.protocol.state.state import State, signature
 from halocline.protocol.values import Value
 
 WARN_AT = 3

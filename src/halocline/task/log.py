@@ -140,7 +140,7 @@ class Log(Stream):
 
 def without(event: D, blot: Callable[[str], str]) -> D:
     """The event with `blot` applied to each of its texts, so that its form stays what it is."""
-    from halocline.protocol.redaction import each_text  # which most events do not need
+    from halocline.protocol.secrets.redaction import each_text  # which most events do not need
 
     return msgspec.convert(each_text(msgspec.to_builtins(event), blot), type(event))
 

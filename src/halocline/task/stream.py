@@ -22,7 +22,7 @@ from halocline.protocol.events import (
     Transient,
     TransientEvent,
 )
-from halocline.task.now import Now
+from halocline.task.live_snapshot import Now
 
 QUEUE_LIMIT = 2_000
 """Events a subscriber may lag behind before it is sent back to the disk."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from halocline.context.manager import Context
+from halocline.context.request import Context
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
@@ -20,19 +20,19 @@ from halocline.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from halocline.protocol.fold import reduce
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolCall
-from halocline.protocol.state import State, loose_ends
-from halocline.task.answer import judged
+from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.state import State, loose_ends
+from halocline.task.calls.tool_calls import ToolCalls
 from halocline.task.compactor import Compactor
 from halocline.task.governor import Governor
+from halocline.task.host import Machine
 from halocline.task.inbox import Inbox, Prompt, Wish
-from halocline.task.jobs import tell_of_ends
 from halocline.task.log import Log
-from halocline.task.machine import Machine
-from halocline.task.news import news_of
-from halocline.task.tool_calls import ToolCalls
+from halocline.task.structured_answer import judged
 from halocline.task.turn_ends import end_of, hooks_after
+from halocline.task.updates.context_updates import news_of
+from halocline.task.updates.jobs import tell_of_ends
 
 CLOSING_GRACE = 1.0
 """Seconds that the checkpoint of an interrupted turn may still take when the task is closed."""

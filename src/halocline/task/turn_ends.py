@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from halocline.protocol.errors import HaloclineError, ModelError
 from halocline.protocol.events import DurableEvent, ErrorRaised, HookRan, TurnEnded
 from halocline.protocol.messages import StopReason
-from halocline.protocol.state import TIME_IS_UP, State, loose_ends
+from halocline.protocol.state.state import TIME_IS_UP, State, loose_ends
 from halocline.task.inbox import Interrupted
 from halocline.task.log import LogUnwritable
 

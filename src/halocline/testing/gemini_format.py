@@ -7,7 +7,7 @@ import msgspec
 
 from halocline.protocol.messages import StopReason, Usage
 from halocline.providers.reply import parse_arguments
-from halocline.providers.script import Fault, Turn, pieces
+from halocline.providers.scripted.script import Fault, Turn, pieces
 from halocline.testing.wire_formats import Piece, Refusal
 
 _encode = msgspec.json.encode

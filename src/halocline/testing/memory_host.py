@@ -46,7 +46,7 @@ class MemoryFiles:
         return self.contents[path][:limit]
 
     async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
-        from halocline.hosts.line_ranges import read_lines
+        from halocline.hosts.files.line_ranges import read_lines
 
         return read_lines(BytesIO(await self.read(path, len(self.contents.get(path, b"")))), first, last, limit)
 

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Usage
-from halocline.providers.script import Call, Fault, Turn, load_turns
+from halocline.providers.scripted.script import Call, Fault, Turn, load_turns
 from halocline.testing import model_lists
 from halocline.testing.gemini_format import GeminiFormat
 from halocline.testing.responses_format import ResponsesFormat

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from halocline.protocol.messages import StopReason, Usage
-from halocline.providers.script import Call, Fault, Turn, pieces
+from halocline.providers.scripted.script import Call, Fault, Turn, pieces
 from halocline.testing.wire_formats import OpenAIFormat, Piece, Refusal
 
 _REASONS = {StopReason.MAX_TOKENS: "max_output_tokens", StopReason.REFUSAL: "content_filter"}

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import msgspec
 
 from halocline.protocol.messages import StopReason, Usage
-from halocline.providers.script import Fault, Turn, pieces
+from halocline.providers.scripted.script import Fault, Turn, pieces
 
 _encode = msgspec.json.encode
 

@@ -94,7 +94,7 @@ def restored(text: str, was: Original, ctx: ToolContext) -> str:
     """
     if "[redacted " not in text:
         return text
-    from halocline.protocol.redaction import UnknownMark  # hardly ever
+    from halocline.protocol.secrets.redaction import UnknownMark  # hardly ever
 
     try:
         return ctx.restored(text, was.file.view)

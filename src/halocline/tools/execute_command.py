@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from halocline.context.job_notes import exit_words, find_answer
-from halocline.context.withheld_notes import withheld_note
+from halocline.context.notes.jobs import exit_words, find_answer
+from halocline.context.notes.withheld_variables import withheld_note
 from halocline.ports.host import Left, ShellCommand, ShellResult
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import DurableEvent, JobStarted, ToolKind

@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.context.job_notes import status
+from halocline.context.notes.jobs import status
 from halocline.ports.jobs import JobOutput
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure

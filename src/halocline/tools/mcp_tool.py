@@ -13,7 +13,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, ToolKind
 from halocline.protocol.mcp import McpTool, tool_named
 from halocline.protocol.messages import Image, ResultPart, Text
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 
 LONGEST_TITLE = 160

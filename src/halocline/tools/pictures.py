@@ -1,6 +1,6 @@
 """A picture made ready to be shown to a model: small enough for every vendor, and kept as a blob."""
 
-from halocline.context.pictures import PictureFacts
+from halocline.context.images import PictureFacts
 from halocline.ports.blobs import Blobs
 from halocline.ports.documents import Documents
 from halocline.protocol.errors import ToolFailure

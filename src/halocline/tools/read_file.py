@@ -137,7 +137,7 @@ async def _document_text(kind: str, name: str, data: bytes, ctx: ToolContext) ->
 
 
 async def _not_text(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
-    from halocline.context.pictures import picture_facts
+    from halocline.context.images import picture_facts
 
     facts = picture_facts(data)
     if facts is None:

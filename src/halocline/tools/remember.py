@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from halocline.context.memory import (
+from halocline.context.user_files.memory import (
     LONGEST,
     LONGEST_NOTE,
     PROJECT,

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
-from halocline.context.families import PATCHES
+from halocline.context.system_prompt.model_families import PATCHES
 from halocline.ports.tool import AnyTool, ToolSpec
 from halocline.protocol.events import ApprovalMode
 from halocline.protocol.mcp import tool_named
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 from halocline.tools import (
     apply_patch,
     ask_followup_question,

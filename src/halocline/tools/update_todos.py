@@ -23,7 +23,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     done = sum(todo.status is TodoStatus.COMPLETED for todo in input.todos)
     text = f"{done} of {len(input.todos)} done."
     if input.todos and done == len(input.todos):
-        from halocline.context.todo_notes import ALL_DONE
+        from halocline.context.notes.todos import ALL_DONE
 
         text = ALL_DONE
     return ToolOutput(content=(Text(text),), events=(TodosChanged(todos=tuple(input.todos)),))

@@ -21,7 +21,7 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    from halocline.context.skills import found_skills, told
+    from halocline.context.user_files.skills import found_skills, told
 
     skills = {skill.name: skill for skill in (await asyncio.to_thread(found_skills, ctx.workspace)).skills}
     skill = skills.get(input.skill_name.strip().removeprefix("/"))

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from halocline.context.agents import LISTED
+from halocline.context.user_files.agents import LISTED
 from halocline.ports.subagents import Report, Wanted
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from hypothesis import given, strategies as st
 
-from halocline.hosts.language_servers.comparing import MOST_KEPT, Diagnostic, Position, Range, errors, new_errors
+from halocline.hosts.language_servers.diagnostics import MOST_KEPT, Diagnostic, Position, Range, errors, new_errors
 from halocline.ports.diagnostics import Problem
 
 A = Path("/a.py")

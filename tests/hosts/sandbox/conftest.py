@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from tests.hosts.conftest import Runner
 
-from halocline.hosts.sandbox.ground import Wishes
+from halocline.hosts.sandbox.mounts import Wishes
 from halocline.hosts.sandbox.sandbox import Sandbox
-from halocline.hosts.shell import LocalShell
+from halocline.hosts.shell.shell import LocalShell
 from halocline.protocol.events import SandboxStanding
 
 Make = Callable[..., Runner]

@@ -5,7 +5,7 @@ import pytest
 from tests.hosts.conftest import Runner
 from tests.hosts.sandbox.conftest import Make
 
-from halocline.hosts.sandbox.ground import Wishes
+from halocline.hosts.sandbox.mounts import Wishes
 from halocline.hosts.sandbox.sandbox import Sandbox
 
 

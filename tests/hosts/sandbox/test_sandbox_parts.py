@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.clean_environment import clean
 from halocline.hosts.sandbox import landlock, seatbelt, seccomp, self_test
-from halocline.hosts.sandbox.ground import Wishes, masked
+from halocline.hosts.sandbox.backends import Held, Way, all_but, ways
+from halocline.hosts.sandbox.mounts import Wishes, masked
 from halocline.hosts.sandbox.sandbox import Sandbox
-from halocline.hosts.sandbox.ways import Held, Way, all_but, ways
-from halocline.hosts.shell import LocalShell
+from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.shell import LocalShell
 from halocline.ports.host import ShellCommand
 from halocline.protocol.child_environment import child_environment, in_sandbox
 from halocline.protocol.events import SandboxStanding

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from halocline.hosts.clean_environment import clean
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Decision, Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
-from halocline.protocol.rules import RuleBook
+from halocline.protocol.permission_rules import RuleBook
 
 OUTSIDE = "zq7outsiistuo7qz"
 """In files outside the workspace; the same from behind, so that `rev` prints it as well."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.policy.shell.random_programs import Programs
 from tests.policy.shell.scratch_world import DOERS, OUTSIDE, RAN, SECRET, Run, Scratch
 
-from halocline.hosts.clean_environment import clean
+from halocline.hosts.shell.environment import clean
 from halocline.policy.gate import Decision
 from halocline.protocol.events import ApprovalMode
 

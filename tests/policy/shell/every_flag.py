@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.policy.shell.canaries import Leak, Scratch
 
 from halocline.policy.shell.git import LOOKS
-from halocline.policy.shell.readers import READERS
+from halocline.policy.shell.read_only_programs import READERS
 from halocline.policy.shell.specs import Spec, Value
 
 SECRETS = (".env", "sub/.ENV", "id_rsa", "sub/server.pem", ".docker/config.json", ".ssh/config")

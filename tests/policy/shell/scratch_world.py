@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Decision, Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind

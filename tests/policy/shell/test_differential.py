@@ -5,7 +5,7 @@ import pytest
 from tests.policy.shell.differential import MODES, fault_of_reading, find_faults
 from tests.policy.shell.scratch_world import Scratch
 
-from halocline.hosts.clean_environment import clean
+from halocline.hosts.shell.environment import clean
 
 PROGRAMS = int(os.environ.get("DIFFERENTIAL_PROGRAMS", "500"))
 """How many random programs are judged and run; `make differential` runs many more."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Posture, decide
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, SandboxChecked, SandboxStanding, ToolKind

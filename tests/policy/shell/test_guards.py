@@ -3,8 +3,8 @@ import subprocess
 
 import pytest
 
-from halocline.hosts.clean_environment import clean
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Posture, decide
 from halocline.policy.shell.arithmetic import guard_arithmetic
 from halocline.policy.shell.python_code import files_read

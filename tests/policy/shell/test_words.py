@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.shell_facts import LocalShellFacts
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.shell.expansion import expand_simple
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.parse import NotUnderstood, parse

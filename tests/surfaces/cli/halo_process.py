@@ -17,8 +17,8 @@ import pexpect
 
 from halocline.protocol import codec
 from halocline.protocol.events import Durable
-from halocline.protocol.fold import fold
-from halocline.protocol.state import State
+from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.state import State
 from halocline.testing.model_server import ModelServer
 
 LIMIT = 40

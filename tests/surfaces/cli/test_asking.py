@@ -17,10 +17,10 @@ from rich.console import Console
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, Image, ToolCall
 from halocline.store.paths import Home
-from halocline.surfaces.cli.asking import Asker, Decision
-from halocline.surfaces.cli.keys import BEAT, Keyboard, type_keys
-from halocline.surfaces.cli.line_input import Prompt
-from halocline.surfaces.cli.screen import Screen
+from halocline.surfaces.cli.input.approval_prompt import Asker, Decision
+from halocline.surfaces.cli.input.keys import BEAT, Keyboard, type_keys
+from halocline.surfaces.cli.input.line_input import Prompt
+from halocline.surfaces.cli.output.screen import Screen
 
 ARGUMENTS = {"command": "pytest -q", "requires_approval": True}
 COMMAND = ev.ApprovalRequested(
@@ -333,12 +333,12 @@ async def test_nothing_is_allowed_before_the_rest_of_a_long_edit_was_shown(termi
 PROGRAM = """
 import asyncio, signal
 from pathlib import Path
-from halocline.controller.assembly import Choices
-from halocline.controller.client import open_client
-from halocline.controller.controller import TaskOptions
-from halocline.surfaces.cli.composer import Composer
-from halocline.surfaces.cli.keys import Keyboard
-from halocline.surfaces.cli.line_input import read_line
+from halocline.runtime.assembly.assembly import Choices
+from halocline.client import open_client
+from halocline.runtime.controller import TaskOptions
+from halocline.surfaces.cli.input.composer import Composer
+from halocline.surfaces.cli.input.keys import Keyboard
+from halocline.surfaces.cli.input.line_input import read_line
 
 async def main():
     stopped = asyncio.Event()

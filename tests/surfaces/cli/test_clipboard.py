@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.cli.clipboard import MAC, SCRIPT, WAYLAND, X11, picture, programs
+from halocline.surfaces.cli.input.clipboard import MAC, SCRIPT, WAYLAND, X11, picture, programs
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 

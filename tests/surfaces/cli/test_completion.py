@@ -4,9 +4,9 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from halocline.controller.composing import Mentionable
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.cli.completion import Choice, Known, Mentions, completer, is_begun
+from halocline.runtime.mentions.suggestions import Mentionable
+from halocline.surfaces.cli.input.completion import Choice, Known, Mentions, completer, is_begun
 
 FOUND = Mentionable(
     files=(
@@ -102,7 +102,7 @@ async def test_sources_are_asked_in_their_order():
 
 
 async def test_every_path_that_is_offered_is_mentioned_by_what_is_typed_for_it():
-    from halocline.context.mentions import found
+    from halocline.context.user_files.mentions import found
 
     names = ["a b", "x.", "(y)", "it's", "a`b", "0123456", "task:x", "problems", "http://x", "a:3", "ü/日本", "a\\b"]
     for name in names:

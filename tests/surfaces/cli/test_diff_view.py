@@ -4,8 +4,8 @@ import pytest
 from rich.console import Console, Group
 
 from halocline.protocol.events import Diff
-from halocline.surfaces.cli.diff_view import Line, diff_view, parse
-from halocline.surfaces.cli.look import THEME
+from halocline.surfaces.cli.output.diff_view import Line, diff_view, parse
+from halocline.surfaces.cli.output.theme import THEME
 
 TEXT = "--- a/x\n+++ b/x\n@@ -9,3 +9,3 @@ def f():\n a\n-b\n+c\n d\n@@ -40 +40,2 @@\n e\n+--- f\n"
 

@@ -11,12 +11,12 @@ import pexpect
 import pytest
 from tests.surfaces.cli.halo_process import Halo, ended, line_with, shell, until_written
 
-from halocline.controller.assembly import Assembly, Choices
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller, TaskOptions
+from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason, Text
-from halocline.surfaces.cli.keys import SILENCE
+from halocline.runtime.assembly.assembly import Assembly, Choices
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.surfaces.cli.input.keys import SILENCE
 
 HI = {"text": "Hello."}
 WAITS = {"call": [shell("echo began > began; while [ ! -e go ]; do sleep 0.05; done")]}

@@ -3,7 +3,7 @@ import os
 import shutil
 from pathlib import Path
 
-from tests.store.importing import transcripts
+from tests.importers import transcripts
 from tests.surfaces.cli.halo_process import Halo
 
 from halocline.protocol import codec, events as ev

@@ -12,7 +12,7 @@ from tests.surfaces.cli.halo_process import LIMIT, Halo, asks, ended, line_with,
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 from halocline.testing.model_server import Fault, ModelServer, Turn
 
 HI = {"text": "Hello."}

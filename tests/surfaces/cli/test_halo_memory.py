@@ -4,7 +4,7 @@ import stat
 
 from tests.surfaces.cli.halo_process import Halo, call
 
-from halocline.context.memory import PROJECT, line_of, personal_file
+from halocline.context.user_files.memory import PROJECT, line_of, personal_file
 
 NOTE = line_of("Run make db first.", "2026-11-21", "t-1")
 

@@ -3,8 +3,8 @@ import shutil
 import pytest
 from tests.surfaces.cli.halo_process import Done, Halo, call, ended
 
-from halocline.controller.unwritable_home import READING
-from halocline.surfaces.cli.arguments import COMMANDS
+from halocline.runtime.read_only_home import READING
+from halocline.surfaces.cli.args.parser import COMMANDS
 
 pytestmark = pytest.mark.skipif(shutil.which("unshare") is None, reason="a read-only mount needs unshare")
 

@@ -9,10 +9,10 @@ import pytest
 from tests.surfaces.cli.halo_process import Halo, asks, call
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_C, CTRL_D, HI, Person
 
-from halocline.controller.slash import ROWS, SLASH, Slash
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text
-from halocline.surfaces.cli.slash import ANSWERS
+from halocline.runtime.prompts.slash_commands import ROWS, SLASH, Slash
+from halocline.surfaces.cli.slash.dispatch import ANSWERS
 from halocline.testing.model_server import Fault, ModelServer, Turn
 
 SERVE = {"call": [call("execute_command", command="echo up; sleep 60", requires_approval=False, background=True)]}

@@ -11,7 +11,7 @@ from tests.surfaces.cli.halo_process import HALO, Halo, shell, until_written
 from tests.surfaces.cli.test_halo_attach import FOR_EVER, guest, writing
 
 from halocline.protocol import commands as cmd, events as ev
-from halocline.surfaces.cli.arguments import COMMANDS
+from halocline.surfaces.cli.args.parser import COMMANDS
 
 OURS = shlex.join(HALO)
 DONE = {"text": "Done."}

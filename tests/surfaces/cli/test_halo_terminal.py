@@ -10,7 +10,7 @@ from tests.surfaces.cli.halo_process import Halo, call, shell
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason
-from halocline.surfaces.cli.keys import ALONE, SILENCE
+from halocline.surfaces.cli.input.keys import ALONE, SILENCE
 
 HI = {"text": "Hello."}
 TOUCH = {"call": [shell("touch made")]}

@@ -9,7 +9,7 @@ from tests.surfaces.cli.halo_process import HALO, LIMIT, Halo, shell
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, MENU, Person
 
 from halocline.protocol import events as ev
-from halocline.surfaces.cli.keys import ALONE, SILENCE
+from halocline.surfaces.cli.input.keys import ALONE, SILENCE
 
 SIZES = ((20, 50), (24, 80), (40, 120))
 SCRIPT = (

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.surfaces.cli.markdown_blocks import Blocks, split
+from halocline.surfaces.cli.output.markdown_blocks import Blocks, split
 
 FLOW = ["", "", " ", "Words.", "more words", "   continued", "# Title", "## Part", "#no", "====", "-", "---", "***"]
 LISTS = ["- item", "  - inner", "1. first", "2) second", "* star"]

@@ -3,14 +3,14 @@ import json
 
 import pytest
 
-from halocline.controller.assembly import Assembly
-from halocline.controller.mcp_desk import McpDesk
 from halocline.protocol.errors import UsageError
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.services.mcp.servers import McpDesk
 from halocline.store.paths import Home
-from halocline.store.settings import McpSettings, Settings
-from halocline.surfaces.cli.mcp import _add
-from halocline.surfaces.cli.mcp_arguments import parsed, parser
-from halocline.surfaces.cli.mcp_shop import install
+from halocline.store.settings.settings import McpSettings, Settings
+from halocline.surfaces.cli.args.mcp import parsed, parser
+from halocline.surfaces.cli.mcp.manage import _add
+from halocline.surfaces.cli.mcp.marketplace import install
 
 
 @pytest.fixture

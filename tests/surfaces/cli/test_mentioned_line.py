@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from halocline.protocol.mentioned import Mentioned
-from halocline.surfaces.cli.mentioned_line import PROBLEM, QUIET, MentionedLine, told
+from halocline.protocol.queries.mentions import Mentioned
+from halocline.surfaces.cli.input.mention_preview import PROBLEM, QUIET, MentionedLine, told
 
 A = Mentioned("@a.py", "a.py: 14 bytes", 1_234)
 B = Mentioned("@docs/", "docs/: folder", 20_000)

@@ -10,9 +10,9 @@ from rich.console import Console
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
 from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
-from halocline.surfaces.cli.output import Foreign
-from halocline.surfaces.cli.replies import DRAWN
-from halocline.surfaces.cli.screen import Screen, growth, step
+from halocline.surfaces.cli.output.replies import DRAWN
+from halocline.surfaces.cli.output.screen import Screen, growth, step
+from halocline.surfaces.cli.output.view import Foreign
 
 HUNK = "@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n"
 DIFF = ev.Diff("calc.py", f"--- a/calc.py\n+++ b/calc.py\n{HUNK}", 1, 1)

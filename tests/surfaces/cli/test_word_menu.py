@@ -5,11 +5,11 @@ import asyncio
 import pytest
 from tests.journeys.conftest import Journey
 
-from halocline.controller.controller import TaskOptions
 from halocline.protocol import events as ev
-from halocline.providers.scripted import Call, Turn
-from halocline.surfaces.cli.completion import Choice
-from halocline.surfaces.cli.word_menu import Menu, ranked
+from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.controller import TaskOptions
+from halocline.surfaces.cli.input.completion import Choice
+from halocline.surfaces.cli.slash.completions import Menu, ranked
 
 ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True)
 WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "a\n"}, id="c1"),))

@@ -4,7 +4,7 @@ import json
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text, ToolResult
-from halocline.surfaces.web.big_events import LARGEST, slim
+from halocline.surfaces.web.event_trimming import LARGEST, slim
 
 LONG = "echo begin\n" + "true\n" * LARGEST + "rm -r build\n" + "true\n" * LARGEST
 

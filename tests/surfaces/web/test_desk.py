@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from tests.surfaces.cli.halo_process import Halo, ended, shell
 
-from halocline.controller.assembly import Assembly, Choices
-from halocline.controller.client import Client
-from halocline.controller.controller import Controller
+from halocline.client import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text
-from halocline.surfaces.web import frames
-from halocline.surfaces.web.desk import Desk
+from halocline.runtime.assembly.assembly import Assembly, Choices
+from halocline.runtime.controller import Controller
+from halocline.surfaces.web import wire
+from halocline.surfaces.web.open_tasks import Desk
 
 SCRIPT = '[[turn]]\ntext = "Hello."\n[[turn]]\ntext = "Again."\n'
 ASKS = """[[turn]]
@@ -36,7 +36,7 @@ async def desk_of(
     client = Client(Controller(Assembly.of(Choices())), "web")
     desk = Desk(client, (folder,), idle)
     try:
-        task = await desk.begin(frames.Begin("a", str(folder), (), model=f"scripted/{folder}/script.toml"))
+        task = await desk.begin(wire.Begin("a", str(folder), (), model=f"scripted/{folder}/script.toml"))
         yield desk, task
     finally:
         await desk.close()

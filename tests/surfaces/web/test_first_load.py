@@ -7,7 +7,7 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from halocline.surfaces.web.joined import joined
+from halocline.surfaces.web.bundle import joined
 
 STATIC = Path(str(files("halocline.surfaces.web").joinpath("static")))
 MOST = 60_000

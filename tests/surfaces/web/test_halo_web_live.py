@@ -14,7 +14,7 @@ from tests.surfaces.cli.halo_process import Halo, call, ended, shell, until_writ
 from tests.surfaces.web.page import Page, page, serving
 from websockets.exceptions import ConnectionClosed
 
-from halocline.surfaces.cli.keys import SILENCE
+from halocline.surfaces.cli.input.keys import SILENCE
 
 HI = {"text": "Hello."}
 RISKY = {"call": [shell("touch made", risky=True)]}

@@ -6,7 +6,7 @@ from typing import Any
 from tests.surfaces.cli.halo_process import Halo
 from tests.surfaces.web.page import page, serving
 
-from halocline.providers.scripted import Turn
+from halocline.providers.scripted.model import Turn
 from halocline.testing.model_server import ModelServer
 
 KEY = "sk-test-0123456789abcdefghijklmnopqrstuvwxyz"

@@ -10,7 +10,7 @@ from tests.git.hostile import VECTORS, Repository, base, install, together
 from tests.surfaces.cli.halo_process import Halo, call, shell
 from tests.surfaces.web.page import page, serving
 
-from halocline.surfaces.web.registry import QUERIES
+from halocline.surfaces.web.handlers.registry import QUERIES
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from halocline.surfaces.web.joined import joined, taken_apart
+from halocline.surfaces.web.bundle import joined, taken_apart
 
 
 def whole(**modules: str) -> str:

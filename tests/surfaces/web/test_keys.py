@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from halocline.store.browsers import KEPT, MOST, Browsers, id_of
+from halocline.store.web_sessions import KEPT, MOST, Browsers, id_of
 from halocline.surfaces.web import signature as curve
-from halocline.surfaces.web.keys import CHALLENGE_TIME, CODES, MOST_CHALLENGES, SHORT_LIVED, TRIES, Keys, signed_text
+from halocline.surfaces.web.auth import CHALLENGE_TIME, CODES, MOST_CHALLENGES, SHORT_LIVED, TRIES, Keys, signed_text
 
 
 class Clock:

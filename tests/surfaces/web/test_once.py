@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.web.once import REMEMBERED, Once
+from halocline.surfaces.web.idempotency import REMEMBERED, Once
 
 
 class Counted:

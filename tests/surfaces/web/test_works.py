@@ -4,7 +4,7 @@ import threading
 import pytest
 
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.web.works import Progress, Say, Stopped, Works
+from halocline.surfaces.web.background_jobs import Progress, Say, Stopped, Works
 
 
 async def over(works: Works, kind: str) -> None:

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from halocline.hosts.language_servers.rows import ROWS, Row
-from halocline.hosts.programs import find_program
+from halocline.hosts.language_servers.servers_table import ROWS, Row
+from halocline.hosts.shell.executables import find_program
 from halocline.protocol.child_environment import ChildEnvironment, declare
 from halocline.protocol.values import JsonObject, Value
 

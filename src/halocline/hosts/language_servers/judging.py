@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.hosts.language_servers.comparing import new_errors
+from halocline.hosts.language_servers.diagnostics import new_errors
 from halocline.hosts.language_servers.server import Server
 from halocline.ports.diagnostics import EditedText, Problem
 

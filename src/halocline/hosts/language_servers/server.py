@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from halocline.hosts.language_servers.comparing import Diagnostic, errors
 from halocline.hosts.language_servers.connection import Connection, RequestFailed, ServerGone
+from halocline.hosts.language_servers.diagnostics import Diagnostic, errors
 from halocline.hosts.language_servers.document import Document
 from halocline.hosts.language_servers.finding import Found
-from halocline.hosts.processes import Process, Processes
+from halocline.hosts.shell.processes import Process, Processes
 from halocline.protocol import json_input
 from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.values import JsonObject

@@ -19,9 +19,9 @@ from halocline.protocol.child_environment import ChildEnvironment, child_environ
 
 if TYPE_CHECKING:
     from halocline.hosts.language_servers.finding import Finder, Found
-    from halocline.hosts.language_servers.rows import Row
     from halocline.hosts.language_servers.server import Server
-    from halocline.hosts.processes import Processes
+    from halocline.hosts.language_servers.servers_table import Row
+    from halocline.hosts.shell.processes import Processes
 
 LARGEST = 1_000_000
 """Bytes of a text that a server is given."""
@@ -141,7 +141,7 @@ class LanguageServers:
         """The server for a file, started when it is not there yet; None when there is none, or it ended too often."""
         if self._closed or not path.is_relative_to(self._workspace):
             return None
-        from halocline.hosts.language_servers.rows import rows_for
+        from halocline.hosts.language_servers.servers_table import rows_for
 
         for row in rows_for(path):
             found = self._find(row, path)
@@ -161,7 +161,7 @@ class LanguageServers:
 
     def _started(self, found: "Found") -> "Server | None":
         from halocline.hosts.language_servers.server import Server
-        from halocline.hosts.processes import Processes
+        from halocline.hosts.shell.processes import Processes
 
         assert self._finder is not None
         key = found.row.name, found.root

@@ -7,8 +7,8 @@ what stays as it is within that, and last what must not be seen.
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from halocline.hosts.keeper import FILTER_FD
-from halocline.hosts.sandbox.ground import GIT_OBEYS, Wishes, existing
+from halocline.hosts.sandbox.mounts import GIT_OBEYS, Wishes, existing
+from halocline.hosts.shell.keeper import FILTER_FD
 
 _HELD = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
 _NO_PRIVILEGE = ("--disable-userns", "--cap-drop", "ALL", "--die-with-parent")

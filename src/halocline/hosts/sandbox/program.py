@@ -1,6 +1,6 @@
 """The program that holds commands in full, where this machine has it; cheap to ask at every start."""
 
-from halocline.hosts.programs import find_program
+from halocline.hosts.shell.executables import find_program
 
 SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
 """Where it is looked for: never in a PATH that a project may have changed."""

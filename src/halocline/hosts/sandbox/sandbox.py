@@ -12,10 +12,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.hosts.programs import find_program
-from halocline.hosts.sandbox.ground import Identity, Wishes, audit
+from halocline.hosts.sandbox.backends import SYSTEM_FOLDERS, Held, ways
+from halocline.hosts.sandbox.mounts import Identity, Wishes, audit
 from halocline.hosts.sandbox.self_test import Found, boot, find
-from halocline.hosts.sandbox.ways import SYSTEM_FOLDERS, Held, ways
+from halocline.hosts.shell.executables import find_program
 from halocline.protocol.events import SandboxChecked, SandboxStanding
 from halocline.protocol.private_files import open_private
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from halocline.hosts.sandbox.ground import Wishes
+from halocline.hosts.sandbox.mounts import Wishes
 
 PROGRAM = "/usr/bin/sandbox-exec"
 _HEAD = """(version 1)

@@ -11,9 +11,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from halocline.hosts.keeper import FILTER_FD
-from halocline.hosts.sandbox.ground import Wishes
-from halocline.hosts.sandbox.ways import Way, ways
+from halocline.hosts.sandbox.backends import Way, ways
+from halocline.hosts.sandbox.mounts import Wishes
+from halocline.hosts.shell.keeper import FILTER_FD
 from halocline.protocol.child_environment import child_environment, declare
 from halocline.protocol.events import SandboxChecked, SandboxStanding
 

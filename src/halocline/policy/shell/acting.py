@@ -3,11 +3,11 @@
 import os
 import re
 
-from halocline.policy.shell import actors, wrappers
-from halocline.policy.shell.actors import ACTORS, RIGHTFUL, Actor
+from halocline.policy.shell import mutating_programs, wrappers
 from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.listed_names import is_narrowed
+from halocline.policy.shell.mutating_programs import ACTORS, RIGHTFUL, Actor
 from halocline.policy.shell.ordinary_programs import ASKING_FLAGS
 from halocline.policy.shell.ordinary_work import is_there, judge_work
 from halocline.policy.shell.packing import takes_secrets
@@ -15,7 +15,7 @@ from halocline.policy.shell.places import OWN, overwriting, reading, writing
 from halocline.policy.shell.render import home_of
 from halocline.policy.shell.tree import Piece, Simple, Word
 from halocline.policy.shell.variables import UNKNOWN
-from halocline.protocol.rules import Effect, Place
+from halocline.protocol.permission_rules import Effect, Place
 
 LONGEST_WORD = 4_000
 """Characters; a longer one is no path."""
@@ -25,9 +25,9 @@ def acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
     """What a program does that is known to do more than read; None when nothing is known."""
     texts = [word.text for word in simple.words[1:]]
     base = name.rsplit("/", 1)[-1]
-    if base in actors.RIGHTS:
+    if base in mutating_programs.RIGHTS:
         return unknown(simple.source, "it runs with other rights", Rule.RIGHTS)
-    if base in actors.PERSISTS:
+    if base in mutating_programs.PERSISTS:
         return unknown(simple.source, "it starts what goes on, or begins, when the task has ended", Rule.LATER)
     if base == "git":
         return _git(simple, texts, ground)
@@ -46,7 +46,7 @@ _EVERY_OPERAND = Actor(Effect.WRITES_INSIDE, "", "all")
 
 def _reaching(base: str, texts: list[str], simple: Simple) -> Finding | None:
     sub = next((text for text in texts if not text.startswith("-")), "")
-    if sub and sub in actors.NETWORK_COMMANDS.get(base, "").split():
+    if sub and sub in mutating_programs.NETWORK_COMMANDS.get(base, "").split():
         return Finding(part(simple.source, Effect.NETWORK, f"{base} {sub} reaches the network"), Rule.NETWORK)
     if base in ("python", "python3") and texts[:2] == ["-m", "pip"] and {"install", "download"} & set(texts):
         return Finding(part(simple.source, Effect.NETWORK, "pip reaches the network"), Rule.NETWORK)
@@ -303,13 +303,13 @@ def _git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
             rest.pop(0)
     if not rest:
         return None
-    if why := actors.git_destroys(rest):
+    if why := mutating_programs.git_destroys(rest):
         return Finding(part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
-    if rest[0] in actors.NETWORK_COMMANDS["git"].split() or rest[:2] in actors.GIT_REACHES:
+    if rest[0] in mutating_programs.NETWORK_COMMANDS["git"].split() or rest[:2] in mutating_programs.GIT_REACHES:
         return Finding(part(simple.source, Effect.NETWORK, f"git {rest[0]} reaches the network"), Rule.NETWORK)
     if own := touching(simple, ground):
         return own
-    if plain and actors.git_works(rest) and not _checks_out_files(rest, ground) and not _are_dynamic(simple):
+    if plain and mutating_programs.git_works(rest) and not _checks_out_files(rest, ground) and not _are_dynamic(simple):
         return Finding(part(simple.source, Effect.UNKNOWN, f"git {rest[0]} changes the repository"), Rule.ORDINARY)
     return None
 

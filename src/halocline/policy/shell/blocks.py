@@ -19,7 +19,7 @@ from halocline.policy.shell.simple import OWN_VARIABLE, SimpleCommands
 from halocline.policy.shell.texts import Forms, render_text, with_target
 from halocline.policy.shell.tree import Block, Chain, Expansion, Kind, Node, Simple, Word, every_node, inner
 from halocline.policy.shell.variables import UNKNOWN, names_set, values_of
-from halocline.protocol.rules import Effect
+from halocline.protocol.permission_rules import Effect
 
 MOST_ROUNDS = 50
 _AROUND = {"subshell": "( {} )", "group": "{{ {}; }}", "negation": "! {}", "time": "time {}"}

@@ -11,7 +11,7 @@ from halocline.policy.shell.render import render
 from halocline.policy.shell.texts import Forms, render_text
 from halocline.policy.shell.tree import Word
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.rules import Effect
+from halocline.protocol.permission_rules import Effect
 
 _OF_FILES = frozenset(
     [

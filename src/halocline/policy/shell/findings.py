@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from halocline.policy.shell.tree import Block
 from halocline.protocol.events import CommandPart
-from halocline.protocol.rules import Effect
+from halocline.protocol.permission_rules import Effect
 
 
 class Rule(StrEnum):

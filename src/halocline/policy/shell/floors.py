@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from halocline.policy.shell.acting import changed_operands
-from halocline.policy.shell.actors import ACTORS
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.kept_places import (
@@ -19,10 +18,11 @@ from halocline.policy.shell.kept_places import (
     may_end_in_history,
 )
 from halocline.policy.shell.listed_names import names_found
-from halocline.policy.shell.readers import READERS
+from halocline.policy.shell.mutating_programs import ACTORS
+from halocline.policy.shell.read_only_programs import READERS
 from halocline.policy.shell.tree import Piece, Simple, Word
 from halocline.policy.shell.variables import UNKNOWN
-from halocline.protocol.rules import Effect, Place
+from halocline.protocol.permission_rules import Effect, Place
 
 _NARROWS = frozenset(
     {"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-empty", "-newer", "-mtime", "-mmin"}

@@ -14,7 +14,7 @@ from halocline.policy.shell.tree import Piece, Word
 from halocline.policy.shell.variables import UNKNOWN, Values, Variables
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.rules import OtherRoot, Place
+from halocline.protocol.permission_rules import OtherRoot, Place
 
 MOST_FOLDERS = 8
 _GLOB = re.compile(r"[*?\[]")

@@ -17,7 +17,7 @@ from halocline.policy.shell.exclusions import FOR_FIND
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.tree import Expansion, Kind, Piece, Word
-from halocline.protocol.rules import Place
+from halocline.protocol.permission_rules import Place
 
 HANDS_ON = "hand_on_names"
 _OWN = re.compile(r"[a-z_][a-z0-9_]*")

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from halocline.policy.shell import ordinary_programs as tables
-from halocline.policy.shell.actors import SHELLS
 from halocline.policy.shell.findings import Analysis, Finding, unknown
 from halocline.policy.shell.ground import Found, Ground
-from halocline.protocol.rules import Place
+from halocline.policy.shell.mutating_programs import SHELLS
+from halocline.protocol.permission_rules import Place
 
 SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/snap/")

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from halocline.policy.shell.blocks import Blocks
 from halocline.policy.shell.expansion import expand_simple
-from halocline.policy.shell.feeding import asks_for_secrets, piped
 from halocline.policy.shell.findings import Analysis, Finding, Rule, part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import with_guards
@@ -18,13 +17,14 @@ from halocline.policy.shell.kept_places import kept_names_in
 from halocline.policy.shell.listed_names import names_printed
 from halocline.policy.shell.parse import NotUnderstood, parse
 from halocline.policy.shell.places import reading
-from halocline.policy.shell.readers import READERS
+from halocline.policy.shell.read_only_programs import READERS
 from halocline.policy.shell.scripts import files_named, reads_script
 from halocline.policy.shell.simple import written
 from halocline.policy.shell.specs import literal
 from halocline.policy.shell.tree import Block, Chain, Node, Simple, every_node
 from halocline.policy.shell.variables import Values
-from halocline.protocol.rules import Effect
+from halocline.policy.shell.xargs_and_find import asks_for_secrets, piped
+from halocline.protocol.permission_rules import Effect
 
 MOST_COMMANDS = 40
 MOST_ANALYSED = 8_000

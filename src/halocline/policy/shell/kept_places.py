@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from halocline.policy.shell.ground import HISTORY, Found, Ground
 from halocline.policy.shell.variables import UNKNOWN
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.rules import Place
+from halocline.protocol.permission_rules import Place
 
 BENEATH = f"**{UNKNOWN}"
 """Behind a folder: any name below it."""

@@ -9,15 +9,15 @@ import re
 from itertools import pairwise
 
 from halocline.policy.shell import ordinary_programs as tables
-from halocline.policy.shell.actors import ACTORS, INTERPRETERS, NETWORK_COMMANDS, PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.installed import SYSTEM_FOLDERS, holds_impostors
+from halocline.policy.shell.mutating_programs import ACTORS, INTERPRETERS, NETWORK_COMMANDS, PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.places import OWN, listing
 from halocline.policy.shell.scripts import scripts_of
 from halocline.policy.shell.tree import Simple, Word
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.rules import Effect, Place
+from halocline.protocol.permission_rules import Effect, Place
 
 LONGEST_WORD = 4_000
 _PYTHON = re.compile(r"(python|pypy)[\d.]*")

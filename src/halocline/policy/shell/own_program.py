@@ -11,7 +11,7 @@ from itertools import takewhile
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.tree import Simple
 from halocline.protocol.own_program import NAMES, REFUSED, STEERING, is_steering
-from halocline.protocol.rules import Effect
+from halocline.protocol.permission_rules import Effect
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 _MODULE_FLAG = re.compile(r"-[A-Za-ln-z]*m.*")

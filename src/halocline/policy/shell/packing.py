@@ -10,7 +10,7 @@ from halocline.policy.sensitive_names import is_secret
 from halocline.policy.shell.findings import Finding, Rule, part
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.tree import Piece, Simple, Word
-from halocline.protocol.rules import Effect, Place
+from halocline.protocol.permission_rules import Effect, Place
 
 _ALWAYS = frozenset({"tar"})
 _RECURSIVE = {

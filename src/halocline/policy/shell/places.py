@@ -8,7 +8,7 @@ from halocline.policy.shell.ground import Found, Ground, is_device
 from halocline.policy.shell.kept_places import has_unknown
 from halocline.policy.shell.tree import Piece, Word
 from halocline.ports.shell_facts import ShellFacts
-from halocline.protocol.rules import Effect, Place
+from halocline.protocol.permission_rules import Effect, Place
 
 SCRATCH = (".log", ".out", ".err", ".tmp", ".pid")
 """Endings of files that are made to be written over."""

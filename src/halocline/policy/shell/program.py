@@ -6,20 +6,20 @@ from dataclasses import replace
 
 from halocline.policy.shell import git, git_operands
 from halocline.policy.shell.acting import LONGEST_WORD, acting, touching
-from halocline.policy.shell.actors import ACTORS
 from halocline.policy.shell.dot_patterns import without_parents
 from halocline.policy.shell.exclusions import names_secret
 from halocline.policy.shell.findings import Finding, Rule, part, unknown
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.guards import as_name, with_numbers
+from halocline.policy.shell.mutating_programs import ACTORS
 from halocline.policy.shell.own_program import steering
 from halocline.policy.shell.places import folder_of, reading
-from halocline.policy.shell.readers import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
+from halocline.policy.shell.read_only_programs import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.render import render
 from halocline.policy.shell.specs import Given, NamesSecret, Role, Spec, Unlisted, literal, sort_words
 from halocline.policy.shell.tree import Piece, Simple, Word
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.rules import Effect, Place
+from halocline.protocol.permission_rules import Effect, Place
 
 MOST_NAMES = 900
 _FOLDERS = ("", "/bin/", "/usr/bin/")

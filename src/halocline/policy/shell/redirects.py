@@ -9,7 +9,7 @@ from halocline.policy.shell.places import listing, overwriting, reading, writing
 from halocline.policy.shell.render import render
 from halocline.policy.shell.tree import Redirect, Word
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.rules import Effect
+from halocline.protocol.permission_rules import Effect
 
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _OVERWRITES = frozenset({">", ">|", "&>", ">&"})

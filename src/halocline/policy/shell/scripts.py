@@ -8,8 +8,8 @@ import os
 import re
 from collections.abc import Iterator
 
-from halocline.policy.shell.actors import INTERPRETERS, SHELLS
 from halocline.policy.shell.ground import Ground
+from halocline.policy.shell.mutating_programs import INTERPRETERS, SHELLS
 from halocline.ports.shell_facts import ShellFacts
 
 Script = tuple[str, str]

@@ -7,10 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from halocline.policy.shell import wrappers
-from halocline.policy.shell.actors import SHELLS
 from halocline.policy.shell.conditions import judge_test
 from halocline.policy.shell.expansion import expand, expand_simple, with_names
-from halocline.policy.shell.feeding import executed, fed, given_names
 from halocline.policy.shell.findings import Analysis, Finding, Rule, part
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.ground import Ground
@@ -18,6 +16,7 @@ from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
 from halocline.policy.shell.hazards import hazard, matches_hidden, splits_oddly
 from halocline.policy.shell.installed import runs_elsewhere
 from halocline.policy.shell.listed_names import names_found, names_printed
+from halocline.policy.shell.mutating_programs import SHELLS
 from halocline.policy.shell.ordinary_work import rule_of_variables
 from halocline.policy.shell.parse import NotUnderstood, parse
 from halocline.policy.shell.places import listing
@@ -28,8 +27,9 @@ from halocline.policy.shell.scripts import entries, files_named, reads_script, s
 from halocline.policy.shell.texts import Forms, assigned_form, with_target, with_texts
 from halocline.policy.shell.tree import Node, Piece, Redirect, Simple, Word, inner, words_of
 from halocline.policy.shell.variables import UNKNOWN, Values, changed_by, values_of
+from halocline.policy.shell.xargs_and_find import executed, fed, given_names
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.rules import Effect
+from halocline.protocol.permission_rules import Effect
 
 _DEEPEST = 8
 _SAFE_VARIABLE = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TERM|NO_COLOR|TZ|COLUMNS|LINES|FORCE_COLOR|CLICOLOR")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from halocline.policy.shell.arithmetic import guard_arithmetic
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import as_name, checked_word
-from halocline.policy.shell.readers import READERS
+from halocline.policy.shell.read_only_programs import READERS
 from halocline.policy.shell.render import render
 from halocline.policy.shell.tree import Expansion, Kind, Node, Piece, Redirect, Simple, Word
 from halocline.policy.shell.variables import UNKNOWN

@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from halocline.policy.shell.actors import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.findings import Rule
+from halocline.policy.shell.mutating_programs import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.ordinary_programs import CHECKERS
 from halocline.policy.shell.ordinary_work import rule_of_variables
 from halocline.policy.shell.possible_texts import possible_text

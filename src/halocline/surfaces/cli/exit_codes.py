@@ -4,7 +4,7 @@ from enum import IntEnum
 
 from halocline.protocol.errors import HaloclineError, SettingsError, TaskNotFound, UsageError
 from halocline.protocol.messages import StopReason
-from halocline.protocol.state import State
+from halocline.protocol.state.state import State
 
 
 class ExitCode(IntEnum):

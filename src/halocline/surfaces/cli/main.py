@@ -6,12 +6,12 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TextIO
 
-from halocline.controller.own_program import refuse_from_task
-from halocline.controller.unwritable_home import refuse_unwritable_home
 from halocline.protocol.errors import HaloclineError
-from halocline.surfaces.cli.arguments import parse
+from halocline.runtime.own_program import refuse_from_task
+from halocline.runtime.read_only_home import refuse_unwritable_home
+from halocline.surfaces.cli.args.parser import parse
 from halocline.surfaces.cli.exit_codes import ExitCode, explained, of_error
-from halocline.surfaces.cli.telling import tell
+from halocline.surfaces.cli.stderr import tell
 
 MODULES = {
     "": "run",
@@ -22,7 +22,7 @@ MODULES = {
     "tasks": "tasks",
     "fork": "fork",
     "replay": "replay",
-    "import": "import_words",
+    "import": "import_",
     "export": "tasks",
     "checkpoints": "checkpoints",
     "storage": "storage",
@@ -36,10 +36,10 @@ MODULES = {
     "policy": "policy",
     "memory": "memory",
     "todos": "todos",
-    "mcp": "mcp",
+    "mcp": "halocline.surfaces.cli.mcp.manage",
     "doctor": "doctor",
 }
-"""Which module serves which command, in this package unless it is named whole; it is imported when chosen."""
+"""Which module serves which command, in `commands` unless it is named whole; it is imported when chosen."""
 
 
 def main(argv: list[str]) -> int:
@@ -60,7 +60,9 @@ def _command(argv: list[str]) -> int:
     arguments = parse(argv)
     refuse_from_task(argv, os.environ)
     refuse_unwritable_home(arguments.command, vars(arguments), os.environ)
-    module = import_module(f".{name}" if "." not in (name := MODULES[arguments.command]) else name, __package__)
+    module = import_module(
+        f".commands.{name}" if "." not in (name := MODULES[arguments.command]) else name, __package__
+    )
     code = int(module.command(arguments))
     sys.stdout.flush()
     return code

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halocline.controller.choices import Choices
-from halocline.controller.client import open_client
+from halocline.client import open_client
 from halocline.protocol.errors import UsageError
+from halocline.runtime.task_options import Choices
 from halocline.surfaces import event_loop
 from halocline.surfaces.page_opener import open_page
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
     from uvicorn import Server
 
-    from halocline.surfaces.web.keys import Keys
+    from halocline.surfaces.web.auth import Keys
 
 CLOSING_TIME = 5.0
 """Seconds that tasks have to write their ends when the server is stopped."""
@@ -66,8 +66,8 @@ def _manage_browsers(sign_out: str) -> int:
 
 
 async def _serve(listening: socket.socket, workspaces: tuple[Path, ...], arguments: argparse.Namespace) -> int:
-    from halocline.surfaces.web.desk import Desk
-    from halocline.surfaces.web.keys import Keys
+    from halocline.surfaces.web.auth import Keys
+    from halocline.surfaces.web.open_tasks import Desk
     from halocline.surfaces.web.site import site
 
     host, port = listening.getsockname()[:2]
@@ -96,8 +96,8 @@ async def _serve(listening: socket.socket, workspaces: tuple[Path, ...], argumen
 def _server(application: "ASGIApp") -> "Server":
     from uvicorn import Config, Server
 
-    from halocline.surfaces.web.patience import PatientConnection
     from halocline.surfaces.web.site import LONGEST_FRAME
+    from halocline.surfaces.web.timeouts import PatientConnection
 
     config = Config(
         application,

@@ -17,15 +17,15 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
-from halocline.surfaces.web import transfers
-from halocline.surfaces.web.desk import Desk
+from halocline.surfaces.web import uploads
+from halocline.surfaces.web.auth import COOKIE, Keys
+from halocline.surfaces.web.bundle import SCRIPT, joined
+from halocline.surfaces.web.connection import Visit
 from halocline.surfaces.web.diagram import diagram_page
-from halocline.surfaces.web.entering import entering, until_signed_out
+from halocline.surfaces.web.entry import entering, until_signed_out
 from halocline.surfaces.web.guard import PROTOCOL, Guard, value_of
-from halocline.surfaces.web.joined import SCRIPT, joined
-from halocline.surfaces.web.keys import COOKIE, Keys
-from halocline.surfaces.web.once import Once
-from halocline.surfaces.web.visit import Visit
+from halocline.surfaces.web.idempotency import Once
+from halocline.surfaces.web.open_tasks import Desk
 
 STATIC = files("halocline.surfaces.web").joinpath("static")
 TYPES = {
@@ -101,7 +101,7 @@ def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_addre
         Route("/enter", challenge),
         Route("/enter", enter, methods=["POST"]),
         Route("/session", known),
-        *transfers.routes(desk),
+        *uploads.routes(desk),
         WebSocketRoute("/live", live),
     ]
     return Guard(Starlette(routes=routes), hosts, OPEN, cookie_name, keys.knows, own_address=own_address)

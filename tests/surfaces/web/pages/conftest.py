@@ -10,8 +10,8 @@ from tests.hosts.chromium import FOUND
 from tests.surfaces.cli.halo_process import Halo
 from tests.surfaces.web.pages.screen import Screen, Server
 
-from halocline.hosts.browsers import QUIET
-from halocline.hosts.programs import find_program
+from halocline.hosts.browser.discovery import QUIET
+from halocline.hosts.shell.executables import find_program
 
 LIGHT = find_program("chromium-headless-shell")
 """The same browser without its windows: a page test takes three quarters of the time in it."""

@@ -3,7 +3,7 @@
 import pytest
 from tests.hosts.chromium import needs_chromium
 
-from halocline.providers.script import Turn
+from halocline.providers.scripted.script import Turn
 from halocline.testing.model_server import ModelServer
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]

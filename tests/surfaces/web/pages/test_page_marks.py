@@ -3,7 +3,7 @@
 import pytest
 from tests.hosts.chromium import needs_chromium
 
-from halocline.context.mentions import found
+from halocline.context.user_files.mentions import found
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from tests.hosts.chromium import needs_chromium
-from tests.store.importing import transcripts
+from tests.importers import transcripts
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 

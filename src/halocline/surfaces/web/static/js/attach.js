@@ -8,7 +8,7 @@ import { size, thousands } from './format.js'
 
 const LARGEST = 32 * 2 ** 20 // as the server's guard
 const MOST = 20
-const LONG_LINES = 10 // as surfaces/cli/pasting.py
+const LONG_LINES = 10 // as surfaces/cli/input/pasting.py
 const LONG_TEXT = 2000
 
 /** {place: [{key, name, bytes, file, parts, state: sending | there | refused, problem, blob}]} */

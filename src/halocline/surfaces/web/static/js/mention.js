@@ -1,5 +1,5 @@
 // How something is mentioned in a prompt, and what of a mention or a word is typed before the cursor. The rules are those
-// of context/mentions.py; where these are finer, a path is put into quotes, which always holds.
+// of context/user_files/mentions.py; where these are finer, a path is put into quotes, which always holds.
 
 const WORDS = ['problems', 'terminal', 'git-changes']
 const PLAIN = /^[^\s"'`<>|\\，。；：！？、）】」()[\]{}]{1,1000}$/

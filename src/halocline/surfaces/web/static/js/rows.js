@@ -11,7 +11,7 @@ const SANDBOXED =
   'settings allow it. To run them without it, set sandbox = "off".'
 const LONG_HOOK = 1
 const SEPARATOR = '__' // in the names of MCP servers' tools
-const MOST_NAMES = 20 // as protocol/focus.py
+const MOST_NAMES = 20 // as protocol/state/file_knowledge.py
 const SPOKEN_ALONG = ['workflow', 'command', 'skill', 'mcp_prompt']
 
 export const transcript = () => ({ rows: [], draft: [], mode: 'act', todos: [], turn: totals(0) })

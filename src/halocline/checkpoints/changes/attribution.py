@@ -1,0 +1,210 @@
+"""Attributes the changes that a checkpoint finds to the task, to another task or to the person. Pure.
+
+What must stay true: a change is the task's only where it said before that it was about to make it, and the file changed
+while it did. What cannot be told is in doubt, and a restore leaves it alone.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+
+import msgspec
+
+from halocline.checkpoints.changes.claims import FOR_EVER, Claim
+from halocline.checkpoints.store.index import Path
+from halocline.protocol import json_input
+from halocline.protocol.values import Value
+
+MARK = "changes: "
+"""The beginning of the line in a checkpoint's message that attributes its changes."""
+LONG = 5.0
+"""Seconds of a command after which a person may well have changed something meanwhile."""
+NEAR = 60.0
+"""Seconds around a command within which a change of somebody else's says that they were at work."""
+_TICK, _COARSE_TICK = 0.011, 2.0
+"""By how many seconds a file system's times may lie behind the clock."""
+_MOST_TIMES = 64
+
+
+class Who(StrEnum):
+    """`COMMAND` and `NAMED`: the task's, unless somebody else was at work meanwhile.
+
+    The command names the file in the second case; in the first only the time speaks for it.
+    """
+
+    TASK = "task"
+    COMMAND = "command"
+    NAMED = "named"
+    DOUBT = "doubt"
+    OTHER = "other"
+    PERSON = "person"
+
+
+class Attribution(Value, frozen=True):
+    """The authors of one checkpoint's changes. `rest` is the author of every path that is not listed.
+
+    `other` has the paths of other tasks, by task. A command of the task ran from `began` to `ended`; at `times`
+    somebody else changed files. All are in Unix seconds.
+    """
+
+    rest: Who = Who.PERSON
+    listed: Mapping[Who, tuple[str, ...]] = {}
+    other: Mapping[str, tuple[str, ...]] = {}
+    began: float = 0.0
+    ended: float = 0.0
+    times: tuple[float, ...] = ()
+
+    def by_path(self) -> dict[Path, Who]:
+        """Return the author of each listed path."""
+        found = {path.encode("latin-1"): Who(who) for who, paths in self.listed.items() for path in paths}
+        return found | {path.encode("latin-1"): Who.OTHER for paths in self.other.values() for path in paths}
+
+    def tasks(self) -> dict[Path, str]:
+        """Return the task that changed each path, for paths that other tasks changed."""
+        return {path.encode("latin-1"): task for task, paths in self.other.items() for path in paths}
+
+
+TASKS_OWN = Attribution(rest=Who.TASK)
+"""Of a restore, and of checkpoints that older versions took after a change."""
+
+
+def attribute_changes(
+    changed: Mapping[Path, tuple[str, str]],
+    root: bytes,
+    task: str,
+    claims: Sequence[Claim],
+    changed_at: Callable[[Path], int],
+    between: tuple[float, float],
+    looks: Sequence[float] = (),
+) -> Attribution:
+    """Say whose each change is that came `between` two looks of the task, in Unix seconds.
+
+    `changed` has git's names of what each file held and holds, empty for no file. `claims` are those since the look
+    before and shortly before that; `changed_at` gives nanoseconds. At `looks` other tasks that are open looked at the
+    folder: where several are at work, a person may be as well.
+    """
+    since, now = between
+    # What begins later has no part in what was there when the look was asked for, however late it came to be made.
+    own = [claim for claim in claims if claim.task == task and claim.until >= since and claim.at <= now]
+    others = [claim for claim in claims if claim.task != task]
+    found: dict[Who, list[str]] = {}
+    other: dict[str, list[str]] = {}
+    times: list[float] = []
+    for path, sides in changed.items():
+        at, place = changed_at(path), os.path.join(root, path)
+        who, whose = (Who.TASK, "") if _is_written(place, sides, own) else _who(place, at, own, others)
+        if who is Who.OTHER:
+            other.setdefault(whose, []).append(path.decode("latin-1"))
+        else:
+            found.setdefault(who, []).append(path.decode("latin-1"))
+        if who in (Who.PERSON, Who.OTHER):
+            times.append(at / 1e9)
+    rest = max(found, key=lambda who: len(found[who]), default=Who.PERSON)
+    ran = [claim for claim in own if claim.ran and claim.at]
+    near = [run.at for run in ran if _has_company(run, others, looks) or is_disturbed(run.at, run.until, times)]
+    return Attribution(
+        rest=rest,
+        listed={who: tuple(paths) for who, paths in found.items() if who is not rest},
+        other={task: tuple(paths) for task, paths in other.items()},
+        began=min((claim.at for claim in ran), default=0.0),
+        ended=max((min(claim.until, now) for claim in ran), default=0.0),
+        times=tuple(sorted([*near, *_outermost(times)])),
+    )
+
+
+def _outermost(times: Sequence[float]) -> Sequence[float]:
+    """Return the first and the last, when there are many: commands before and after the two looks are near those."""
+    told = sorted(times)
+    return told if len(told) <= _MOST_TIMES else [*told[: _MOST_TIMES // 2], *told[-_MOST_TIMES // 2 :]]
+
+
+def _is_written(place: bytes, sides: tuple[str, str], own: Sequence[Claim]) -> bool:
+    """Tell whether the task's own edits account for the whole change of a file."""
+    facts = [sides_of for claim in own for path, *sides_of in claim.wrote if path == place]
+    chain = [sides[0]]
+    for before, after in facts:
+        if before == chain[-1]:
+            chain.append(after)
+    return len(chain) > 1 and chain[-1] == sides[1]
+
+
+def _who(place: bytes, at: int, own: Sequence[Claim], others: Sequence[Claim]) -> tuple[Who, str]:
+    mine = [claim for claim in own if _may_be_of(place, at, claim)]
+    theirs = [claim for claim in others if _may_be_of(place, at, claim)]
+    named = [claim for claim in theirs if claim.paths is not None]
+    wrote = any(place == path for claim in own for path, *_ in claim.wrote)
+    if wrote or (mine and theirs):
+        return (Who.DOUBT, "") if wrote or not named else (Who.OTHER, named[-1].task)
+    if theirs:
+        return Who.OTHER, theirs[-1].task
+    if not mine:
+        return Who.PERSON, ""
+    if any(claim.ran and claim.until == FOR_EVER for claim in mine):
+        return Who.DOUBT, ""  # a job goes on, and nobody knows when it writes
+    if not all(claim.ran for claim in mine):
+        return Who.TASK, ""
+    return (Who.NAMED if all(claim.paths is not None for claim in mine) else Who.COMMAND), ""
+
+
+def _may_be_of(place: bytes, at: int, claim: Claim) -> bool:
+    """Tell whether a file changed while this claim held. A finished edit names the files that it wrote."""
+    if claim.paths is None:
+        return place.startswith(claim.root + b"/") and _is_within(at, claim)
+    is_open = claim.ran or claim.is_cut or not claim.at or claim.until == FOR_EVER
+    return (is_open or any(place == path for path, *_ in claim.wrote)) and claim.names(place) and _is_within(at, claim)
+
+
+def _is_within(at: int, claim: Claim) -> bool:
+    tick = _COARSE_TICK if at % 1_000_000 == 0 else _TICK
+    return claim.at - tick <= at / 1e9 <= claim.until
+
+
+def changed_at(root: bytes, path: Path, since: float) -> int:
+    """Return when a file changed, was deleted, or was moved with its folder, in nanoseconds; always after `since`."""
+    place, after = os.path.join(root, path), (since - _TICK) * 1e9
+    while True:
+        try:
+            info = os.lstat(place)
+        except OSError:
+            info = None
+        if info and (info.st_ctime_ns >= after or place == root):
+            return info.st_ctime_ns
+        place = os.path.dirname(place)
+
+
+def _has_company(run: Claim, others: Sequence[Claim], looks: Sequence[float]) -> bool:
+    """Tell whether another task changed files near a command, or was already at work in the folder when it ended."""
+    if any(claim.at <= run.until + NEAR and run.at <= claim.until + NEAR for claim in others):
+        return True
+    return any(run.at - NEAR <= at <= run.until for at in looks)
+
+
+def is_disturbed_by_others(one: Attribution, times: Iterable[float]) -> bool:
+    """Tell whether somebody else may have changed files while the command ran.
+
+    That is so when it took long, or when one of `times`, at which others changed files, is near it.
+    """
+    if one.ended - one.began > LONG:
+        return True
+    return is_disturbed(one.began, one.ended, times)
+
+
+def is_disturbed(began: float, ended: float, times: Iterable[float]) -> bool:
+    """Tell whether one of the times is near a command."""
+    return any(began - NEAR <= at <= ended + NEAR for at in times)
+
+
+def format_message(label: str, attribution: Attribution) -> str:
+    """The message of a checkpoint."""
+    return f"{label}\n\n{MARK}{msgspec.json.encode(attribution).decode()}"
+
+
+def read_message(message: str) -> Attribution | None:
+    """Read a checkpoint's message; None if an older version wrote it. Damage attributes everything to the person."""
+    _, found, text = message.rpartition(f"\n{MARK}")
+    if not found:
+        return None
+    try:
+        return json_input.decode(text.strip(), type=Attribution)
+    except msgspec.DecodeError:
+        return Attribution()

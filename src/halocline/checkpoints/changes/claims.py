@@ -1,0 +1,261 @@
+"""Records who is changing files: a line before each change and one after it, in one file for all stores.
+
+A checkpoint learns from it whose a change is. A line is written before the files are, so that a process that died in
+between has still said what it was at, and tasks in one folder know of each other. Lines are only appended: there is no
+lock.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.checkpoints.store.index import places_of
+from halocline.checkpoints.store.trees import Entry
+from halocline.protocol import json_input
+from halocline.protocol.values import Value
+
+NAME = "claims"
+LARGEST = 1 << 20
+"""Bytes of the file above which its older half is dropped."""
+AFTER_DEATH = 60.0
+"""Seconds after which a change is not put down any more to a process that died without saying when it was done."""
+FOR_EVER = float("inf")
+"""Until when something is claimed that has not ended."""
+
+
+class Line(Value, frozen=True):
+    """One line. `paths` are absolute, byte by byte in latin-1, as names need not be text; None: any file in `root`.
+
+    `what` is begun, wrote, ended, kept, looked (what the task claimed up to then was saved), or told: it has heard of
+    the checkpoint that `after` names. `at` is in Unix seconds.
+    `before` and `after` are git's names of what a file that was written held and holds, empty for no file. `ran`: a
+    command does the writing, so that nobody knows what it wrote. Of a file that was kept, `before` and `mode` say what
+    it was when the checkpoint was asked for that is to show it.
+    """
+
+    what: str
+    task: str
+    root: str
+    at: float
+    paths: tuple[str, ...] | None = None
+    pid: int = 0
+    before: str = ""
+    after: str = ""
+    ran: bool = False
+    mode: str = ""
+
+
+class Claim(Value, frozen=True):
+    """A time in which a task may have changed these files, or with None any file in its folder.
+
+    `wrote` is what an edit said of a file: what it held before and after, the oldest first. `is_cut`: its process died.
+    """
+
+    task: str
+    root: bytes
+    at: float
+    until: float
+    paths: frozenset[bytes] | None
+    ran: bool = False
+    wrote: tuple[tuple[bytes, str, str], ...] = ()
+    is_cut: bool = False
+
+    def names(self, place: bytes) -> bool:
+        """Tell whether the claim names the file or a folder above it."""
+        if self.paths is None:
+            return False
+        while len(place) > 1:
+            if place in self.paths:
+                return True
+            place = os.path.dirname(place)
+        return False
+
+
+class Claims:
+    """The claims of one task in one folder. `folder` is that of all stores."""
+
+    def __init__(self, folder: Path, workspace: Path, task: str) -> None:
+        self._file = folder / NAME
+        self._root = os.fsencode(workspace)
+        self._task = task
+        self._began = time.time()
+        self._open: set[tuple[str, ...] | None] = set()
+
+    def begin(self, paths: Sequence[str] | None, at: float | None = None, *, ran: bool = False) -> None:
+        """Say that these files, or any, may change from now on; `ran`: by a command."""
+        named = self._named(paths)
+        self._add(Line("begun", self._task, _text(self._root), time.time() if at is None else at, named, ran=ran))
+        self._open.add(named)
+
+    def wrote(self, path: str, before: str, after: str) -> None:
+        """Say what an edit that was begun has done to a file."""
+        named = self._named([path])
+        self._add(Line("wrote", self._task, _text(self._root), time.time(), named, before=before, after=after))
+
+    def end(self, paths: Sequence[str] | None = None) -> None:
+        """Say that what was begun is done. What nobody announced is nobody's."""
+        if (named := self._named(paths)) in self._open:
+            self._add(Line("ended", self._task, _text(self._root), time.time(), named))
+            self._open.discard(named)
+
+    @property
+    def is_any_open(self) -> bool:
+        """Tell whether a command that may change any file is running."""
+        return None in self._open
+
+    def looked(self, at: float) -> None:
+        """Say that all that was claimed and done before this time is saved."""
+        self._add(Line("looked", self._task, _text(self._root), at))
+
+    def kept(self, path: bytes, entry: Entry | None, asked: float) -> None:
+        """Say what a file is that an edit is about to change before the checkpoint that was `asked` for shows it."""
+        place = _text(os.path.join(self._root, path))
+        mode, sha = (entry.mode.decode(), entry.sha) if entry else ("", "")
+        self._add(Line("kept", self._task, _text(self._root), asked, (place,), before=sha, mode=mode))
+
+    def read_unsaved(self) -> dict[bytes, Entry | None]:
+        """Return what the task kept of files, before this object was made, for checkpoints that never came about."""
+        mine = [line for line in _lines(self._file) if self._is_mine(line) and line.at < self._began]
+        saved = max((line.at for line in mine if line.what == "looked"), default=0.0)
+        found: dict[bytes, Entry | None] = {}
+        for line in (line for line in mine if line.what == "kept" and line.at > saved):
+            if line.pid != os.getpid() and _is_alive(line.pid):
+                continue  # who lives saves it
+            entry = Entry(line.mode.encode(), line.before) if line.before else None
+            for place in line.paths or ():
+                found.setdefault(os.path.relpath(_bytes(place), self._root), entry)
+        return found
+
+    def note_told(self, checkpoint: str) -> None:
+        """Say that the task has heard of a checkpoint."""
+        self._add(Line("told", self._task, _text(self._root), time.time(), after=checkpoint))
+
+    def is_told(self, checkpoint: str) -> bool:
+        """Tell whether the task has heard of a checkpoint."""
+        return any(
+            line.what == "told" and line.after == checkpoint for line in _lines(self._file) if self._is_mine(line)
+        )
+
+    def last_look(self) -> float:
+        """Return when the task last looked at its folder, in Unix seconds; 0 when it never did."""
+        mine = (line.at for line in _lines(self._file) if line.what == "looked" and self._is_mine(line))
+        return max(mine, default=0.0)
+
+    def since(self, moment: float) -> list[Claim]:
+        """Return the claims of all tasks that held at that time or later."""
+        return [claim for claim in _claims(_lines(self._file)) if claim.until >= moment]
+
+    def looks_of_others(self, since: float) -> list[float]:
+        """Return when other tasks that are open looked at this folder, at one above it or at one below it."""
+        found = [line for line in _lines(self._file) if line.what == "looked" and line.at >= since]
+        near = [line for line in found if line.task != self._task and _overlap(_bytes(line.root), self._root)]
+        alive = {pid for pid in {line.pid for line in near} if _is_alive(pid)}
+        return [line.at for line in near if line.pid in alive]
+
+    def _is_mine(self, line: Line) -> bool:
+        return line.task == self._task and _bytes(line.root) == self._root
+
+    def _named(self, paths: Sequence[str] | None) -> tuple[str, ...] | None:
+        return None if paths is None else tuple(sorted(map(_text, self._places(paths))))
+
+    def _places(self, paths: Sequence[str]) -> set[bytes]:
+        found: set[bytes] = set()
+        for path in paths:
+            with suppress(ValueError):  # no file has such a name
+                found |= places_of(os.path.join(self._root, os.path.expanduser(os.fsencode(path))))
+        return found
+
+    def _add(self, line: Line) -> None:
+        line = replace(line, pid=os.getpid())
+        # Without a line a change counts as somebody else's, which a restore leaves alone.
+        with suppress(OSError):
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fd = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(fd, b"\n" + msgspec.json.encode(line))  # a torn line spoils no other
+            finally:
+                os.close(fd)
+
+
+def trim(folder: Path) -> None:
+    """Drop the older half of a file that has grown large. Call it with some store's lock in hand."""
+    file = folder / NAME
+    with suppress(OSError):
+        if file.stat().st_size > LARGEST:
+            data = file.read_bytes()
+            new = file.with_suffix(".new")
+            new.write_bytes(data[data.find(b"\n", len(data) // 2) :])
+            new.replace(file)
+
+
+def _lines(file: Path) -> list[Line]:
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return []
+    found = []
+    for text in data.split(b"\n"):
+        with suppress(msgspec.DecodeError):
+            found.append(json_input.decode(text, type=Line))
+    return found
+
+
+def _claims(lines: Iterable[Line]) -> list[Claim]:
+    """The claims, each with its end: said, or that of its process, or that of the look after its death."""
+    begun: dict[tuple[str, str], list[tuple[Line, list[Line]]]] = {}
+    found: list[Claim] = []
+    for line in lines:
+        mine = begun.setdefault((line.task, line.root), [])
+        match line.what:
+            case "begun":
+                mine.append((line, []))
+            case "wrote":
+                for _, wrote in mine:
+                    wrote.append(line)
+            case "ended":
+                found += [_claim(one, wrote, line.at) for one, wrote in mine if one.paths == line.paths]
+                mine[:] = [both for both in mine if both[0].paths != line.paths]
+            case "looked":
+                lost = [both for both in mine if both[0].pid != line.pid and not _is_alive(both[0].pid)]
+                found += [_cut(one, wrote, line.at) for one, wrote in lost]
+                mine[:] = [both for both in mine if both not in lost]
+    for one, wrote in (both for few in begun.values() for both in few):
+        found.append(_claim(one, wrote, FOR_EVER) if _is_alive(one.pid) else _cut(one, wrote, FOR_EVER))
+    return found
+
+
+def _cut(line: Line, wrote: Iterable[Line], until: float) -> Claim:
+    return replace(_claim(line, wrote, min(until, line.at + AFTER_DEATH)), is_cut=True)
+
+
+def _claim(line: Line, wrote: Iterable[Line], until: float) -> Claim:
+    named = None if line.paths is None else frozenset(map(_bytes, line.paths))
+    facts = tuple((_bytes(path), one.before, one.after) for one in wrote for path in one.paths or ())
+    return Claim(line.task, _bytes(line.root), line.at, until, named, line.ran, facts)
+
+
+def _overlap(one: bytes, other: bytes) -> bool:
+    return (one + b"/").startswith(other + b"/") or (other + b"/").startswith(one + b"/")
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _text(place: bytes) -> str:
+    return place.decode("latin-1")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("latin-1")

@@ -1,0 +1,87 @@
+"""The checkpoints of a task with several folders: a store for each, and one row of numbers for all.
+
+What must stay true: each change is saved in the store of the folder that it is in, and the first folder's store has a
+checkpoint after it as well, so that one of its numbers names how all folders were.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.checkpoints.store.repository import FIRST
+from halocline.ports.checkpoints import Emit
+from halocline.protocol.events import CheckpointTaken, DurableEvent, Noticed
+
+Paths = Sequence[str] | None
+
+
+class RootedCheckpoints:
+    """Fulfils `ports.checkpoints.Checkpoints`. `others` are the further folders' stores, by folder."""
+
+    def __init__(self, workspace: Path, first: ShadowGit, others: Mapping[str, ShadowGit]) -> None:
+        self._workspace = os.path.realpath(workspace)
+        self._first = first
+        self._others = others
+        self._marked = ""
+
+    def begin(self, emit: Emit) -> None:
+        self._first.begin(partial(self._told, emit))
+        for root, store in self._others.items():
+            store.begin(partial(self._told_elsewhere, emit, root))
+
+    def take(self, label: str, paths: Paths = None) -> None:
+        for store, own in self._shared(paths):
+            store.take(label, own)
+
+    def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
+        for store, own in self._shared([path]):
+            for place in own or ():
+                store.wrote(place, before, after)
+
+    async def barrier(self, paths: Paths = None, *, ran: bool = True) -> None:
+        await asyncio.gather(*(store.barrier(own, ran=ran) for store, own in self._shared(paths)))
+
+    async def settle(self) -> None:
+        await asyncio.gather(*(store.settle() for store in self._others.values()))
+        await self._first.settle()  # it may have got something to do by the others
+
+    async def close(self) -> None:
+        await asyncio.gather(*(store.close() for store in (self._first, *self._others.values())))
+
+    def _told(self, emit: Emit, event: DurableEvent | Noticed) -> None:
+        if isinstance(event, CheckpointTaken):
+            self._marked = event.label
+        emit(event)
+
+    def _told_elsewhere(self, emit: Emit, root: str, event: DurableEvent | Noticed) -> None:
+        match event:
+            case CheckpointTaken(label=label):
+                emit(replace(event, root=root))
+                if label not in (FIRST, self._marked):
+                    self._first.mark(label)
+            case Noticed(text=text):
+                emit(Noticed(f"{root}: {text}"))
+            case _:
+                emit(event)
+
+    def _shared(self, paths: Paths) -> list[tuple[ShadowGit, Paths]]:
+        """Which stores a change concerns, and which paths are each one's. A link concerns where it is and leads."""
+        if paths is None:
+            return [(store, None) for store in (self._first, *self._others.values())]
+        spelt = {path: os.path.normpath(os.path.join(self._workspace, os.path.expanduser(path))) for path in paths}
+        places = sorted({*spelt.values(), *map(os.path.realpath, spelt.values())})
+        shares: list[tuple[ShadowGit, Paths]] = []
+        for root, store in self._others.items():
+            if own := tuple(place for place in places if _is_within(place, root)):
+                shares.append((store, own))
+        rest = tuple(path for path in paths if not any(_is_within(spelt[path], root) for root in self._others))
+        return [(self._first, rest), *shares] if rest or not shares else shares
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")

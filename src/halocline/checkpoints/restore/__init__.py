@@ -1,0 +1,1 @@
+"""Putting files back."""

@@ -1,0 +1,343 @@
+"""Puts files to what a list of changes says: all of them, or none even when the process is killed.
+
+A journal in the store says first what every file was and shall be; both are in the store. While it is there, the
+change is not made, and whoever takes the store's lock next puts back what was done. Where several folders change
+together, each store has a journal, and that of the first says when all is made. Every single file appears in one step,
+so it is the one or the other; one that is neither is somebody else's, and is left alone. A file is judged and changed
+in a folder that is held open, and was opened below the workspace without following a link.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path as File
+
+from msgspec.structs import replace
+
+from halocline.checkpoints.restore.journal import (
+    Change,
+    Journal,
+    put_journal_aside,
+    read_journal,
+    remove_journal,
+    write_journal,
+)
+from halocline.checkpoints.store import objects
+from halocline.checkpoints.store.contents import AT_ONCE, name_of, read, rescued, settle, settle_opened, spoilt
+from halocline.checkpoints.store.git import Git
+from halocline.checkpoints.store.index import Path
+from halocline.checkpoints.store.reading import LINK, NOT_BELOW, PROGRAM, Reader, read_in
+from halocline.checkpoints.store.repository import JOURNAL
+from halocline.checkpoints.store.trees import Entry
+from halocline.files.opening import list_below, open_below, opened_folder
+from halocline.files.target import Target, held_below
+from halocline.protocol.errors import HaloclineError
+
+_ANY_SIZE = 1 << 40
+
+
+class NotRestored(HaloclineError):
+    """A restore could not be carried out; every file is as it was."""
+
+    code = "not_restored"
+
+
+def apply(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
+    """Make all changes in all stores. Deletions come first, so that a folder can take the place of a file.
+
+    Raises:
+        NotRestored: a file could not be written, or changed meanwhile. All are as before.
+    """
+    journals = _journals(together)
+    for git, journal in journals:
+        settle(objects.place(git.store, change.before.sha) for change in journal.changes if change.before)
+    begun: list[tuple[Git, Journal]] = []
+    try:
+        for git, journal in journals:
+            begun.append((git, journal))
+            write_journal(git.store, journal)
+        for git, journal in begun:
+            _make_all(git, journal)
+        first, journal = begun[0]
+        if journal.parts:
+            write_journal(first.store, replace(journal, is_made=True))
+    except OSError as error:
+        others = _put_all_back(begun)
+        but = f", but for what somebody else changed meanwhile: {', '.join(others)}" if others else ""
+        what = os.fsdecode(error.filename or b"")
+        raise NotRestored(
+            f"Nothing was restored: {what} cannot be changed ({error.strerror or error}).",
+            f"Every file is as it was{but}. Close what uses it or mend its permissions, and restore again.",
+        ) from error
+    except BaseException:
+        _put_all_back(begun)
+        raise
+    for git, _ in reversed(begun):
+        remove_journal(git.store)
+
+
+def _journals(together: Sequence[tuple[Git, Sequence[Change]]]) -> list[tuple[Git, Journal]]:
+    temporary = f".halo-{os.urandom(6).hex()}.tmp"
+    parts = tuple((str(git.store), str(git.workspace)) for git, _ in together) if len(together) > 1 else ()
+    for git, _ in together:
+        if (git.store / JOURNAL).exists():
+            raise NotRestored("Nothing was restored: an earlier restore is being ended.", "Try again in a moment.")
+    return [(git, Journal(temporary, _ordered(changes), parts)) for git, changes in together]
+
+
+def _ordered(changes: Iterable[Change]) -> tuple[Change, ...]:
+    return tuple(sorted(changes, key=lambda change: (change.after is not None, change.before is None)))
+
+
+def _make_all(git: Git, journal: Journal) -> None:
+    with opened_folder(os.fspath(git.workspace)) as root:
+        for few in _few(journal.changes):
+            contents = _contents(git, [change.after for change in few])
+            for change in few:
+                try:
+                    _make(root, change, contents, journal.temporary)
+                except OSError as error:
+                    raise OSError(error.errno, error.strerror, _place(git, change.path)) from error
+        _settle_below(root, (change.path for change in journal.changes if change.after))
+
+
+def _put_all_back(begun: Sequence[tuple[Git, Journal]]) -> list[str]:
+    return [_place(git, path) for git, journal in reversed(begun) for path in _put_back(git, journal)]
+
+
+def _settle_below(root: int, paths: Iterable[Path]) -> None:
+    settle_opened(paths, lambda path: open_below(root, os.fsdecode(path)))
+
+
+def others_of(store: File) -> list[tuple[File, File]]:
+    """The other stores, with their workspaces, that a restore was changing which did not come to its end."""
+    journal = read_journal(store)
+    parts = journal.parts if journal else ()
+    return [(File(other), File(workspace)) for other, workspace in parts if other != str(store)]
+
+
+def _is_made(journal: Journal) -> bool:
+    """Whether all stores had been changed: the first one's journal knows."""
+    first = read_journal(File(journal.parts[0][0])) if journal.parts else None
+    return first is not None and first.temporary == journal.temporary and first.is_made
+
+
+def _waits_for_it(store: File, journal: Journal) -> bool:
+    """Whether another store has yet to learn from the journal of this one, which is the first, that all is made."""
+    found = [read_journal(other) for other, _ in others_of(store)]
+    is_first = journal.parts[0][0] == str(store)
+    return is_first and any(other and other.temporary == journal.temporary for other in found)
+
+
+def mend(git: Git) -> str:
+    """End what a process that died left half done, and say what was put back; call it with the store's lock in hand.
+
+    The other stores that change together are seen to first. Where the folder is gone, the journal waits for it.
+    """
+    if not git.workspace.is_dir():
+        return ""
+    journal = read_journal(git.store)
+    if journal is None:
+        return put_journal_aside(git.store)
+    if _is_made(journal):
+        if not _waits_for_it(git.store, journal):
+            remove_journal(git.store)
+        return ""
+    others = _put_back(git, journal)
+    said = "A restore was cut short when Halocline was killed. "
+    if not others:
+        return said + "It was taken back; the files are as before it."
+    return said + f"It was taken back, but for what changed since or is lost: {', '.join(map(os.fsdecode, others))}."
+
+
+def secure(git: Git, changes: Iterable[Change]) -> None:
+    """See that every file could be put back to what it is now, before one is changed; keep anew what is damaged.
+
+    Raises:
+        NotRestored: one could not. Nothing was changed.
+    """
+    root, now = os.fsencode(git.workspace), {change.before.sha: change for change in changes if change.before}
+    for sha in spoilt(git, now):
+        full = os.path.join(root, now[sha].path)
+        with suppress(OSError), Reader(root) as reader:
+            kept = reader.read(now[sha].path, _ANY_SIZE)
+            if kept and name_of(kept.content) == sha:
+                rescued(git, [kept.content])
+                continue
+        raise NotRestored(
+            f"Nothing was restored: {os.fsdecode(full)} cannot be saved first, so this could not be undone.",
+            "The store of this folder's checkpoints is damaged: copy that file elsewhere, delete it, and try again.",
+        )
+
+
+def write_tree(git: Git, commit: str, folder: File) -> None:
+    """Put the files of a commit into a folder. Raises NotRestored where one is already; those before it stay."""
+    listing = git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]
+    changes = [_new(record) for record in listing]
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder.resolve()
+    try:
+        with opened_folder(os.fspath(place)) as root:
+            for few in _few(changes):
+                contents = _contents(git, [change.after for change in few])
+                for change in few:
+                    _export(root, change, contents)
+    except OSError as error:
+        name = os.path.join(place, os.fsdecode(error.filename or b""))
+        raise NotRestored(
+            f"{name} cannot be written: {error.strerror or error}.", "Name an empty folder that you can write."
+        ) from error
+
+
+def _export(root: int, change: Change, contents: Mapping[str, bytes]) -> None:
+    path = os.fsdecode(change.path)
+    try:
+        with held_below(root, path, making_folders=True) as target:
+            if target.find():
+                raise OSError(None, "it is there already")
+            _replace(target, change.after, contents, f".halo-{os.urandom(6).hex()}.tmp")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
+
+
+def _new(record: bytes) -> Change:
+    head, _, path = record.partition(b"\t")
+    mode, _, sha = head.split()
+    return Change(path, None, Entry(mode, sha.decode()))
+
+
+def entry_at(root: int, path: Path) -> Entry | None:
+    """What is there: a file or a link. None for anything else, and where a folder on the way is a link."""
+    try:
+        with held_below(root, os.fsdecode(path)) as target:
+            return _entry(target)
+    except OSError as error:
+        if error.errno in NOT_BELOW:
+            return None
+        raise
+
+
+def _entry(target: Target) -> Entry | None:
+    found = target.find()
+    if found is None or not (stat.S_ISLNK(found.st_mode) or stat.S_ISREG(found.st_mode)):
+        return None
+    kept = read_in(target.folder, target.name, _ANY_SIZE)
+    return Entry(kept.mode, name_of(kept.content)) if kept else None
+
+
+def _make(root: int, change: Change, contents: Mapping[str, bytes], temporary: str) -> None:
+    path = os.fsdecode(change.path)
+    with held_below(root, path, making_folders=change.before is None) as target:
+        if _entry(target) != change.before:
+            raise OSError(None, "it changed meanwhile")
+        _set(root, target, change.after, contents, temporary)
+
+
+def _set(root: int, target: Target, entry: Entry | None, contents: Mapping[str, bytes], temporary: str) -> None:
+    """Let a file be this, in one step."""
+    if entry is None:
+        target.drop()
+        _remove_if_empty(root, os.path.dirname(os.fspath(target.path)))
+        return
+    found = target.find()
+    if found and stat.S_ISDIR(found.st_mode):
+        for folder, _ in reversed(list(walk_below(root, os.fspath(target.path)))):
+            _remove_folder(root, folder)
+    _replace(target, entry, contents, temporary)
+
+
+def _replace(target: Target, entry: Entry | None, contents: Mapping[str, bytes], temporary: str) -> None:
+    assert entry
+    found = target.find()
+    try:
+        if entry.mode == LINK:
+            os.symlink(contents[entry.sha], temporary, dir_fd=target.folder)
+        else:
+            like = found if found and stat.S_ISREG(found.st_mode) else None
+            # Git knows only whether a file is a program.
+            target.stage(temporary, contents[entry.sha], like, runs=entry.mode == PROGRAM)
+        target.replace(temporary)
+    except BaseException:
+        with suppress(OSError):
+            target.drop(temporary)
+        raise
+
+
+def _remove_if_empty(root: int, folder: str) -> None:
+    """Remove the folder, and those above it, as far as they are empty."""
+    while folder and _remove_folder(root, folder):
+        folder = os.path.dirname(folder)
+
+
+def _remove_folder(root: int, path: str) -> bool:
+    with suppress(OSError), held_below(root, path) as target:
+        os.rmdir(target.name, dir_fd=target.folder)
+        return True
+    return False
+
+
+def _put_back(git: Git, journal: Journal) -> list[Path]:
+    """Every file as it was, the last one first. Gives those that somebody else changed."""
+    others: list[Path] = []
+    lost = spoilt(git, (change.before.sha for change in journal.changes if change.before))
+    with opened_folder(os.fspath(git.workspace)) as root:
+        for few in _few(journal.changes[::-1]):
+            known = [change.before for change in few if change.before and change.before.sha not in lost]
+            contents = _contents(git, known)
+            for change in few:
+                if not _put_one_back(root, change, contents, journal.temporary):
+                    others.append(change.path)
+        _settle_below(root, (change.path for change in journal.changes if change.before))
+    remove_journal(git.store)
+    return others
+
+
+def _put_one_back(root: int, change: Change, contents: Mapping[str, bytes], temporary: str) -> bool:
+    """Tell whether a file is now as it was before. `contents` lacks what is lost."""
+    try:
+        with held_below(root, os.fsdecode(change.path), making_folders=change.after is None) as target:
+            target.drop(temporary)
+            now = _entry(target)
+            is_kept = change.before is None or change.before.sha in contents
+            if now == change.after != change.before and is_kept:
+                _set(root, target, change.before, contents, temporary)
+                return True
+            return now == change.before
+    except OSError as error:
+        if error.errno in NOT_BELOW:  # somebody put a link or a file in the place of a folder
+            return change.before is None
+        raise
+
+
+def _few(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
+    return (changes[at : at + AT_ONCE] for at in range(0, len(changes), AT_ONCE))
+
+
+def _place(git: Git, path: Path) -> str:
+    return os.path.join(git.workspace, os.fsdecode(path))
+
+
+def _contents(git: Git, entries: Iterable[Entry | None]) -> Mapping[str, bytes]:
+    """What blobs hold. Raises GitFailed or NotRestored for one that is damaged or lost."""
+    wanted = {entry.sha for entry in entries if entry}
+    held = read(git, wanted)
+    if wanted - held.keys():
+        raise NotRestored("Nothing was restored: a saved content is lost.", "Choose another checkpoint.")
+    return held
+
+
+def walk_below(root: int, path: str) -> Iterator[tuple[str, list[str]]]:
+    """The folder and those below it, each after the one that holds it, with the names of what else is in it.
+
+    No link is followed, and any depth will do.
+    """
+    left = [path]
+    while left:
+        place = left.pop()
+        try:
+            entries = list_below(root, place)
+        except OSError:
+            continue
+        left += [f"{place}/{name}" for name, is_folder in entries if is_folder]
+        yield place, [name for name, is_folder in entries if not is_folder]

@@ -1,0 +1,106 @@
+"""What differs between two trees, file by file, as data for surfaces. What is long is cut, and says so."""
+
+import re
+from collections.abc import Iterator
+
+from halocline.checkpoints.store.git import Git
+from halocline.protocol.values import Value
+
+LONGEST, MOST = 200_000, 2_000_000
+"""Bytes of one file's diff, and of all together, that are kept."""
+_KINDS = {"A": "added", "D": "deleted", "M": "changed", "R": "renamed", "T": "changed", "C": "added"}
+_OPTIONS = ("-r", "--find-renames", "--no-color", "--no-ext-diff", "--no-textconv")
+_FILE = re.compile(rb"^diff --git ", re.MULTILINE)
+
+
+class FileDifference(Value, frozen=True, omit_defaults=False):
+    """One file. `kind` is added, deleted, changed or renamed (`before` is its old name); `cut` is in bytes.
+
+    `added` and `removed` count lines, and are None for what is not text. `diff` is unified.
+    """
+
+    path: str
+    kind: str
+    added: int | None
+    removed: int | None
+    diff: str = ""
+    before: str = ""
+    cut: int = 0
+
+
+class Comparison(Value, frozen=True):
+    """All files that differ, by name."""
+
+    files: tuple[FileDifference, ...] = ()
+
+    @property
+    def added(self) -> int:
+        return sum(file.added or 0 for file in self.files)
+
+    @property
+    def removed(self) -> int:
+        return sum(file.removed or 0 for file in self.files)
+
+
+def comparison(git: Git, old: str, new: str, root: str = "") -> Comparison:
+    """What differs between two commits or trees. Names begin with `root`, when there is one."""
+    inside = f"{root}/" if root else ""
+    prefixes = (f"--src-prefix=a{root}/", f"--dst-prefix=b{root}/") if root else ()
+    changed = list(_changed(git.run("diff-tree", "-z", "--raw", *_OPTIONS, old, new)))
+    counts = list(_counts(git.run("diff-tree", "-z", "--numstat", *_OPTIONS, old, new)))
+    patches = iter(_patches(git.run("diff-tree", "-p", *prefixes, *_OPTIONS, old, new)))
+    files = []
+    left = MOST
+    for (letter, before, path), (added, removed) in zip(changed, counts, strict=True):
+        # A file that became a link is shown as one that went and one that came.
+        patch = next(patches, b"") + (next(patches, b"") if letter == "T" else b"")
+        kept = _cut(patch, max(0, min(LONGEST, left)))
+        left -= len(kept)
+        files.append(
+            FileDifference(
+                path=inside + path.decode(errors="replace"),
+                kind=_KINDS.get(letter, "changed"),
+                added=added,
+                removed=removed,
+                diff=kept.decode(errors="replace"),
+                before=inside + before.decode(errors="replace") if before else "",
+                cut=len(patch) - len(kept),
+            )
+        )
+    return Comparison(tuple(files))
+
+
+def _changed(raw: bytes) -> Iterator[tuple[str, bytes, bytes]]:
+    """The kind's letter, the old name where it is another, and the name."""
+    fields = iter(raw.split(b"\0")[:-1])
+    for head in fields:
+        if not head.startswith(b":"):
+            continue
+        letter = head.rsplit(b" ", 1)[1][:1].decode()
+        before = next(fields) if letter in "RC" else b""
+        yield letter, before, next(fields)
+
+
+def _counts(raw: bytes) -> Iterator[tuple[int | None, int | None]]:
+    fields = iter(raw.split(b"\0")[:-1])
+    for head in fields:
+        match head.split(b"\t", 2):  # a name may hold more of them
+            case [added, removed, path]:
+                if not path:
+                    next(fields), next(fields)
+                yield _number(added), _number(removed)
+
+
+def _number(text: bytes) -> int | None:
+    return int(text) if text.isdigit() else None
+
+
+def _patches(raw: bytes) -> Iterator[bytes]:
+    starts = [found.start() for found in _FILE.finditer(raw)]
+    for start, end in zip(starts, [*starts[1:], len(raw)], strict=True):
+        yield raw[start:end]
+
+
+def _cut(patch: bytes, room: int) -> bytes:
+    """Whole lines, as many as fit."""
+    return patch if len(patch) <= room else patch[: patch.rfind(b"\n", 0, room) + 1]

@@ -1,0 +1,35 @@
+"""Brings together what two sides made of one file. Nothing is guessed: what overlaps is not merged."""
+
+import os
+import tempfile
+
+from halocline.checkpoints.store import objects
+from halocline.checkpoints.store.git import Git, GitFailed
+from halocline.checkpoints.store.trees import Entry
+
+LARGEST = 1_000_000
+"""Bytes of one side above which a file is not merged."""
+
+
+def merged(git: Git, base: Entry | None, now: Entry | None, target: Entry | None) -> Entry | None:
+    """The file with both sides' changes, kept in the store; None when they overlap or it is no text."""
+    if base is None or now is None or target is None:
+        return None
+    mode = target.mode if now.mode == base.mode else now.mode
+    with tempfile.TemporaryDirectory(dir=git.store, prefix="merge-") as folder:
+        names = []
+        for name, side in (("now", now), ("base", base), ("target", target)):
+            try:
+                content = git.run("cat-file", "blob", side.sha)
+            except GitFailed:  # without a whole base nobody can tell who changed what
+                return None
+            if len(content) > LARGEST or b"\0" in content:
+                return None
+            names.append(os.path.join(folder, name))
+            with open(names[-1], "wb") as file:
+                file.write(content)
+        try:
+            content = git.run("merge-file", "-p", "-q", *names)
+        except GitFailed:
+            return None
+    return Entry(mode, objects.write(git.store, b"blob", content))

@@ -1,0 +1,377 @@
+"""Puts files back to a checkpoint. What the task did not do stays; where a person edited the same file, it is merged.
+
+First the present is saved: that is the undo. Then only differences between it and the target are looked at, so ignored
+files, files that were left out and everything unknown to the store stay. No link is followed: a file whose way or place
+is taken by something unknown is kept as it is, and reported. All changes are made, or none (`applying`).
+"""
+
+import os
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+
+from halocline.checkpoints.changes.attribution import Attribution, read_message
+from halocline.checkpoints.restore import merge as merging
+from halocline.checkpoints.restore.apply import NotRestored, apply, secure, walk_below
+from halocline.checkpoints.restore.journal import Change
+from halocline.checkpoints.restore.three_way import Deed, Fate, Sides, Step, deeds, fate, is_within
+from halocline.checkpoints.store.background_reading import LATE
+from halocline.checkpoints.store.contents import spoilt
+from halocline.checkpoints.store.git import CheckpointsOff, Git, GitFailed
+from halocline.checkpoints.store.index import Path
+from halocline.checkpoints.store.repository import AFTER, BEFORE, Repository
+from halocline.checkpoints.store.trees import Entry
+from halocline.files.opening import opened_folder
+from halocline.files.target import held_below
+from halocline.protocol.going_back import RootRestored
+from halocline.protocol.values import Value
+
+_LOOKED_BACK = 32
+"""Checkpoints before the target that are asked for the times at which somebody else was at work."""
+
+
+class RestorePlan(Value, frozen=True):
+    """What a restore would do, as paths in the workspace.
+
+    Only what the task did is taken out again. What differs from the target and is not touched: `yours` the person
+    changed, `others` another task, which is named behind the path; `doubtful` changed while a command of the task ran,
+    and somebody else was at work as well; `conflicts` the task and somebody else changed so that it cannot be merged,
+    `kept` cannot be written or removed, and the contents of `lost` are gone from the store.
+
+    `assumed` are those of the files that would change which the task is taken to have changed only because a command of
+    it ran at that time, and nobody else was seen at work. `late` are the folders of which the checkpoint was taken
+    after files had changed already; these changes stay.
+    """
+
+    creates: tuple[str, ...] = ()
+    overwrites: tuple[str, ...] = ()
+    deletes: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    merges: tuple[str, ...] = ()
+    yours: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> int:
+        """How many files it would change."""
+        return sum(map(len, (self.creates, self.overwrites, self.deletes, self.merges)))
+
+
+class Restored(Value, frozen=True):
+    """What a restore did. `undo` is the checkpoint of how the files were before; the others are as in a plan.
+
+    Paths in further folders are whole; `elsewhere` names these, and their checkpoints.
+    """
+
+    checkpoint: str
+    undo: str
+    changed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    merges: tuple[str, ...] = ()
+    yours: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    elsewhere: tuple[RootRestored, ...] = ()
+    others: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+
+
+class _Steps(Value, frozen=True):
+    changes: Sequence[Change]
+    merges: Collection[Path]
+    kept: Sequence[Path]
+    yours: Sequence[Path]
+    conflicts: Sequence[Path]
+    lost: Sequence[Path]
+    others: Sequence[tuple[Path, str]]
+    doubtful: Sequence[Path]
+    assumed: Sequence[Path]
+
+
+class Target(Value, frozen=True):
+    """A checkpoint of one folder; `root` is that folder when it is not the task's first."""
+
+    repository: Repository
+    checkpoint: str
+    root: str = ""
+
+
+class _Ready(Value, frozen=True):
+    """A folder whose files may be changed now: the lock of its store is held, and the present is saved."""
+
+    target: Target
+    git: Git
+    commit: str
+    undo: str
+    steps: _Steps
+
+
+def plan(targets: Sequence[Target], *, overwrite: bool = False) -> RestorePlan:
+    """What `restore` would do now. Raises UsageError when there is no such checkpoint, and NotRestored."""
+    plans = [_planned(target, overwrite=overwrite) for target in targets]
+    fields = RestorePlan.__struct_fields__
+    return RestorePlan(**{name: tuple(path for one in plans for path in getattr(one, name)) for name in fields})
+
+
+def _planned(target: Target, *, overwrite: bool) -> RestorePlan:
+    repository = target.repository
+    with repository.opened() as git, _readable(target):
+        repository.take_up(git)
+        commit = repository.resolve(git, target.checkpoint)
+        since = repository.claims.last_look()
+        present, left_out = repository.present(git)
+        newest = repository.newest_with(git, commit)
+        last = repository.attribution(git, newest, present, since)
+        steps = _steps(git, (newest, present, commit), last, left_out, overwrite=overwrite)
+        is_late = git.word("log", "--max-count=1", "--format=%s", commit).endswith(LATE)
+    root = target.root
+    plain = [change for change in steps.changes if change.path not in steps.merges]
+    return RestorePlan(
+        creates=_texts((change.path for change in plain if change.before is None), root),
+        overwrites=_texts((change.path for change in plain if change.before and change.after), root),
+        deletes=_texts((change.path for change in plain if change.after is None), root),
+        kept=_texts(steps.kept, root),
+        merges=_texts(steps.merges, root),
+        yours=_texts(steps.yours, root),
+        conflicts=_texts(steps.conflicts, root),
+        lost=_texts(steps.lost, root),
+        others=_with_tasks(steps.others, root),
+        doubtful=_texts(steps.doubtful, root),
+        assumed=_texts(steps.assumed, root),
+        late=(os.fspath(repository.workspace),) if is_late else (),
+    )
+
+
+def restore(targets: Sequence[Target], *, overwrite: bool = False) -> Restored:
+    """Put the files back to the targets, all or none; with `overwrite`, also those that somebody else changed since.
+
+    Raises:
+        UsageError: there is no such checkpoint.
+        NotRestored: a file could not be changed, the present could not be saved, or the checkpoint cannot be read;
+            nothing was changed.
+        CheckpointsOff: git is missing, or the store is busy.
+    """
+    with ExitStack() as locks:
+        # In one order, so that two that restore the same folders do not wait for each other.
+        order = sorted(targets, key=lambda target: target.repository.path)
+        held = {target.root: locks.enter_context(target.repository.opened()) for target in order}
+        together = len(targets) > 1
+        ready = [_ready(target, held[target.root], overwrite=overwrite, together=together) for target in targets]
+        if changing := [one for one in ready if one.steps.changes]:
+            _apply(changing)
+        for one in changing:
+            # What the files are like now is the restore's doing, not a person's.
+            with suppress(GitFailed, CheckpointsOff):
+                one.target.repository.save_now(one.git, f"{AFTER}{one.commit[:10]}")
+    return _restored(ready)
+
+
+def _ready(target: Target, git: Git, *, overwrite: bool, together: bool) -> _Ready:
+    """With several folders the undo is a checkpoint of its own, which names all of theirs."""
+    repository = target.repository
+    with _readable(target):
+        repository.take_up(git)
+        commit = repository.resolve(git, target.checkpoint)
+        newest = repository.newest_with(git, commit)
+        since = repository.claims.last_look()
+        undo = repository.save_now(git, f"{BEFORE}{commit[:10]}", always=together)
+        last = repository.attribution(git, newest, undo.sha, since)
+        steps = _steps(git, (newest, undo.sha, commit), last, undo.left_out, overwrite=overwrite)
+    return _Ready(target, git, commit, undo.sha, steps)
+
+
+def _apply(changing: Sequence[_Ready]) -> None:
+    """All can be put back before one is changed."""
+    for one in changing:
+        with _readable(one.target):
+            secure(one.git, one.steps.changes)
+    claims = [
+        (one.target.repository.claims, {os.fsdecode(change.path): change for change in one.steps.changes})
+        for one in changing
+    ]
+    for claim, changes in claims:
+        claim.begin([*changes])  # so that no command of another task takes it for its own doing
+        for path, change in changes.items():
+            claim.wrote(path, change.before.sha if change.before else "", change.after.sha if change.after else "")
+    try:
+        with _readable(changing[0].target):
+            apply([(one.git, one.steps.changes) for one in changing])
+    finally:
+        for claim, changes in claims:
+            claim.end([*changes])
+
+
+def _restored(ready: Sequence[_Ready]) -> Restored:
+    def paths(of: Callable[[_Steps], Iterable[Path]]) -> tuple[str, ...]:
+        return tuple(text for one in ready for text in _texts(of(one.steps), one.target.root))
+
+    first, *others = ready
+    return Restored(
+        checkpoint=first.commit,
+        undo=first.undo,
+        changed=paths(lambda steps: (change.path for change in steps.changes)),
+        kept=paths(lambda steps: steps.kept),
+        merges=paths(lambda steps: steps.merges),
+        yours=paths(lambda steps: steps.yours),
+        conflicts=paths(lambda steps: steps.conflicts),
+        lost=paths(lambda steps: steps.lost),
+        others=tuple(text for one in ready for text in _with_tasks(one.steps.others, one.target.root)),
+        doubtful=paths(lambda steps: steps.doubtful),
+        elsewhere=tuple(RootRestored(one.target.root, one.commit, one.undo) for one in others),
+    )
+
+
+@contextmanager
+def _readable(target: Target) -> Iterator[None]:
+    """Before any file is changed, everything that is needed of the store was read."""
+    try:
+        yield
+    except GitFailed as error:
+        of = f" of {target.root}" if target.root else ""
+        raise NotRestored(
+            f"Nothing was restored: the store{of} does not have all of checkpoint {target.checkpoint} any more"
+            f" ({error.text}).",
+            "The files are as they were. Choose another checkpoint: halo checkpoints list",
+        ) from error
+
+
+def _steps(
+    git: Git, commits: tuple[str, str, str], last: Attribution, left_out: Collection[Path], *, overwrite: bool
+) -> _Steps:
+    """`commits` are the task's newest checkpoint, the present and the target; `last` says whose what is newest is."""
+    newest, present, target = commits
+    steps = [*_since(git, target, newest), Step("", _differences(git, newest, present), last)]
+    done = deeds(steps, _times_before(git, target))
+
+    def merge(base: Entry, now: Entry, then: Entry) -> Entry | None:
+        return merging.merged(git, base, now, then)
+
+    found: dict[Fate, dict[Path, Sides]] = {kind: {} for kind in Fate}
+    for path, (now, then) in _differences(git, present, target).items():
+        kind, becomes = fate((now, then), done.get(path, ()), merge, overwrite=overwrite)
+        found[kind][path] = (now, becomes)
+    sides = found[Fate.GO] | found[Fate.MERGE]
+    gone = spoilt(git, {then.sha for _, then in sides.values() if then})
+    lost = {path for path, (_, then) in sides.items() if then and then.sha in gone}
+    wanted = {path: both for path, both in sides.items() if path not in lost}
+    possible = _possible(git, wanted, left_out)
+    tasks = {path: task for step in steps if step.by for path, task in step.by.tasks().items()}
+    return _Steps(
+        changes=[Change(path, *wanted[path]) for path in wanted if path in possible],
+        merges=[path for path in found[Fate.MERGE] if path in possible],
+        kept=[path for path in wanted if path not in possible],
+        yours=list(found[Fate.YOURS]),
+        conflicts=list(found[Fate.CONFLICT]),
+        lost=sorted(lost),
+        others=[(path, tasks.get(path, "")) for path in found[Fate.OTHER]],
+        doubtful=list(found[Fate.DOUBT]),
+        assumed=[path for path in wanted if path in possible and _is_assumed(done.get(path, ())) and not overwrite],
+    )
+
+
+def _is_assumed(done: Iterable[Deed]) -> bool:
+    return any(deed.is_assumed for deed in done)
+
+
+def _differences(git: Git, old: str, new: str) -> dict[Path, Sides]:
+    """Each file that differs, with what it is on both sides."""
+    fields = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).split(b"\0")
+    found = {}
+    for head, path in zip(fields[0:-1:2], fields[1::2], strict=True):
+        found[path] = _sides(head)
+    return found
+
+
+def _sides(head: bytes) -> Sides:
+    """Return what a file was and is, from a line of a raw diff."""
+    old_mode, new_mode, old_blob, new_blob, _ = head.lstrip(b":").split(b" ")
+    return _entry(old_mode, old_blob), _entry(new_mode, new_blob)
+
+
+def _entry(mode: bytes, blob: bytes) -> Entry | None:
+    return None if mode == b"000000" else Entry(mode, blob.decode())
+
+
+def _since(git: Git, target: str, newest: str) -> list[Step]:
+    """The checkpoints after the target, the oldest first."""
+    listing = git.run("rev-list", "--reverse", "--format=%H%x00%B%x00", f"{target}..{newest}")
+    fields = listing.decode(errors="replace").split("\0")
+    messages = {head.rpartition("\n")[2]: text for head, text in zip(fields[0::2], fields[1::2], strict=False)}
+    if not messages:
+        return []
+    commits = "".join(f"{sha}\n" for sha in messages).encode()
+    output = git.run("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", data=commits)
+    changed: dict[str, dict[Path, Sides]] = {sha: {} for sha in messages}
+    fields_of = iter(output.split(b"\0"))
+    sha = ""
+    for field in fields_of:
+        if field.startswith(b":"):
+            changed[sha][next(fields_of)] = _sides(field)
+        elif field.strip():
+            sha = field.strip().decode()
+    return [
+        Step(text.partition("\n")[0], changed[sha], read_message(text.rstrip("\n"))) for sha, text in messages.items()
+    ]
+
+
+def _times_before(git: Git, target: str) -> list[float]:
+    """When somebody else changed files shortly before the target: they may have gone on while the next command ran."""
+    listing = git.run("rev-list", f"--max-count={_LOOKED_BACK}", "--format=%B%x00", target).decode(errors="replace")
+    found = (read_message(text.rstrip("\n")) for text in listing.split("\0"))
+    return [at for one in found if one for at in one.times]
+
+
+def _possible(git: Git, wanted: dict[Path, Sides], left_out: Collection[Path]) -> set[Path]:
+    """Those that can be changed without touching what the store does not know."""
+    root = os.fsencode(git.workspace)
+    allowed = {path for path in wanted if not is_within(path, left_out) and _may_change(root, path)}
+    deleted = {path for path in allowed if wanted[path][1] is None}
+    new = [path for path in allowed if wanted[path][0] is None]
+    with opened_folder(os.fsdecode(root)) as folder:
+        return allowed - {path for path in new if not _is_free(folder, path, deleted)}
+
+
+def _may_change(root: bytes, path: Path) -> bool:
+    """Whether the folder takes changes, or the nearest one that is there."""
+    folder = os.path.dirname(os.path.join(root, path))
+    while not os.path.isdir(folder) and len(folder) > len(root):
+        folder = os.path.dirname(folder)
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _is_free(root: int, path: Path, deleted: Collection[Path]) -> bool:
+    """Whether a file can be made there without touching anything that is not about to be deleted."""
+    parts = path.split(b"/")
+    for depth in range(1, len(parts) + 1):
+        place = b"/".join(parts[:depth])
+        try:
+            with held_below(root, os.fsdecode(place)) as target:
+                found = target.find()
+        except FileNotFoundError:
+            return True
+        if found is None:
+            return True
+        if not stat.S_ISDIR(found.st_mode):
+            return place in deleted
+    return all(found in deleted for found in _files_below(root, path))
+
+
+def _files_below(root: int, folder: Path) -> Iterable[Path]:
+    for place, names in walk_below(root, os.fsdecode(folder)):
+        yield from (os.fsencode(f"{place}/{name}") for name in names)
+
+
+def _texts(paths: Iterable[Path], root: str) -> tuple[str, ...]:
+    """As people read them: whole, where the folder is not the task's first."""
+    before = f"{root}/" if root else ""
+    return tuple(before + path.decode(errors="replace") for path in paths)
+
+
+def _with_tasks(found: Iterable[tuple[Path, str]], root: str) -> tuple[str, ...]:
+    """Files of other tasks, each with its task."""
+    return tuple(f"{text} ({task})" if task else text for path, task in found for text in _texts([path], root))

@@ -1,0 +1,1 @@
+"""One store of checkpoints: a bare git repository of ours."""

@@ -1,0 +1,85 @@
+"""What saved blobs hold, and whether that is what was saved: a disk may have spoilt it, and nobody looked since."""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha1
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from halocline.checkpoints.store import objects
+from halocline.checkpoints.store.git import Git, GitFailed
+
+T = TypeVar("T")
+AT_ONCE = 64
+"""Blobs whose content is in memory at one time."""
+
+
+def name_of(content: bytes) -> str:
+    """The hash by which git knows a file's content."""
+    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def read(git: Git, shas: Iterable[str]) -> Mapping[str, bytes]:
+    """What blobs hold; those that are not there are left out. Raises GitFailed when one is damaged."""
+    wanted = sorted(set(shas))
+    answer = git.run("cat-file", "--batch", data="".join(f"{sha}\n" for sha in wanted).encode()) if wanted else b""
+    return dict(_blobs(answer))
+
+
+def spoilt(git: Git, shas: Iterable[str]) -> frozenset[str]:
+    """Those that are lost or damaged: each is read and compared with its name."""
+    left = iter(sorted(set(shas)))
+    found: set[str] = set()
+    while few := list(islice(left, AT_ONCE)):
+        found |= _spoilt(git, few)
+    return frozenset(found)
+
+
+def rescued(git: Git, contents: Iterable[bytes]) -> Collection[str]:
+    """Keep contents anew, beside damaged ones of that name; git finds the whole one. Gives their names."""
+    return {objects.write(git.store, b"blob", content) for content in contents}
+
+
+def settle(files: Iterable[Path]) -> None:
+    """Make these survive a loss of power, as far as they are there; of many, all that the machine has to write."""
+    settle_opened(files, lambda path: os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
+
+
+def settle_opened(files: Iterable[T], opened: Callable[[T], int]) -> None:
+    """The same of what is opened in another way; `opened` gives a descriptor."""
+    few = list(islice(files := iter(files), AT_ONCE))
+    if next(files, None) is not None:
+        os.sync()
+        return
+    for path in few:
+        with suppress(OSError):
+            file = opened(path)
+            try:
+                os.fsync(file)
+            finally:
+                os.close(file)
+
+
+def _spoilt(git: Git, few: Sequence[str]) -> set[str]:
+    try:
+        held = read(git, few)
+    except GitFailed:  # it stopped at a damaged one, and does not say at which
+        if len(few) == 1:
+            return set(few)
+        half = len(few) // 2
+        return _spoilt(git, few[:half]) | _spoilt(git, few[half:])
+    return {sha for sha in few if sha not in held or name_of(held[sha]) != sha}
+
+
+def _blobs(answer: bytes) -> Iterator[tuple[str, bytes]]:
+    start = 0
+    while start < len(answer):
+        end = answer.index(b"\n", start)
+        sha, kind, *size = answer[start:end].split()
+        start = end + 1
+        if kind == b"blob":
+            yield sha.decode(), answer[start : start + int(size[0])]
+        if size:
+            start += int(size[0]) + 1

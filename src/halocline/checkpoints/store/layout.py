@@ -1,0 +1,181 @@
+"""What a store consists of on disk, written without starting git.
+
+Its configuration is complete and isolated: no hooks, no signing, no filters, no other excludes than ours, and bytes
+are kept as they are, whatever the project's `.gitattributes` say of line ends, encodings and filters.
+"""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from halocline.checkpoints.store.objects import write_private
+from halocline.files.regular import read_beginning
+from halocline.policy.paths import IGNORE_FILES
+
+_CONFIG = """[core]
+	repositoryFormatVersion = 0
+	bare = false
+	fileMode = true
+	logAllRefUpdates = false
+	autocrlf = false
+	quotePath = false
+	untrackedCache = false
+	protectNTFS = false
+	protectHFS = false
+	fsmonitor = false
+	hooksPath = /dev/null
+	excludesFile = /dev/null
+	attributesFile = /dev/null
+[user]
+	name = Halocline
+	email = checkpoints@halocline.invalid
+[commit]
+	gpgSign = false
+[fastimport]
+	unpackLimit = 1
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+"""
+_MACOS = """[core]
+	ignoreCase = true
+	precomposeUnicode = true
+"""
+_ATTRIBUTES = "* -text !eol !ident !filter !working-tree-encoding\n"
+_HASH = re.compile(rb"[0-9a-f]{40}")
+_MOST_RULES = 1 << 20
+_UNREAD = "unread"
+_SPECIAL = frozenset("\\*?[ ")
+
+
+def prepare(store: Path, workspace: Path) -> bool:
+    """Make the store, or put right what differs. Call it with the store's lock in hand.
+
+    Gives whether other files are left out than before.
+    """
+    for folder in (store, store / "info", store / "objects", store / "refs"):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    _keep(store / "HEAD", "ref: refs/heads/none\n")
+    _keep(store / "config", _CONFIG + _MACOS if sys.platform == "darwin" else _CONFIG)
+    _keep(store / "description", f"Checkpoints of {workspace}\n")
+    _keep(store / "info" / "attributes", _ATTRIBUTES)
+    return _keep(store / "info" / "exclude", _excludes(store, workspace))
+
+
+def lend(store: Path, objects: Path | None) -> None:
+    """Let the store find objects in another folder of objects as well; None: in its own only."""
+    place = alternates(store)
+    if objects is None:
+        place.unlink(missing_ok=True)
+        return
+    place.parent.mkdir(mode=0o700, exist_ok=True)
+    _keep(place, f"{objects}\n")
+
+
+def alternates(store: Path) -> Path:
+    """The file that names where else objects are."""
+    return store / "objects" / "info" / "alternates"
+
+
+@contextmanager
+def alone(store: Path) -> Iterator[Callable[[], None]]:
+    """Let the store find its own objects only; for good, if what this gives is called."""
+    place, aside = alternates(store), _aside(store)
+    place.rename(aside)
+    try:
+        yield lambda: aside.unlink(missing_ok=True)
+    finally:
+        with suppress(FileNotFoundError):
+            aside.rename(place)
+
+
+def _aside(store: Path) -> Path:
+    return alternates(store).with_name("alternates.aside")
+
+
+def clear_up(store: Path, refs: str) -> None:
+    """Undo what a killed process left half done; `refs` is the folder of references that we write."""
+    with suppress(FileNotFoundError):
+        _aside(store).rename(alternates(store))
+    for stale in (store / "index.lock", *(store / refs).glob("*.lock")):
+        stale.unlink(missing_ok=True)
+
+
+def note_unread(store: Path, count: int) -> None:
+    """Write down how many files are still to be read before the first checkpoint, or another large one, is whole."""
+    place = store / _UNREAD
+    if count:
+        write_private(place, b"%d" % count)
+    else:
+        place.unlink(missing_ok=True)
+
+
+def read_unread(store: Path) -> int:
+    """Return how many files were still to be read when somebody last noted it; 0 when all are read."""
+    try:
+        return int((store / _UNREAD).read_bytes() or 0)
+    except (OSError, ValueError):
+        return 0
+
+
+def mend(store: Path) -> None:
+    """Put a file aside that is where the store should be, and leave out what nobody can read of where history ends."""
+    if store.exists() and not store.is_dir():
+        put_aside(store, time.time())
+    shallow = store / "shallow"
+    with suppress(FileNotFoundError):
+        lines = shallow.read_bytes().splitlines()
+        if not all(map(_HASH.fullmatch, lines)):
+            write_private(
+                shallow.with_name("shallow.new"), b"".join(b"%b\n" % one for one in lines if _HASH.fullmatch(one))
+            )
+            shallow.with_name("shallow.new").replace(shallow)
+
+
+def put_aside(store: Path, moment: float) -> Path:
+    """Rename a store, so that another can be begun in its place; `moment` is in Unix seconds."""
+    aside = store.with_name(f"{store.name}.damaged-{moment:.3f}")
+    store.rename(aside)
+    return aside
+
+
+def bring_back(aside: Path, store: Path) -> None:
+    """Undo `put_aside`; what was begun in its place is thrown away."""
+    import shutil
+
+    shutil.rmtree(store)
+    aside.rename(store)
+
+
+def _keep(path: Path, text: str) -> bool:
+    data = text.encode(errors="surrogateescape")
+    if path.exists() and path.read_bytes() == data:
+        return False
+    new = path.with_suffix(".new")
+    write_private(new, data)
+    new.replace(path)
+    return True
+
+
+def _hidden(workspace: Path) -> str:
+    """What the workspace hides from the model is not kept either."""
+    lines = ""
+    for name in IGNORE_FILES:
+        with suppress(OSError):
+            lines += read_beginning(workspace / name, _MOST_RULES).decode("utf-8", "surrogateescape") + "\n"
+    return lines
+
+
+def _excludes(store: Path, workspace: Path) -> str:
+    rules = Path(__file__).with_name("excludes.txt").read_text(encoding="utf-8") + _hidden(workspace)
+    if not store.is_relative_to(workspace):
+        return rules
+    home = store.parents[1]  # our own files are not the project's, wherever they lie
+    place = home if home != workspace and home.is_relative_to(workspace) else store.parent
+    inside = os.fspath(place.relative_to(workspace))
+    return rules + "/" + "".join(f"\\{char}" if char in _SPECIAL else char for char in inside) + "/\n"

@@ -1,0 +1,450 @@
+"""The store of one workspace: a bare git repository of ours, with its own index; the project's git is not involved.
+
+Every method blocks and belongs in a thread. Whoever touches the index holds the store's lock, so processes take turns.
+A checkpoint is a commit under `refs/halocline/<task>/<n>`; its message is the label.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec.structs import replace
+
+from halocline.checkpoints.changes import attribution
+from halocline.checkpoints.changes.attribution import Attribution
+from halocline.checkpoints.changes.claims import Claims, trim
+from halocline.checkpoints.changes.overtaking import Contents, changed, keep, read_few, store_contents, with_unsaved
+from halocline.checkpoints.saved import (
+    CheckpointInfo as CheckpointInfo,
+    Last,
+    Limits as Limits,
+    Saved as Saved,
+    newest_of_others,
+    read_listed,
+    resolve_name,
+)
+from halocline.checkpoints.store import index, layout, lock, upkeep
+from halocline.checkpoints.store.background_reading import REST, read_stretch
+from halocline.checkpoints.store.git import Git, GitFailed, Runner, TakesLong
+from halocline.checkpoints.store.objects import write_commit, write_ref
+from halocline.checkpoints.store.trees import differing
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.file_locks import LockHeld
+
+if TYPE_CHECKING:
+    from halocline.checkpoints.restore.compare import Comparison
+
+T = TypeVar("T")
+_REFS = "refs/halocline"
+BEFORE, AFTER = "Before restoring ", "After restoring "
+"""How the labels of the checkpoints around a restore begin."""
+FIRST, FOUND = "Start", "Found changed"
+"""The label of what is saved when a task begins or is opened again, and of what somebody else did since."""
+JOURNAL = "restoring.json"
+"""Of a restore that is being made."""
+
+OnRead = Callable[[], Contents]
+
+
+class Repository:
+    """Saves and shows checkpoints. `store` is the folder that holds the stores of all workspaces."""
+
+    def __init__(self, store: Path, workspace: Path, task: str, program: str, limits: Limits) -> None:
+        self.workspace = Path(os.path.realpath(workspace))
+        name = hashlib.sha256(os.fsencode(self.workspace)).hexdigest()[:16]
+        self.path = Path(os.path.realpath(store)) / name
+        self._refs = f"{_REFS}/{task}"
+        self._program = program
+        self._limits = limits
+        self._runner = Runner()
+        # What to tell of a restore that another process did not live to end; empty mostly.
+        self.mended = ""
+        self._keeper = Runner()
+        self.claims = Claims(self.path.parent, self.workspace, task)
+        self._task = task
+        self._may_borrow = True
+        self._has_taken_up = False
+        self._newest: Last | None = None
+        self._written: tuple[index.Stamp | None, str] | None = None
+
+    def stop(self) -> None:
+        """Break off what another thread does, and refuse all else that needs the lock."""
+        self._runner.stop()
+        self._keeper.stop()
+
+    def keep_up(self) -> None:
+        """Do what upkeep there is. Copying the project's objects holds up nobody; freeing space does for a while.
+
+        Raises:
+            HaloclineError, OSError: it has to be tried again later.
+        """
+        self.stand_alone()
+        trim(self.path.parent)
+        if upkeep.has_garbage(self.path):
+            gathered = upkeep.gather(self._bound(self._limits.patience, self._keeper, None))
+            with self._held(self._limits.seconds, self._keeper) as git:
+                upkeep.free(git, gathered)
+
+    @property
+    def is_borrowing(self) -> bool:
+        """Tell whether checkpoints need objects of the project's git."""
+        return upkeep.is_borrowing(self.path)
+
+    def stand_alone(self) -> None:
+        """Copy what checkpoints need of the project's objects, where it can be written. Most of it holds up nobody.
+
+        Raises:
+            HaloclineError, OSError: it has to be tried again later.
+        """
+        if not self.is_borrowing or not os.access(self.path.parent, os.W_OK):
+            return
+        try:
+            upkeep.copy_borrowed(self._bound(self._limits.patience, self._keeper, None))
+        except GitFailed:
+            self._give_back()
+            raise
+        with self._held(self._limits.seconds, self._keeper) as git:
+            if self.is_borrowing:
+                upkeep.stand_alone(git)
+
+    def _give_back(self) -> None:
+        """An object that was borrowed is gone: the next checkpoint reads the files instead."""
+        with self._held(self._limits.seconds, self._keeper):
+            self._may_borrow = False
+            (self.path / "index").unlink(missing_ok=True)
+            layout.lend(self.path, None)
+
+    def save(
+        self,
+        label: str,
+        paths: Sequence[str] | None,
+        on_read: OnRead,
+        *,
+        always: bool = False,
+        asked: float = 0.0,
+        patient: bool = False,
+    ) -> Saved:
+        """Make a checkpoint; `on_read` is called when the files may change again, and gives what was kept of them.
+
+        One is made `always`, or else when something changed since the last. It was `asked` for then, in Unix seconds.
+        With `patient` nobody waits for it.
+        A damaged index is made anew; a damaged store is put aside, once, and another one begun.
+
+        Raises:
+            GitFailed: git failed, in a new store as well.
+            CheckpointsOff: git is missing.
+            TakesLong: it is not ready in time; `read_on` reads what is left.
+            OSError: the store cannot be written.
+        """
+        with self._held(self._limits.patience if patient else self._limits.seconds) as git:
+            try:
+                listing = self._borrow(git)
+                return self._save(git, label, paths, on_read, listing, always=always, asked=asked)
+            except GitFailed:
+                self._newest = None
+                (self.path / "index").unlink(missing_ok=True)
+            try:
+                return self._save(git, label, None, on_read, always=always, asked=asked)
+            except GitFailed:
+                return self._save_anew(git, label, on_read)
+
+    def _borrow(self, git: Git) -> Sequence[bytes] | None:
+        """Begin with what the project's git knows; give what differs from that, when it is known already."""
+        if not self._may_borrow or (self.path / "index").exists():
+            return None
+        from halocline.checkpoints.store.borrowing import borrow  # once in the life of a store
+
+        return borrow(git, self._limits.largest)
+
+    def read_on(self) -> None:
+        """Read into the index what a checkpoint would have to read, however long that takes.
+
+        The store is given back every few seconds, for others who save.
+
+        Raises:
+            CheckpointsOff, GitFailed, OSError: it cannot be done.
+        """
+        while not self._read_a_stretch():
+            time.sleep(REST)
+
+    def _read_a_stretch(self) -> bool:
+        with self._held(self._limits.patience) as git:
+            self._borrow(git)
+            return read_stretch(git, self._limits.largest)
+
+    def freshen(self) -> None:
+        """Let the index know files again that look changed and are not; git would read each of them at every look.
+
+        Raises:
+            HaloclineError, OSError: it stays as it was.
+        """
+        with self._held(self._limits.seconds) as git:
+            is_known = self._written is not None and self._written[0] == index.stamp(git)
+            index.freshen(git)
+            if is_known and self._written:  # it holds the same files
+                self._written = (index.stamp(git), self._written[1])
+
+    def keep(self, paths: Sequence[str]) -> Contents | None:
+        """What these files hold, before they change; None when a checkpoint has to read them first."""
+        return keep(self.workspace, paths, self._limits.largest)
+
+    def hold(self, paths: Sequence[str], asked: float) -> Contents | None:
+        """The same for the checkpoint that was `asked` for then; should this process die, the next one makes it."""
+        contents = self.keep(paths)
+        with suppress(OSError):
+            for place, kept in (contents or {}).items():
+                self.claims.kept(place, store_contents(self.path, kept), asked)
+        return contents
+
+    def save_now(self, git: Git, label: str, *, always: bool = False) -> Saved:
+        """Make a checkpoint with the lock in hand, and never put the store aside."""
+        return self._with_index(lambda: self._save(git, label, None, dict, always=always))
+
+    def _with_index(self, work: Callable[[], T]) -> T:
+        """Run something that reads the index; if the index is damaged, delete it and run again."""
+        try:
+            return work()
+        except GitFailed:
+            self._newest = None
+            (self.path / "index").unlink(missing_ok=True)
+            return work()
+
+    def list(self, task: str | None) -> tuple[CheckpointInfo, ...]:
+        """What is kept, oldest first, of one task or of all; what restores left is in it elsewhere."""
+        if not self.path.exists():
+            return ()
+        pattern = f"{_REFS}/{task}/" if task else f"{_REFS}/"
+        fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:subject)"
+        if os.path.lexists(self.path / JOURNAL) or not self.path.is_dir():
+            with self.read():  # which mends it
+                pass
+        git = self._bound(self._limits.patience, Runner(), None)
+        asked = ("for-each-ref", "--sort=version:refname", f"--format={fields}", pattern)
+        try:
+            listing = git.run(*asked)
+        except GitFailed:
+            with self.read() as git:
+                listing = git.run(*asked)
+        found = (read_listed(line) for line in listing.decode(errors="replace").split("\n")[:-1])
+        return tuple(info for info in found if not info.label.startswith(AFTER))
+
+    def newest_with(self, git: Git, commit: str) -> str:
+        """The newest checkpoint of the task that has this one, ours if it can be. Raises UsageError when none has."""
+        if (last := self._last(git)) and not git.word("rev-list", "--max-count=1", commit, f"^{last.sha}"):
+            return last.sha
+        return newest_of_others(git, commit, _REFS)
+
+    def diff(self, old: str, new: str | None) -> str:
+        """The unified diff from one checkpoint to another, or to the workspace as it is now. Raises UsageError."""
+        with self.read() as git:
+            before = self.resolve(git, old)
+            after = self.resolve(git, new) if new is not None else self.present(git)[0]
+            options = ("-r", "-p", "--find-renames", "--no-color", "--no-ext-diff", "--no-textconv")
+            return git.run("diff-tree", *options, before, after).decode(errors="replace")
+
+    def adopt(self, target: str) -> None:
+        """Let our checkpoints go on from another task's. Raises UsageError."""
+        with self.opened() as git:
+            write_ref(self.path, f"{self._refs}/1", sha := self.resolve(git, target))
+        self.claims.note_told(sha)
+
+    def export(self, target: str, folder: Path) -> None:
+        """Put the files of a checkpoint into a folder. Raises UsageError, and NotRestored when one is in the way."""
+        with self.opened() as git:
+            from halocline.checkpoints.restore.apply import write_tree
+
+            write_tree(git, self.resolve(git, target), folder)
+
+    def compare(self, old: str, new: str | None, root: str = "") -> "Comparison":
+        """What differs between two checkpoints, or one and the workspace as it is now. Raises UsageError."""
+        from halocline.checkpoints.restore.compare import comparison
+
+        with self.read() as git:
+            before = self.resolve(git, old)
+            return comparison(git, before, self.resolve(git, new) if new is not None else self.present(git)[0], root)
+
+    def present(self, git: Git) -> tuple[str, frozenset[index.Path]]:
+        """The tree of the workspace as it is now, and what is left out of it."""
+        left_out = self._with_index(lambda: index.update(git, self._limits.largest))
+        return git.word("write-tree"), left_out
+
+    def resolve(self, git: Git, target: str) -> str:
+        """The commit for a number within the task, `task/n` or a hash. Raises UsageError when there is none."""
+        return resolve_name(git, target, (f"{self._refs}/{target}", f"{_REFS}/{target}", target))
+
+    def opened(self) -> AbstractContextManager[Git]:
+        """Hold the lock of the store, for something that a person asked for. Raises UsageError when there is none."""
+        if not self.path.exists():
+            raise UsageError(f"There are no checkpoints of {self.workspace}.")
+        return self._held(self._limits.patience)
+
+    @contextmanager
+    def read(self) -> Iterator[Git]:
+        """Open the store for something that only reads it; a copy, where the store cannot be written.
+
+        Raises UsageError when there is none.
+        """
+        if not self.path.exists() or os.access(self.path.parent, os.W_OK):
+            with self.opened() as git:
+                yield git
+            return
+        from halocline.checkpoints.store.read_only import copy_store
+
+        if os.path.lexists(self.path / JOURNAL):
+            self.mended = "A restore was cut short here; it is taken back once Halocline's home can be written."
+        with copy_store(self.path) as copy:
+            yield replace(self._bound(self._limits.patience, self._runner, None), store=copy)
+
+    @contextmanager
+    def _held(self, seconds: float, runner: Runner | None = None) -> Iterator[Git]:
+        """Hold the lock of the store, which is made when missing, and give a git bound to both.
+
+        Raises TakesLong when another process holds it all the time.
+        """
+        runner = runner or self._runner
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            with lock.held(self.path.with_suffix(".lock"), time.monotonic() + seconds, runner.check) as held:
+                layout.mend(self.path)
+                is_changed = layout.prepare(self.path, self.workspace)
+                # We hold the lock, so no git of ours lives.
+                layout.clear_up(self.path, self._refs)
+                git = self._bound(seconds, runner, held)
+                if os.path.lexists(self.path / JOURNAL):
+                    self.mended = self._mend(git, runner)
+                if is_changed and (self.path / "index").exists():
+                    with suppress(GitFailed):  # whoever reads the index next finds the same, and repairs it
+                        index.leave_out(git)
+                yield git
+        except LockHeld as error:
+            raise TakesLong(str(error), "") from None
+
+    def _mend(self, git: Git, runner: Runner) -> str:
+        """End a restore that was cut short, here and in the stores that it was changing as well."""
+        from halocline.checkpoints.restore.apply import mend, others_of
+
+        for other, workspace in others_of(self.path):
+            now = time.monotonic()
+            # Who has that lock sees to it, and comes here, too: nobody waits for the other.
+            with suppress(TimeoutError, OSError), lock.held(other.with_suffix(".lock"), now, runner.check) as held:
+                mend(Git(self._program, other, workspace, now + self._limits.patience, runner, held))
+        return mend(git)
+
+    def _bound(self, seconds: float, runner: Runner, held: int | None) -> Git:
+        return Git(self._program, self.path, self.workspace, time.monotonic() + seconds, runner, held)
+
+    def _save(
+        self,
+        git: Git,
+        label: str,
+        paths: Sequence[str] | None,
+        on_read: OnRead,
+        listing: Sequence[bytes] | None = None,
+        *,
+        always: bool = False,
+        asked: float = 0.0,
+    ) -> Saved:
+        before = self.take_up(git)
+        last, since = self._last(git), self.claims.last_look()
+        asked = asked or time.time()
+        known = (last.tree,) if last else ()
+        left_out: frozenset[index.Path] = frozenset()
+        if paths is not None and last and (contents := self.keep(paths)) is not None:
+            # What was kept is older than what was found just now.
+            contents = {**contents, **on_read()}
+            tree = changed(git, last.tree, contents)
+        else:
+            wanted, left_out = index.scan(git, self._limits.largest, listing)
+            contents = read_few(self.workspace, wanted)
+            if contents is None:
+                index.add(git, wanted, self._limits.largest, index.in_time(git.deadline))
+            contents = {**(contents or {}), **on_read()}
+            tree = changed(git, self._tree(git), contents, *known, sure=wanted)
+            layout.note_unread(self.path, 0)
+        if last is not None and last.tree == tree and not always:
+            self.claims.looked(asked)
+            return Saved(last.sha, is_new=False, left_out=left_out, before=before)
+        by = (
+            self._attributed(dict(differing(git, last.tree, tree)), (since, asked), contents) if last else Attribution()
+        )
+        sha = self._commit(tree, last, label, by).sha
+        self.claims.looked(asked)
+        return Saved(sha, is_new=True, left_out=left_out, before=before)
+
+    def _commit(self, tree: str, last: Last | None, label: str, by: Attribution) -> Last:
+        parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
+        sha = write_commit(self.path, tree, parent, attribution.format_message(label, by), int(time.time()))
+        write_ref(self.path, f"{self._refs}/{n}", sha)
+        self._newest = Last(sha, tree, n)
+        return self._newest
+
+    def take_up(self, git: Git) -> tuple[tuple[str, str], ...]:
+        """Make the checkpoint that a process did not live to make; gives those of which the task has not heard."""
+        if self._has_taken_up:
+            return ()
+        self._has_taken_up, last = True, self._last(git)
+        untold = ((last.sha, FIRST),) if last and last.n == 1 and not self.claims.is_told(last.sha) else ()
+        if not (unsaved := self.claims.read_unsaved()):
+            return untold
+        tree, label = with_unsaved(git, last.tree if last else self.present(git)[0], unsaved), FOUND if last else FIRST
+        is_same = last is not None and tree == last.tree
+        return untold if is_same else (*untold, (self._commit(tree, last, label, Attribution()).sha, label))
+
+    def attribution(self, git: Git, old: str, new: str, since: float) -> Attribution:
+        """Attribute the differences of two commits or trees; the task last looked at `since`, in Unix seconds."""
+        trees = [git.word("rev-parse", f"{one}^{{tree}}") for one in (old, new)]
+        return self._attributed(dict(differing(git, *trees)), (since, time.time()), {})
+
+    def _attributed(
+        self, found: Mapping[index.Path, tuple[str, str]], between: tuple[float, float], contents: Contents
+    ) -> Attribution:
+        """The same between two looks; `contents` were read at a moment that they tell."""
+        since, root = between[0], os.fsencode(self.workspace)
+
+        def changed_at(path: index.Path) -> int:
+            kept = contents.get(path)
+            is_of_then = kept is not None and kept.changed_at / 1e9 >= since
+            return kept.changed_at if kept and is_of_then else attribution.changed_at(root, path, since)
+
+        # Asked only now: a task that changed something while the files were read said so before.
+        claims = self.claims.since(since - attribution.NEAR)
+        looks = self.claims.looks_of_others(since - attribution.NEAR)
+        return attribution.attribute_changes(found, root, self._task, claims, changed_at, between, looks)
+
+    def _tree(self, git: Git) -> str:
+        """The tree of the index; git is not asked twice about an index that nobody has written since."""
+        if self._written is None or self._written[0] != index.stamp(git):
+            tree = git.word("write-tree")
+            self._written = (index.stamp(git), tree)
+        return self._written[1]
+
+    def _last(self, git: Git) -> Last | None:
+        if self._newest is not None and self._is_newest(self._newest.n):
+            return self._newest
+        if not (self.path / self._refs).exists() and not (self.path / "packed-refs").exists():
+            return None
+        fields = "--format=%(objectname) %(tree) %(refname:lstrip=3)"
+        found = git.word("for-each-ref", "--sort=-version:refname", "--count=1", fields, f"{self._refs}/")
+        match found.split():
+            case [sha, tree, n]:
+                return Last(sha, tree, int(n))
+        return None
+
+    def _is_newest(self, n: int) -> bool:
+        """Whether nobody put the store aside since checkpoint `n`, or saved another one of this task."""
+        refs = self.path / self._refs
+        return (refs / str(n)).exists() and not (refs / str(n + 1)).exists()
+
+    def _save_anew(self, git: Git, label: str, on_read: OnRead) -> Saved:
+        aside = layout.put_aside(self.path, time.time())
+        layout.prepare(self.path, self.workspace)
+        try:
+            return replace(self._save(git, label, None, on_read), aside=aside)
+        except HaloclineError:
+            # The new one fails as well, so the old one was not at fault.
+            layout.bring_back(aside, self.path)
+            raise

@@ -1,0 +1,222 @@
+"""All stores of a home: what they take, whose checkpoints they hold, and giving those up.
+
+Counting starts no git. Giving up holds a store's lock, so that no other process is saving meanwhile.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from halocline.checkpoints.store import lock, upkeep
+from halocline.checkpoints.store.git import Git, Runner
+from halocline.checkpoints.store.objects import write_private
+from halocline.checkpoints.store.repository import JOURNAL, Limits, Repository
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.values import Value
+
+_REFS = "refs/halocline"
+_NO_TASK = "by-hand"
+_TITLE = "Checkpoints of "
+_PATIENCE = 5.0
+# A task that wants to save waits for fifteen seconds.
+_LONGEST = 10.0
+_GATHERING = 300.0
+
+
+class TaskCheckpoints(Value, frozen=True):
+    """The numbers of a task's checkpoints, ascending, and when the last was taken, in Unix seconds."""
+
+    task: str
+    numbers: tuple[int, ...]
+    newest: float
+
+
+class Store(Value, frozen=True):
+    """One workspace's store; `size` is in bytes on the disk. `is_damaged`: put aside, and of no use any more.
+
+    `is_borrowing`: some of what it needs is the project's own git's. `is_half_restored`: a restore of its folder was
+    cut short, so that some files may be as before it and others as after it.
+    """
+
+    path: Path
+    workspace: str
+    size: int
+    is_damaged: bool
+    tasks: tuple[TaskCheckpoints, ...] = ()
+    is_borrowing: bool = False
+    is_half_restored: bool = False
+
+
+def stores(folder: Path) -> list[Store]:
+    """Those below the folder of all stores, the largest first."""
+    found = [described(path) for path in folder.glob("*") if (path / "objects").is_dir()]
+    return sorted(found, key=lambda store: store.size, reverse=True)
+
+
+def repository_of(store: Store) -> Repository:
+    """Return what saves and restores with a store, as no task."""
+    return Repository(store.path.parent, Path(store.workspace), _NO_TASK, "git", Limits())
+
+
+def disk_size(place: Path) -> int:
+    """What a file, or all files below a folder, take on the disk. What vanishes meanwhile counts nothing."""
+    if not place.is_dir() or place.is_symlink():
+        return _blocks(place)
+    return sum(_blocks(os.path.join(parent, name)) for parent, _, names in os.walk(place) for name in names)
+
+
+def half_restored(folder: Path) -> list[str]:
+    """Return the folders in which a restore was cut short; nothing is counted for it."""
+    return sorted(described_workspace(journal.parent) for journal in folder.glob(f"*/{JOURNAL}"))
+
+
+def described_workspace(path: Path) -> str:
+    """Return whose store it is; empty when it does not say so."""
+    title = path / "description"
+    if not title.is_file():
+        return ""
+    return title.read_text(encoding="utf-8", errors="replace").strip().removeprefix(_TITLE)
+
+
+def _blocks(path: str | Path) -> int:
+    try:
+        return os.lstat(path).st_blocks * 512
+    except OSError:
+        return 0
+
+
+def described(path: Path) -> Store:
+    """One of them."""
+    workspace = described_workspace(path)
+    refs = path / _REFS
+    tasks = (_checkpoints(entry) for entry in refs.iterdir()) if refs.is_dir() else ()
+    kept = tuple(sorted((task for task in tasks if task.numbers), key=lambda task: task.newest))
+    return Store(
+        path=path,
+        workspace=workspace,
+        size=disk_size(path),
+        is_damaged=".damaged-" in path.name,
+        tasks=kept,
+        is_borrowing=upkeep.is_borrowing(path),
+        is_half_restored=os.path.lexists(path / JOURNAL),
+    )
+
+
+def _checkpoints(folder: Path) -> TaskCheckpoints:
+    numbers = tuple(sorted(int(entry.name) for entry in folder.iterdir() if entry.name.isdecimal()))
+    newest = (folder / str(numbers[-1])).stat().st_mtime if numbers else 0.0
+    return TaskCheckpoints(folder.name, numbers, newest)
+
+
+def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner | None = None) -> None:
+    """Keep only so many of the newest checkpoints of these tasks. `collect` frees what they took.
+
+    Raises:
+        TimeoutError: another process uses the store all the time, or a restore that was cut short must be ended first.
+    """
+    check = (runner or Runner()).check
+    with lock.held(path.with_suffix(".lock"), time.monotonic() + seconds, check):
+        if _is_needed(path):
+            raise TimeoutError
+        for task, most in keep.items():
+            folder = path / _REFS / task
+            given_up = _checkpoints(folder).numbers
+            for number in given_up[:-most] if most else given_up:
+                (folder / str(number)).unlink(missing_ok=True)
+            if not most:
+                _remove_empty(folder)
+        if described(path).tasks:
+            _cut_history(path)
+            upkeep.mark_garbage(path)
+        else:
+            # A process that uses the store begins it anew.
+            shutil.rmtree(path)
+
+
+def _is_needed(path: Path) -> bool:
+    """Whether files have still to be put back from it, here or in another folder that was being restored with this."""
+    return (path / JOURNAL).exists() and os.path.isdir(described(path).workspace)
+
+
+def collect(path: Path, seconds: float, runner: Runner | None = None, patience: float = _GATHERING) -> None:
+    """Free what no checkpoint needs; nothing to do when the whole store is gone.
+
+    Most of it is done in `patience`, while tasks go on saving; they have to wait for `seconds` at most.
+
+    Raises:
+        TimeoutError: another process uses the store all the time.
+        HaloclineError: git failed, or took too long; nothing is lost.
+    """
+    if not path.exists():
+        return
+    runner = runner or Runner()
+    gathered = upkeep.gather(Git("git", path, path, time.monotonic() + patience, runner))
+    deadline = time.monotonic() + seconds
+    with lock.held(path.with_suffix(".lock"), deadline, runner.check) as held:
+        upkeep.free(Git("git", path, path, deadline, runner, held), gathered)
+
+
+def forget(folder: Path, task: str) -> None:
+    """Give up a task's checkpoints; what they took is freed later. A store that is busy keeps them."""
+    for path in [store.path for store in stores(folder) if any(task == one.task for one in store.tasks)]:
+        with suppress(TimeoutError):
+            give_up(path, {task: 0}, 1)
+
+
+def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: Runner) -> int:
+    """Give up the oldest tasks' checkpoints until all stores take at most `quota` bytes, but never those of `spared`.
+
+    Gives how many tasks lost theirs. What does not fit into `seconds`, or is busy, is left for another time. Stopping
+    the runner raises Stopped.
+    """
+    deadline, lost = time.monotonic() + seconds, 0
+    left: set[Path] = set()
+    while time.monotonic() < deadline and total(found := stores(folder)) > quota:
+        runner.check()
+        for store in found:
+            if store.is_damaged:
+                shutil.rmtree(store.path, ignore_errors=True)
+        tasks = sorted(
+            (task.newest, task.task, store.path)
+            for store in found
+            for task in store.tasks
+            if not (store.is_damaged or store.path in left) and task.task != spared
+        )
+        if not tasks:
+            break
+        # One by one would gather garbage as often as there are tasks.
+        oldest = tasks[: max(1, len(tasks) // 4)]
+        for path in {path for _, _, path in oldest}:
+            given_up = {task: 0 for _, task, place in oldest if place == path}
+            try:
+                give_up(path, given_up, _PATIENCE, runner)
+                lost += len(given_up)
+                collect(path, _LONGEST, runner)
+            except (TimeoutError, HaloclineError):
+                left.add(path)
+    return lost
+
+
+def _cut_history(path: Path) -> None:
+    """Let the oldest checkpoint that is left of each task be its first one: its parent would keep all before alive."""
+    refs = path / _REFS
+    first = [(folder, _checkpoints(folder).numbers) for folder in refs.iterdir()] if refs.is_dir() else []
+    cut = [(folder / str(numbers[0])).read_text() for folder, numbers in first if numbers and numbers[0] > 1]
+    new = path / "shallow.new"
+    write_private(new, "".join(cut).encode())
+    new.replace(path / "shallow")
+
+
+def _remove_empty(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:
+        return
+
+
+def total(found: Iterable[Store]) -> int:
+    """What these take, in bytes on the disk."""
+    return sum(store.size for store in found)

@@ -1,0 +1,1 @@
+"""Fitting a conversation into what a model can read."""

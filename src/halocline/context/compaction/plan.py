@@ -1,0 +1,183 @@
+"""What a model reads when it cannot read all: which messages stay, what stands for the others, how much that saves.
+
+Pure: `tried` makes the event from the state and, if there is one, a model's summary. Facts come from the log (`ledger`)
+and do not depend on the summary, so that a compaction without a model loses style, not substance.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from halocline.context.compaction.facts import ledger
+from halocline.context.compaction.stale_files import EDITS
+from halocline.context.compaction.thresholds import Room
+from halocline.context.templates import read_template
+from halocline.context.token_estimate import message_tokens, overhead_tokens
+from halocline.context.truncate import shortened
+from halocline.context.view import STAYS, answered, view
+from halocline.ports.model import Request
+from halocline.protocol.events import Compacted, CompactionCause
+from halocline.protocol.messages import Message, Note, Text, ToolResult, UserMessage
+from halocline.protocol.state.state import State
+from halocline.protocol.values import Value
+
+RECENT = 20_000
+"""Tokens of the newest messages that stay as they are, at most."""
+LITTLE = 2_000
+"""Tokens of the newest messages that stay in any case, where there is room for them."""
+SUMMARY = 4_096
+"""Tokens of a summary, at most."""
+LEDGER, FILES = 8_000, 25_000
+"""Tokens of the facts, and of file contents that are shown again, at most."""
+MOST_FILES = 12
+WORTH = 0.9
+"""A compaction that leaves more than this share of what was there is not made."""
+SHARES = (2, 4, 8, 16, 64)
+"""By what the room is divided for the newest messages: half, a quarter, and on. The last leaves hardly anything."""
+FEW = 250
+"""Tokens from which on a file is worth showing again."""
+LEAST = 1_000
+"""No server takes fewer tokens: a smaller number in its words is something else."""
+LIMITS = (
+    re.compile(r">\s*(\d[\d,]{3,})"),
+    re.compile(r"(?:maximum|limit|context (?:length|window|size)|n_ctx)\b\D{0,40}?(\d[\d,]{3,})", re.IGNORECASE),
+    re.compile(r"(\d[\d,]{3,}) tokens? (?:maximum|limit|allowed)", re.IGNORECASE),
+)
+"""Where servers say how much they take: `maximum context length is 8192 tokens`, `213000 tokens > 200000 maximum`."""
+PATHS = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+
+READ, SKILL = "read_file", "use_skill"
+
+ABOUT = (
+    "The conversation up to here was shortened to make room. What follows stands for it; do not mention it to the "
+    "person. Go on where it ends, without asking again. Read a file again before you edit it, unless it is below."
+)
+
+
+class Tight(Value, frozen=True):
+    """Why and how a conversation is shortened: `share` is where in `SHARES` to begin; `limit` what a server takes."""
+
+    cause: CompactionCause
+    focus: str = ""
+    summary: str = ""
+    share: int = 1
+    limit: int | None = None
+
+
+def summary_request(request: Request, focus: str, room: Room) -> Request:
+    """Ask for a summary at the end of the same conversation, which is in the provider's cache; shorter if need be."""
+    text = read_template("compaction").strip()
+    wish = f"\nThe person asks to keep above all: {focus}" if focus else ""
+    ask = UserMessage((Note(text.replace("{focus}", wish), "compaction"),))
+    left = room.window - overhead_tokens(request) - SUMMARY - message_tokens(ask)
+    messages = trimmed(request.messages, left)
+    return replace(request, messages=(*messages, ask), max_tokens=SUMMARY, output_schema=None, summary=True)
+
+
+def trimmed(messages: Sequence[Message], room: int) -> tuple[Message, ...]:
+    """The messages in so many tokens: first what is long gets short, then the middle goes. A sound list stays sound."""
+    short = tuple(messages)
+    for share in (1, 8, 32, 128):
+        if sum(map(message_tokens, short)) <= room:
+            return short
+        short = tuple(shortened(message, max(100, room // share)) for message in messages)
+    head = 2 if len(short) > 1 and isinstance(short[1], UserMessage) else 1
+    begin = _recent(short, room - sum(map(message_tokens, short[:head])), begin=head)
+    return (*short[:head], *short[begin:])
+
+
+def tried(state: State, request: Request, before: int, room: Room, tight: Tight) -> Compacted | None:
+    """The first compaction that leaves enough room, or else the smallest; None when none is worth it.
+
+    `request` is the one that would be made now, and `before` its tokens, as the provider would count them.
+    """
+    scale = before / max(1, overhead_tokens(request) + sum(map(message_tokens, request.messages)))
+    made = None
+    for share in SHARES[tight.share :]:
+        keep = room.allowed // share
+        if tight.cause is not CompactionCause.OVERFLOW:
+            keep = min(RECENT, keep, max(LITTLE, before // 4))
+        made = _made(state, room, tight, share, keep)
+        after = overhead_tokens(request) + sum(map(message_tokens, view(_with(state, made))))
+        made = replace(made, before=before, after=int(after * scale))
+        if made.after <= room.allowed * 3 // 4:
+            break
+    return made if made and made.after <= before * WORTH else None
+
+
+def _with(state: State, made: Compacted) -> State:
+    return replace(state, compactions=(*state.compactions, made))
+
+
+def _made(state: State, room: Room, tight: Tight, share: int, keep: int) -> Compacted:
+    messages = state.messages
+    kept_from = _recent(messages, keep, begin=1)
+    files = keep if tight.cause is CompactionCause.ASKED else room.allowed // share
+    longest = max(100, room.allowed // (2 * share))
+    kept = (*messages[:1], *messages[kept_from:])
+    return Compacted(
+        cause=tight.cause,
+        content=tuple(_content(state, tight, kept_from, room.allowed // max(6, share))),
+        kept_from=kept_from,
+        until=len(messages),
+        before=0,
+        after=0,
+        summary=tight.summary,
+        focus=tight.focus,
+        carried=tuple(_carried(messages, kept_from, min(FILES, files))),
+        longest=longest if any(message_tokens(message) > longest for message in kept) else None,
+        limit=tight.limit,
+    )
+
+
+def _content(state: State, tight: Tight, kept_from: int, most: int) -> Iterator[Note]:
+    yield Note(ABOUT, "shortened")
+    if tight.summary:
+        (summary,) = shortened(UserMessage((Text(tight.summary),)), min(SUMMARY, most)).content
+        assert isinstance(summary, Text)
+        yield Note(summary.text, "summary")
+    if facts := ledger(state, kept_from, min(LEDGER, most)):
+        yield Note(facts, "ledger")
+
+
+def _recent(messages: Sequence[Message], room: int, begin: int) -> int:
+    """From where on the messages fit: never between a call and its result, and never without the last exchange."""
+    best = len(messages)
+    for at in range(len(messages) - 1, begin - 1, -1):
+        room -= message_tokens(messages[at])
+        if room < 0 and best < len(messages):
+            break
+        if not isinstance(messages[at], ToolResult):
+            best = at
+    return best
+
+
+def _carried(messages: Sequence[Message], end: int, room: int) -> list[int]:
+    """Which earlier messages are shown again: rules in force, skills, the newest files that were not edited since."""
+    shown = [at for at in range(1, end) if _stays(messages[at])]
+    seen: set[str] = set()
+    files = 0
+    for at, call in reversed(list(answered(messages[:end]))):
+        result = messages[at]
+        subject = str(call.arguments.get("path") or call.arguments.get("skill_name") or "")
+        if call.name in EDITS:
+            seen |= set(PATHS.findall(str(call.arguments.get("input", "")))) | {subject}
+        if call.name not in (READ, SKILL) or subject in seen or not isinstance(result, ToolResult) or result.is_error:
+            continue
+        seen.add(subject)
+        size = message_tokens(result)
+        if FEW < size <= room and files < MOST_FILES:
+            files, room = files + 1, room - size
+            shown.append(at)
+    return sorted(shown)
+
+
+def _stays(message: Message) -> bool:
+    return any(isinstance(part, Note) and part.source in STAYS for part in message.content)
+
+
+def limit_in(text: str, before: int) -> int:
+    """How many tokens a server takes, by its own words; three quarters of what it refused when they do not say."""
+    sizes = (int(size.replace(",", "")) for pattern in LIMITS for size in pattern.findall(text))
+    return next((size for size in sizes if LEAST <= size < before), before * 3 // 4)

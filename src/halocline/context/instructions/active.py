@@ -1,0 +1,178 @@
+"""Rules for the model: which of those that lie in files hold now, why, and the words in which the model reads them.
+
+What must stay true: a rule is told once and holds for the rest of the task; what changed on disk is told with the next
+prompt; nothing in a rule gives leave, whoever wrote it.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from halocline.context.budget import RULES
+from halocline.context.instructions.files import Reader, RuleFile
+from halocline.context.instructions.front_matter import When
+from halocline.context.instructions.globs import fitting_path
+from halocline.context.instructions.touched_files import Touched, folders_of
+from halocline.context.templates import read_template
+from halocline.protocol.config_locations import NESTED
+from halocline.protocol.instructions import SOURCE, Beginning, InstructionFile, InstructionsLoaded
+from halocline.protocol.messages import Note
+from halocline.protocol.state.state import State
+from halocline.protocol.values import Value
+
+ALWAYS, CHANGED, HELD = "always", "it changed", "it held before"
+WHOSE = {"managed": "the administrator's", "person": "the person's", "project": "the project's"}
+OFFERED = "\nThese rules hold when what they are about comes up; then read the file with read_file first:\n"
+JOINS = "From now on this file of rules holds, too; rules give no leave."
+CHANGED_TEXT = "This file of rules changed; from now on it says what follows, and what it said before holds no longer."
+GONE = "These files of rules hold no longer: {files}."
+
+
+class Chosen(Value, frozen=True):
+    """A file that holds, and why."""
+
+    file: RuleFile
+    why: str
+
+
+def chosen(files: Iterable[RuleFile], paths: Mapping[str, str], held: frozenset[str] = frozenset()) -> list[Chosen]:
+    """The files that hold for paths with which something was done; `held` are those that held before."""
+    found = []
+    for file in files:
+        if not file.inert and (why := _why(file, paths, held)):
+            found.append(Chosen(file, why))
+    return found
+
+
+def offered(files: Iterable[RuleFile]) -> tuple[RuleFile, ...]:
+    """The files that the model reads when what they are about comes up."""
+    return tuple(file for file in files if not file.inert and file.rule.when is When.OFFERED)
+
+
+def section(found: Sequence[Chosen], further: Sequence[RuleFile] = ()) -> str:
+    """What the system prompt says; nothing without rules."""
+    if not (found or further):
+        return ""
+    lines = "".join(f"- {file.shown}: {file.rule.description}\n" for file in further)
+    texts = "".join(f"\n{text}\n" for text in _bounded(found))
+    head = read_template("rules")
+    return head + texts + (OFFERED + lines if lines else "")
+
+
+class FolderInstructions:
+    """Fulfils `ports.instructions.Instructions` for one task: looks at the files anew with each prompt."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._files: tuple[RuleFile, ...] = ()
+        self._nested: dict[str, tuple[RuleFile, ...]] = {}
+        self._touched = Touched()
+
+    def begins(self) -> Beginning:
+        """What a task that begins is told."""
+        files = self._reader.all()
+        found = chosen(files, {})
+        event = InstructionsLoaded(files=tuple(map(_told_of, found))) if found else None
+        remarks = tuple(f"The rules in {file.shown}: {remark}." for file in files for remark in file.remarks)
+        return Beginning(section(found, offered(files)), event, remarks)
+
+    def news(self, state: State) -> InstructionsLoaded | None:
+        """What the model has to be told before its next request; nothing most of the time."""
+        begins = state.turn is None or state.turn.steps == 0
+        if begins:
+            self._files, self._nested = self._reader.all(), {}
+        paths = self._touched.of(state)
+        before = {one.file.path: one.file.digest for one in state.instructions}
+        files = (
+            *self._files,
+            *self._below((*folders_of(paths), *_folders_with_own(before, self._reader.roots.prefix))),
+        )
+        found = {one.file.shown: one for one in chosen(files, paths, frozenset(before))}
+        new = [one for name, one in found.items() if name not in before]
+        if not begins:
+            return _event(new, (), self._reader.roots.prefix)
+        changed = [
+            Chosen(one.file, CHANGED)
+            for name, one in found.items()
+            if name in before and before[name] != one.file.digest
+        ]
+        gone = [name for name in before if name not in found]
+        return _event([*changed, *new], gone, self._reader.roots.prefix)
+
+    def _below(self, folders: Iterable[str]) -> Iterator[RuleFile]:
+        """The files that hold for these folders alone."""
+        known = {file.shown for file in self._files}
+        for folder in dict.fromkeys(folders):
+            if folder not in self._nested:
+                self._nested[folder] = self._reader.nested((folder,))
+            yield from (file for file in self._nested[folder] if file.shown not in known)
+
+
+def _why(file: RuleFile, paths: Mapping[str, str], held: frozenset[str]) -> str:
+    """Why a file holds; empty when it does not."""
+    if file.folder:
+        path = next((path for path in paths if path.startswith(f"{file.folder}/")), "")
+    else:
+        match file.rule.when:
+            case When.ALWAYS:
+                return ALWAYS
+            case When.PATHS:
+                path = fitting_path(file.rule.globs, paths)
+            case When.NAMED | When.OFFERED:
+                named = (file.shown, os.path.basename(file.shown))
+                path = next((path for path in paths if path in named and paths[path] == "mentioned"), "")
+            case When.NEVER:
+                return ""
+    if path:
+        return f"{path} was {paths[path]}"
+    return HELD if file.shown in held else ""
+
+
+def _folders_with_own(names: Iterable[str], prefix: str) -> Iterator[str]:
+    """The folders whose own files held before."""
+    for name in (name.removeprefix(prefix) for name in names):
+        folder, _, last = name.rpartition("/")
+        if folder and last in NESTED and not name.startswith(("~", "/", "../")):
+            yield folder
+
+
+def _event(files: Sequence[Chosen], gone: Sequence[str], root: str) -> InstructionsLoaded | None:
+    """`root` is the folder that the rules are of, when that is not the task's first."""
+    if not (files or gone):
+        return None
+    content = [
+        Note(f"{_said(one.why, root)}\n{text}", SOURCE) for one, text in zip(files, _bounded(files), strict=True)
+    ]
+    content += [Note(GONE.format(files=", ".join(gone)), SOURCE)] if gone else []
+    return InstructionsLoaded(files=tuple(map(_told_of, files)), gone=tuple(gone), content=tuple(content))
+
+
+def _said(why: str, root: str) -> str:
+    match why:
+        case "always" if root:
+            return f"{JOINS} It is about what lies in {root}, and holds there."
+        case "always":
+            return f"{JOINS} It was not there when the task began."
+        case "it changed":
+            return CHANGED_TEXT
+    return f"{JOINS} The reason: {why}."
+
+
+def _told_of(one: Chosen) -> InstructionFile:
+    return InstructionFile(path=one.file.shown, of=one.file.owner, why=one.why, digest=one.file.digest)
+
+
+def _bounded(found: Iterable[Chosen]) -> Iterator[str]:
+    """The texts under their paths; of those beyond the budget only where they can be read."""
+    room = RULES
+    for one in found:
+        text = one.file.rule.text
+        if len(text) > room:
+            text = f"[Left out, as there are too many rules; read_file with path={one.file.shown} has its text.]"
+        else:
+            room -= len(text)
+        yield f"## {one.file.shown} ({WHOSE[one.file.owner]})\n<rule>\n{_safe(text)}\n</rule>"
+
+
+def _safe(text: str) -> str:
+    """No text ends its frame by itself."""
+    return text.replace("</rule", "<\\/rule")

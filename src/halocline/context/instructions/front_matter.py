@@ -1,0 +1,195 @@
+"""When a rule holds, as its front matter says it in the words of Cline, Claude Code, Cursor, Copilot or Windsurf.
+
+What must stay true: what cannot be understood is followed always, as it is written, and somebody is told. A rule that
+is silently not followed is worse than one too many.
+"""
+
+import re
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from halocline.context.instructions.globs import anywhere
+from halocline.protocol.config_locations import Dialect
+from halocline.protocol.values import Value
+
+LONGEST = 20_000
+LONGEST_DESCRIPTION = 300
+NOT_FOR_AGENTS = frozenset({"cloud-agent", "coding-agent"})
+"""The names that Copilot's rules for reviews alone give to agents, the newer one first."""
+_FENCE = "---"
+_BARE = re.compile(r"^(\s*(?:-|globs:|applyTo:|paths:)[ \t]+)([*{\[!][^\n]*?)[ \t]*$", re.MULTILINE)
+"""A pattern without quotes, which is no YAML, but what other programs read."""
+_EVERYTHING = frozenset({"**", "*", "**/*"})
+
+
+class When(StrEnum):
+    """When a rule holds.
+
+    `offered`: its description is told, and the model reads the file when that fits. `named`: a prompt names its file.
+    """
+
+    ALWAYS = "always"
+    PATHS = "paths"
+    OFFERED = "offered"
+    NAMED = "named"
+    NEVER = "never"
+
+
+class Rule(Value, frozen=True):
+    """What stands in a file: the text for the model, and when it holds. `remark` says what was not understood."""
+
+    text: str
+    when: When = When.ALWAYS
+    globs: tuple[str, ...] = ()
+    description: str = ""
+    remark: str = ""
+
+
+def rule_in(text: str, dialect: Dialect, name: str) -> Rule:
+    """Read the text of a file. A file that is named as another program's is read as that one's."""
+    if dialect == "plain":
+        return Rule(text)
+    head, body = _parts(text)
+    if head is None:
+        return Rule(text)
+    dialect = _dialect(dialect, name)
+    try:
+        given = _read(head, dialect)
+        return _READERS[dialect](given, body)
+    except (msgspec.DecodeError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        # the reader of YAML raises more than it says, of an empty `!!int` or a thousand brackets
+        why = str(error).split("\n", 1)[0]
+        return Rule(text, remark=f"its front matter cannot be read ({why}), so it always holds")
+
+
+def _dialect(dialect: Dialect, name: str) -> Dialect:
+    if name.endswith(".mdc"):
+        return "cursor"
+    return "copilot" if name.endswith(".instructions.md") else dialect
+
+
+def _parts(text: str) -> tuple[str | None, str]:
+    """The front matter (None: there is none) and what is below it."""
+    lines = text.split("\n")
+    if lines[0].rstrip() == _FENCE:
+        for at, line in enumerate(lines[1:], start=1):
+            if line.rstrip() == _FENCE:
+                return "\n".join(lines[1:at]), "\n".join(lines[at + 1 :])
+    return None, text
+
+
+def _read(head: str, dialect: Dialect) -> dict[str, Any]:
+    """The keys and values. Raises DecodeError, ValueError and what the reader of YAML lets through."""
+    from msgspec import yaml
+
+    if len(head) > LONGEST:
+        raise ValueError(f"it is longer than {LONGEST:,} characters")
+    if dialect != "cline":
+        head = _BARE.sub(lambda found: f"{found[1]}{_quoted(found[2])}", head)
+    given = yaml.decode(head) if head.strip() else {}
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise ValueError("it is no list of keys and values")
+    return given
+
+
+def _quoted(text: str) -> str:
+    """A pattern in quotes; a list in brackets stays one."""
+    if text.startswith("[") and text.endswith("]") and ('"' in text or "'" in text):
+        return text
+    if text.startswith("[") and text.endswith("]"):
+        return "[" + ", ".join(f'"{one.strip()}"' for one in text[1:-1].split(",") if one.strip()) + "]"
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _cline(given: dict[str, Any], body: str) -> Rule:
+    if "paths" not in given:
+        return Rule(body)
+    return _for_paths(_strings(given["paths"], "paths"), body)
+
+
+def _claude(given: dict[str, Any], body: str) -> Rule:
+    if given.get("paths") is None:
+        return Rule(body)
+    return _for_paths(_list(given["paths"], "paths"), body)
+
+
+def _cursor(given: dict[str, Any], body: str) -> Rule:
+    always = given.get("alwaysApply") or False
+    if not isinstance(always, bool):
+        raise ValueError("alwaysApply is neither true nor false")
+    globs = _list(given.get("globs"), "globs")
+    if always:
+        return Rule(body)
+    if globs:
+        return _for_paths(tuple(map(anywhere, globs)), body)
+    return _on_request(given, body)
+
+
+def _copilot(given: dict[str, Any], body: str) -> Rule:
+    if NOT_FOR_AGENTS.intersection(_list(given.get("excludeAgent"), "excludeAgent")):
+        return Rule(body, When.NEVER)
+    globs = _list(given.get("applyTo"), "applyTo")
+    if _EVERYTHING.intersection(globs):
+        return Rule(body)
+    return _for_paths(globs, body) if globs else _on_request(given, body)
+
+
+def _windsurf(given: dict[str, Any], body: str) -> Rule:
+    match given.get("trigger", "always_on"):
+        case "always_on":
+            return Rule(body)
+        case "glob":
+            return _for_paths(tuple(map(anywhere, _list(given.get("globs"), "globs"))), body)
+        case "model_decision":
+            return _on_request(given, body)
+        case "manual":
+            return Rule(body, When.NAMED)
+    raise ValueError("its trigger is not always_on, glob, model_decision or manual")
+
+
+def _for_paths(globs: tuple[str, ...], body: str) -> Rule:
+    return Rule(body, When.PATHS, globs) if globs else Rule(body, When.NEVER)
+
+
+def _on_request(given: dict[str, Any], body: str) -> Rule:
+    """The model decides, by the description; a rule without one holds when a person names it."""
+    said = given.get("description")
+    description = " ".join(said.split())[:LONGEST_DESCRIPTION] if isinstance(said, str) else ""
+    return Rule(body, When.OFFERED, description=description) if description else Rule(body, When.NAMED)
+
+
+def _strings(value: object, key: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError(f"{key} is no list of patterns")
+    return tuple(one.strip() for one in value if one.strip())
+
+
+def _list(value: object, key: str) -> tuple[str, ...]:
+    """Patterns as a list, or as one text with commas between them; those in braces separate nothing."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return tuple(one.strip() for one in re.split(r",(?![^{]*\})", value) if one.strip())
+    return _strings(value, key)
+
+
+MEANINGS: dict[Dialect, str] = {
+    "plain": "no front matter is read: it always holds",
+    "cline": "`paths` (a list) bounds it; an empty list means never",
+    "claude": "`paths` (a list or a text with commas) bounds it",
+    "cursor": "`alwaysApply`, else `globs`, else the model goes by `description`; with none a prompt has to name it",
+    "copilot": "`applyTo`; without it the model goes by `description`; `excludeAgent: cloud-agent` means never",
+    "windsurf": "`trigger`: `always_on`, `glob` with `globs`, `model_decision` with `description`, or `manual`",
+}
+"""What each says, for the reference page."""
+_READERS = {
+    "cline": _cline,
+    "claude": _claude,
+    "cursor": _cursor,
+    "copilot": _copilot,
+    "windsurf": _windsurf,
+}

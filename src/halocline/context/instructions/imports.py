@@ -1,0 +1,82 @@
+"""`@path` in a file of rules brings in another file, as Claude Code does it: at most five deep, each file once.
+
+What must stay true: a project brings in nothing from outside that is not a rule of the person's, and nobody brings in
+what holds secrets or is hidden by an ignore file.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from halocline.context.instructions.places import Roots
+from halocline.policy.paths import resolve
+from halocline.protocol.config_locations import MARKDOWN, RULE_ROWS, Owner
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.permission_rules import Place
+
+DEEPEST = 5
+MOST = 50
+_FENCED = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_SPAN = re.compile(r"`[^`\n]*`")
+_IMPORT = re.compile(r"(?<!\S)@([\w~./][^\s`<>()\[\]\"'|]*)")
+
+
+def named_in(text: str) -> Iterator[str]:
+    """What the text names with `@`, outside of code."""
+    for found in _IMPORT.finditer(_SPAN.sub("", _FENCED.sub("", text))):
+        if named := found[1].rstrip(".,;:!?"):
+            yield named
+
+
+def target(named: str, file: Path, roots: Roots) -> Path:
+    """The file that is meant: relative to the one that names it."""
+    if named.startswith("~/"):
+        return (roots.home or Path("/")) / named[2:]
+    return file.parent / named
+
+
+def holds_secrets(real: str, roots: Roots) -> bool:
+    """Whether a file is one that nobody should read unasked."""
+    return _place(real, roots) in (None, Place.SECRET)
+
+
+def may_bring(path: Path, owner: Owner, roots: Roots, ignored: tuple[str, ...]) -> bool:
+    """Whether rules of this owner may bring in a file. Links are followed first."""
+    real = os.path.realpath(path)
+    place = _place(real, roots, ignored)
+    if place in (None, Place.SECRET, Place.IGNORED):
+        return False
+    is_text = real.endswith(MARKDOWN)
+    if _below(real, roots.workspace):
+        return place is Place.PROJECT or is_text
+    if is_text and _below(real, roots.project):
+        return True
+    if owner == "project":
+        plain = os.path.normpath(path)  # `link/..` may lead elsewhere than it reads
+        return is_text and os.path.realpath(plain) == real and _is_among_a_persons(plain, roots)
+    folders = [folder for folder in (roots.home, roots.halocline, roots.managed) if folder]
+    return (place is Place.OUTSIDE or is_text) and any(_below(real, folder) for folder in folders)
+
+
+def _place(real: str, roots: Roots, ignored: tuple[str, ...] = ()) -> Place | None:
+    try:
+        return resolve(real, roots.workspace, roots.halocline or Path("/nowhere"), ignored=ignored).place
+    except ToolFailure:
+        return None
+
+
+def _is_among_a_persons(path: str, roots: Roots) -> bool:
+    """Whether a file lies in a folder of the person's rules, or beside such a file. Their links are the person's."""
+    for row in RULE_ROWS:
+        place = roots.path(row)
+        if row.owner != "person" or not place:
+            continue
+        if path.startswith(f"{place}/") if row.endings else os.path.dirname(path) == str(place.parent):
+            return True
+    return False
+
+
+def _below(real: str, folder: Path) -> bool:
+    top = os.path.realpath(folder)
+    return real == top or real.startswith(top.rstrip("/") + "/")

@@ -1,0 +1,118 @@
+"""Which files a task is about: those that the person just named, and those that calls read, edited or asked for.
+
+Pure. The newest come first, and there are at most a hundred: they decide which rules hold.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCall, UserMessage
+from halocline.protocol.state.state import State
+
+MOST = 100
+LONGEST = 300
+_CODE = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_URL = re.compile(r"\b\w[\w+.-]*://\S+")
+_TOKEN = re.compile(r"[^\s`\"'<>|*?,;()\[\]{}]+")
+_NAMED = re.compile(r".*[^\W\d_]\.\w*[^\W\d_]\w{0,7}$|.*[^/]+/.*|^\.\w[\w.-]+$")
+_PLAIN = re.compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*")
+"""A path that is already written as it is told: from the workspace on, and straight."""
+_HEADER = re.compile(
+    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |\+\+\+ b/|--- a/)(.+?)\s*$", re.MULTILINE
+)
+_DEEDS = {
+    "read_file": "read",
+    "list_files": "listed",
+    "search_files": "searched",
+    "list_code_definition_names": "looked through",
+    "replace_in_file": "edited",
+    "write_to_file": "written",
+    "apply_patch": "edited",
+}
+
+
+class Touched:
+    """The files of one task, at the price of what is new since it was last asked."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._at = 0
+        self._last: Message | None = None
+        self._found: dict[str, tuple[int, str]] = {}  # the newest last
+        self._said: tuple[int, Sequence[str]] = (-1, ())
+
+    def of(self, state: State) -> dict[str, str]:
+        """Paths, relative to the workspace, and what was done with each; the same however often it was asked."""
+        messages = state.messages
+        if self._at > len(messages) or (self._at and messages[self._at - 1] is not self._last):
+            self._begin()
+        for at in range(self._at, len(messages)):
+            self._take(at, messages[at], state.workspace)
+        self._at, self._last = len(messages), messages[-1] if messages else None
+        return self._newest(state)
+
+    def _take(self, at: int, message: Message, workspace: str) -> None:
+        match message:
+            case AssistantMessage():
+                told = [(path, call.name) for call in message.tool_calls for path in _paths(call)]
+                for path, name in reversed(told):
+                    if inside := _relative(path, workspace):
+                        self._found.pop(inside, None)
+                        self._found[inside] = at, _DEEDS.get(name, "asked for")
+                while len(self._found) > MOST:
+                    del self._found[next(iter(self._found))]
+            case UserMessage():
+                if words := [part.text for part in message.content if isinstance(part, Text)]:
+                    self._said = at, [_relative(path, workspace) for path in named_in("\n".join(words))]
+
+    def _newest(self, state: State) -> dict[str, str]:
+        """The newest first, each once. Of what people wrote only the last counts."""
+        at, named = self._said
+        newer: dict[str, str] = {}
+        older: dict[str, str] = {}
+        for path, (when, deed) in reversed(self._found.items()):
+            (newer if when > at else older)[path] = deed
+        said = dict.fromkeys(named, "mentioned")
+        long_ago = dict.fromkeys((_relative(path, state.workspace) for path in sorted(state.files_changed)), "edited")
+        # The first that names a path gives its place, and what was done with it.
+        found = {**newer, **said, **older, **long_ago} | older | said | newer
+        found.pop("", None)
+        return found if len(found) <= MOST else dict(islice(found.items(), MOST))
+
+
+def folders_of(paths: Iterable[str]) -> Iterator[str]:
+    """The folders that paths lie in, without the workspace; the outer ones first."""
+    for folder in dict.fromkeys(path.rpartition("/")[0] for path in paths):
+        parts = folder.split("/") if folder else []
+        yield from ("/".join(parts[: at + 1]) for at in range(len(parts)))
+
+
+def named_in(text: str) -> Iterator[str]:
+    """What looks like a path in what a person wrote, outside of blocks of code and addresses."""
+    for found in _TOKEN.finditer(_URL.sub(" ", _CODE.sub(" ", text))):
+        word = found[0].lstrip("@").rstrip(".:!/")
+        if len(word) <= LONGEST and _NAMED.match(word):
+            yield re.sub(r"(:\d+)+$", "", word)
+
+
+def _paths(call: ToolCall) -> Iterable[str]:
+    path = call.arguments.get("path")
+    if isinstance(path, str):
+        return (path,)
+    patch = call.arguments.get("input")
+    return _HEADER.findall(patch[:400_000]) if isinstance(patch, str) else ()
+
+
+def _relative(path: str, workspace: str) -> str:
+    """A path from the workspace on; empty when it is not in there, or is the workspace itself."""
+    if _PLAIN.fullmatch(path):
+        return path
+    text = path.strip().replace("\\", "/")
+    if not text or "\0" in text or text.startswith("~"):
+        return ""
+    inside = os.path.relpath(os.path.normpath(os.path.join(workspace, text)), workspace)
+    return "" if inside == "." or inside.startswith("..") else inside

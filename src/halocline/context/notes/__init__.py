@@ -1,0 +1,1 @@
+"""Short notes to the model beside a prompt or a request."""

@@ -1,0 +1,98 @@
+"""What the model is told of commands that go on: unasked, before a request, only what it does not know yet."""
+
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+
+from halocline.ports.host import ShellResult
+from halocline.ports.jobs import JobOutput
+from halocline.protocol.events import JobEnded
+from halocline.protocol.jobs import JobInfo, JobState
+from halocline.protocol.messages import Note
+from halocline.protocol.state.state import State
+
+SOURCE = "jobs"
+_LONGEST_COMMAND = 80
+_MEANINGS = {126: "not executable", 127: "command not found"}
+
+
+def job_news(news: Sequence[JobOutput]) -> Note:
+    """The note on jobs that ended or printed."""
+    return Note("\n".join(map(_told, news)), source=SOURCE)
+
+
+def begun_anew(state: State) -> Note | None:
+    """The note for a task that is opened again: what ended with the process that had it, and how its shell is now."""
+    lines = [f"{job.job} ({_short(job.command)}) is gone: it ended with the process that ran it." for job in state.jobs]
+    lines += [f"{job.job} ({_short(job.command)}): {_ended(job)}." for job in state.jobs_ended_apart]
+    if state.shell.cwd:
+        lines.append(f"Commands start in the workspace again, not in {state.shell.cwd}.")
+    if state.shell.exported:
+        lines.append(f"Variables are as at the start again: {', '.join(state.shell.exported)}.")
+    if state.page:
+        lines.append("The browser is closed.")
+    return Note("\n".join(lines), source=SOURCE) if lines else None
+
+
+def status(info: JobInfo) -> str:
+    """How a job is, in words."""
+    if info.state is JobState.ENDED:
+        return f"{_ended(info)} after {_time(info.seconds)}"
+    facts = [f"running for {_time(info.seconds)}"]
+    if info.exit_code is not None:
+        facts.append(f"its shell ended with {exit_words(info.exit_code)}, its children go on")
+    if info.ports:
+        facts.append(f"listening on port {', '.join(map(str, info.ports))}")
+    facts.append("printing" if info.state is JobState.HOT else f"quiet for {_time(info.quiet)}")
+    return ", ".join(facts)
+
+
+def find_answer(command: str, result: ShellResult) -> str:
+    """Return what the exit code of a command says when it is an answer, as `grep` gives one; empty for all others."""
+    if result.exit_code != 1:
+        return ""
+    from halocline.policy.shell import exit_answers  # most commands end otherwise
+
+    return exit_answers.find_answer(command, result.exit_code, result.output)
+
+
+def exit_words(code: int, answer: str = "") -> str:
+    """An exit code with its meaning; a negative one is a signal. One that is no failure has an `answer`."""
+    if code < 0:
+        return f"killed by {_signal(-code)}"
+    if answer:
+        return f"exit code {code}: {answer},"
+    meaning = _MEANINGS.get(code) or (_signal(code - 128) if code > 128 else "")
+    return f"exit code {code}{f' ({meaning})' if meaning else ''}"
+
+
+def _told(news: JobOutput) -> str:
+    info = news.info
+    hint = f"; {news.hint}" if news.hint else ""
+    head = f"{info.name} ({_short(info.command)}): {status(info)}{hint}"
+    if not news.text.strip():
+        return head
+    if info.unread:
+        return f"{head}; {info.unread:,} bytes of output are not read yet, the last:\n…{news.text.strip()}"
+    return f"{head}; new output:\n{news.text.strip()}"
+
+
+def _ended(info: JobInfo | JobEnded) -> str:
+    if info.stopped:
+        return f"stopped ({info.stopped})"
+    return "ended" if info.exit_code is None else f"ended with {exit_words(info.exit_code)}"
+
+
+def _short(command: str) -> str:
+    line = " ".join(command.split())
+    return line if len(line) <= _LONGEST_COMMAND else line[:_LONGEST_COMMAND] + "…"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def _signal(number: int) -> str:
+    with suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}" if number < 65 else ""

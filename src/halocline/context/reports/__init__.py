@@ -1,0 +1,1 @@
+"""What a request is made of, for a person who wants to know."""

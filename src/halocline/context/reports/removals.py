@@ -1,0 +1,59 @@
+"""What the building of a request did to the conversation, for a person who wonders what the model did not read. Pure.
+
+What must stay true: it says what `view` does, by the same functions; nothing is decided here.
+"""
+
+from collections.abc import Iterable
+
+from halocline.context.compaction.stale_files import Stale
+from halocline.context.token_estimate import message_tokens, tokens
+from halocline.context.truncate import UNSEEN, shortened
+from halocline.context.view import MISSING, view
+from halocline.protocol.messages import Message, Text, ToolResult
+from halocline.protocol.queries.usage import Shortened
+from halocline.protocol.state.state import State
+
+
+def passes(state: State, most: int | None, *, sees: bool) -> Shortened:
+    """What `view(state, most, sees=sees)` left out, made up and cut."""
+    compaction = state.compaction
+    begin = compaction.kept_from if compaction else 0
+    stale = Stale(begin)
+    stale.take(state.messages)
+    outdated = [state.messages[at] for at in stale.left_out]
+    read = view(state, most, sees=sees)
+    cuts = [*_cuts(state, begin, most, stale.left_out)]
+    return Shortened(
+        outdated=len(outdated),
+        outdated_tokens=sum(tokens(_first(message)) for message in outdated)
+        - sum(map(tokens, stale.left_out.values())),
+        answered_for=sum(isinstance(message, ToolResult) and message.text == MISSING for message in read),
+        cut=len(cuts),
+        cut_tokens=sum(cuts),
+        longest=most or 0,
+        unseen=sum(part == Text(UNSEEN) for message in read for part in message.content),
+        cause=compaction.cause.value if compaction else "",
+        before=compaction.before if compaction else 0,
+        after=compaction.after if compaction else 0,
+        replaced=max(0, begin - 1),
+    )
+
+
+def _cuts(state: State, begin: int, most: int | None, left_out: Iterable[int]) -> Iterable[int]:
+    """Of each kept message that is too long, how many tokens it loses."""
+    compaction = state.compaction
+    for at in range(begin, len(state.messages)):
+        longest = most
+        if compaction and compaction.longest and at < compaction.until:
+            longest = compaction.longest
+        if longest is None or at in left_out:
+            continue
+        message = state.messages[at]
+        if (short := shortened(message, longest)) is not message:
+            yield message_tokens(message) - message_tokens(short)
+
+
+def _first(message: Message) -> str:
+    """The text that the note on the newer copy replaces."""
+    first = message.content[0]
+    return first.text if isinstance(first, Text) else ""

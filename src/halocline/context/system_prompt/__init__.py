@@ -1,0 +1,1 @@
+"""The system prompt and what it says of the surroundings."""

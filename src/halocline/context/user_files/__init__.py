@@ -1,0 +1,1 @@
+"""Skills, agents, commands, notes and mentions that a person writes."""

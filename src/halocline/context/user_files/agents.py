@@ -1,0 +1,219 @@
+"""Agents that files describe: a name, what they are for, which tools and skills they have, and their system prompt.
+
+What must stay true: what a file says is held exactly, and what cannot be held is said in a sentence, never passed over;
+a sub-agent only reads, whatever its file says. A file of the project does not lead out of it by a link.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from halocline.context.instructions.markdown_head import parts
+from halocline.context.user_files.skills import Skill
+from halocline.files.regular import read_beginning
+from halocline.protocol.config_locations import AGENT_ENDINGS, OWN_AGENTS, PROJECT_AGENTS
+from halocline.protocol.subtasks import AgentLine
+from halocline.protocol.values import Value
+
+MOST = 50
+LONGEST_NAME = 64
+LONGEST_FILE = 100_000
+LINE = 200
+"""Characters of a description that the model is told before it calls one."""
+LISTED = 20
+"""Agents that are told of by a line."""
+
+READS = ("read_file", "list_files", "search_files", "list_code_definition_names", "execute_command")
+"""The tools of a sub-agent that no file describes, beside that for skills; commands are held to those that read."""
+MORE = ("web_fetch", "web_search")
+"""Those that a file may name, too; what the person would have to allow is refused, as nobody is asked."""
+FINISHING = "attempt_completion"
+SKILLS = "use_skill"
+_OURS = {
+    "read": ("read_file",),
+    "ls": ("list_files",),
+    "glob": ("list_files", "search_files"),
+    "grep": ("search_files",),
+    "bash": ("execute_command",),
+    "skill": (SKILLS,),
+    "skills": (SKILLS,),
+    "webfetch": ("web_fetch",),
+    "websearch": ("web_search",),
+    "list_directory": ("list_files",),
+    "run_command": ("execute_command",),
+    "run_commands": ("execute_command",),
+    "read_files": ("read_file",),
+    "search_codebase": ("search_files",),
+    "fetch_web_content": ("web_fetch",),
+} | {name: (name,) for name in (*READS, *MORE, SKILLS)}
+"""What other programs' names for tools mean here."""
+_ALWAYS = frozenset({FINISHING, "attempt_completion", "submit_and_exit"})
+_SAME_MODEL = frozenset({"", "inherit", "default"})
+
+
+class Agent(Value, frozen=True):
+    """One agent. `file` is where it is described; `own` says that this is the person's. Without `tools`: the usual.
+
+    `skills` are given to it from the start (None: it may use any). `remarks` are what of the file does not hold.
+    """
+
+    name: str
+    description: str
+    prompt: str
+    file: str
+    own: bool = False
+    tools: tuple[str, ...] | None = None
+    skills: tuple[str, ...] | None = None
+    model: str = ""
+    steps: int | None = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> AgentLine:
+        """What the model is told of it."""
+        words = " ".join(self.description.split())
+        return AgentLine(self.name, words if len(words) <= LINE else f"{words[: LINE - 1]}…")
+
+
+class Found(Value, frozen=True):
+    """The agents there are, by name, and a sentence on each file, or part of one, that does not hold."""
+
+    agents: tuple[Agent, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def named(self, name: str) -> Agent | None:
+        return next((agent for agent in self.agents if agent.name == name), None)
+
+
+class _Invalid(Exception):
+    """Why a file describes no agent."""
+
+
+def found_agents(workspace: Path, own: Path, home: Path | None = None) -> Found:
+    """Look for agents in the folder `own`, the home folder and the workspace; of one name the first is taken."""
+    inside = os.path.realpath(workspace)
+    places = [(folder, "") for folder in (own, *((home or Path.home()) / place for place in OWN_AGENTS))]
+    places += [(workspace / place, inside) for place in PROJECT_AGENTS]
+    agents: dict[str, Agent] = {}
+    remarks: list[str] = []
+    for folder, within in dict(places).items():
+        for file in _files(folder):
+            try:
+                agent = _agent(file, within)
+            except _Invalid as why:
+                remarks.append(f"The agent {file} is left out: {why}")
+                continue
+            if agents.setdefault(agent.name, agent) is agent:
+                remarks += [f"The agent {agent.name} ({file}): {remark}" for remark in agent.remarks]
+    return Found(tuple(agents[name] for name in sorted(agents))[:MOST], tuple(remarks))
+
+
+def tools_of(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, ...]:
+    """What a sub-agent is offered."""
+    chosen = (*READS, SKILLS) if agent is None or agent.tools is None else agent.tools
+    preloaded = agent is not None and agent.skills is not None
+    return (*(name for name in chosen if name != SKILLS or (skills and not preloaded)), FINISHING)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    files = (folder / name for name in names if name.endswith(AGENT_ENDINGS) and not name.startswith("."))
+    yield from [file for file in files if file.exists() and not file.is_dir()][:MOST]
+
+
+def _agent(file: Path, within: str) -> Agent:
+    if within and not os.path.realpath(file).startswith(f"{within}/"):
+        raise _Invalid("it is a link that leads out of the project.")
+    try:
+        text = read_beginning(file, LONGEST_FILE + 1).decode("utf-8-sig", "replace")
+    except OSError as error:
+        raise _Invalid(f"it cannot be read ({error.strerror}).") from error
+    if len(text) > LONGEST_FILE:
+        raise _Invalid(f"it is longer than {LONGEST_FILE:,} characters.")
+    head, body = parts(text)
+    return _described(file, _head(head), body.strip(), own=not within)
+
+
+def _head(text: str) -> dict[str, Any]:
+    from msgspec import yaml
+
+    try:
+        given = yaml.decode(text)
+    except (msgspec.DecodeError, ValueError, TypeError, LookupError, RecursionError):
+        given = _plain(text)  # descriptions with a colon are no YAML, and common
+    if not isinstance(given, dict):
+        raise _Invalid("its front matter needs a name and a description.")
+    return {str(key).lower().replace("_", ""): value for key, value in given.items()}
+
+
+def _plain(text: str) -> dict[str, Any]:
+    from halocline.context.instructions.markdown_head import fields
+
+    return dict(fields(text))
+
+
+def _described(file: Path, given: Mapping[str, Any], prompt: str, *, own: bool) -> Agent:
+    name, description = str(given.get("name") or "").strip(), str(given.get("description") or "").strip()
+    if not re.fullmatch(r"[\w][\w .:-]*", name) or len(name) > LONGEST_NAME:
+        raise _Invalid(f"its front matter needs a name of up to {LONGEST_NAME} letters, digits and dashes.")
+    if not description:
+        raise _Invalid("its front matter has no description.")
+    if not prompt:
+        raise _Invalid("below its front matter stands nothing: no system prompt.")
+    tools, unknown = _tools(given)
+    if tools == ():
+        raise _Invalid(f"a sub-agent can have none of its tools ({', '.join(unknown)}): it only reads.")
+    return Agent(
+        name=name,
+        description=description,
+        prompt=prompt,
+        file=str(file),
+        own=own,
+        tools=tools,
+        skills=_names(given["skills"]) if given.get("skills") else None,
+        model=_model(given),
+        steps=_steps(given.get("maxturns")),
+        remarks=(f"a sub-agent cannot have these tools, and goes without: {', '.join(unknown)}",) if unknown else (),
+    )
+
+
+def _tools(given: Mapping[str, Any]) -> tuple[tuple[str, ...] | None, list[str]]:
+    """The tools that a file allows (None: it says nothing), and those that cannot be had."""
+    refused = {name for said in _names(given.get("disallowedtools")) for name in _OURS.get(said.lower(), ())}
+    said = given.get("tools")
+    if said in (None, "", "*", ["*"]):
+        return (tuple(name for name in (*READS, SKILLS) if name not in refused) if refused else None), []
+    wanted = [name for name in _names(said) if name.lower() not in _ALWAYS]
+    known = dict.fromkeys(name for each in wanted for name in _OURS.get(_bare(each), ()))
+    return tuple(name for name in known if name not in refused), [one for one in wanted if _bare(one) not in _OURS]
+
+
+def _bare(name: str) -> str:
+    """Without a pattern in brackets, as in `Bash(git log:*)`: what commands may do is the gate's matter."""
+    return name.partition("(")[0].strip().lower()
+
+
+def _names(said: object) -> tuple[str, ...]:
+    """A list, or names with commas between them (not those in brackets)."""
+    words = said if isinstance(said, list) else re.split(r",(?![^(]*\))", str(said or "").strip("[]"))
+    return tuple(filter(None, (str(word).strip().strip("\"'") for word in words)))
+
+
+def _model(given: Mapping[str, Any]) -> str:
+    model = str(given.get("model") or given.get("modelid") or "").strip()
+    provider = str(given.get("provider") or given.get("providerid") or "").strip()
+    if model.lower() in _SAME_MODEL:
+        return ""
+    return f"{provider}/{model}" if provider and "/" not in model else model
+
+
+def _steps(said: object) -> int | None:
+    text = str(said or "").strip()
+    return int(text) if text.isdecimal() and int(text) > 0 else None

@@ -1,0 +1,153 @@
+"""Workflows and custom commands: Markdown files whose text a person gives to the model by typing `/name`.
+
+What must stay true: such a file is text. Nothing in it is run, it changes no permission, a project's file does not lead
+out of the project by a link, and of one name the project's file is taken before the person's.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from halocline.context.instructions.markdown_head import fields, parts
+from halocline.files.regular import read_beginning, why_not_regular
+from halocline.protocol.config_locations import OWN_WORDS, PROJECT_WORDS
+from halocline.protocol.values import Value
+
+OWN = (("workflow", "workflows"), ("command", "commands"))
+"""In Halocline's home."""
+MOST = 500
+DEEPEST = 4
+LONGEST_NAME = 100
+LONGEST_FILE = 100_000
+
+_PLACE = re.compile(r"\$(?:(?P<all>ARGUMENTS)\b|(?P<one>[1-9])(?!\d))")
+_COMMAND = re.compile(r"!`[^`\n]+`")
+
+
+class Places(Value, frozen=True):
+    """The workspace, Halocline's home and the person's."""
+
+    workspace: Path
+    own: Path
+    person: Path
+
+
+class WordFile(Value, frozen=True):
+    """One file, not read yet. `shown` is its path as a person would write it."""
+
+    name: str
+    kind: str
+    path: str
+    shown: str
+
+
+class WordText(Value, frozen=True):
+    """What a file says. `ignored` are fields of its front matter that have no effect here."""
+
+    body: str
+    description: str = ""
+    hint: str = ""
+    ignored: tuple[str, ...] = ()
+    has_commands: bool = False
+    cut: bool = False
+
+
+class FoundWords(Value, frozen=True):
+    """The files by name, and a sentence on each that is left out."""
+
+    files: dict[str, WordFile]
+    skipped: tuple[str, ...] = ()
+
+
+def found_words(places: Places) -> FoundWords:
+    """Look which files there are; none is read."""
+    files: dict[str, WordFile] = {}
+    skipped: list[str] = []
+    inside = os.path.realpath(places.workspace)
+    for kind, folder, within in _folders(places, inside):
+        for path in _below(folder):
+            name = ":".join(path.relative_to(folder).with_suffix("").parts)
+            short = shown(path, places)
+            if within and not os.path.realpath(path).startswith(f"{within}/"):
+                skipped.append(f"{short} is left out: it is a link that leads out of the project.")
+            elif why := why_not_regular(path):
+                skipped.append(f"{short} is left out: {why}.")
+            elif not name.isprintable() or len(name) > LONGEST_NAME or any(map(str.isspace, name)):
+                skipped.append(f"{short} is left out: its name cannot be typed as a word.")
+            else:
+                files.setdefault(name, WordFile(name, kind, str(path), short))
+    return FoundWords(files, tuple(skipped))
+
+
+def read_word(file: WordFile) -> WordText:
+    """Read one. Raises OSError."""
+    data = read_beginning(file.path, LONGEST_FILE + 1)
+    head, body = parts(data[:LONGEST_FILE].decode("utf-8-sig", "replace"))
+    said = fields(head)
+    return WordText(
+        body=body.strip(),
+        description=said.get("description", "") or _first_line(body),
+        hint=said.get("argument-hint", ""),
+        ignored=tuple(name for name in ("allowed-tools", "model") if said.get(name)),
+        has_commands=_COMMAND.search(body) is not None,
+        cut=len(data) > LONGEST_FILE,
+    )
+
+
+def filled(body: str, arguments: str, *, is_command: bool = True) -> str:
+    """The text with `$ARGUMENTS` and `$1` to `$9` in their places; what was typed is not looked at again.
+
+    For a `$2` without a second argument, a command has nothing; elsewhere it stays, as it is likely of a script.
+    """
+    words = _split(arguments)
+
+    def value(match: re.Match[str]) -> str:
+        if match["all"]:
+            return arguments
+        at = int(match["one"]) - 1
+        return words[at] if at < len(words) else "" if is_command else match[0]
+
+    return _PLACE.sub(value, body)
+
+
+def _split(arguments: str) -> list[str]:
+    try:
+        return shlex.split(arguments)
+    except ValueError:  # a quote that is not closed, as in don't
+        return arguments.split()
+
+
+def _folders(places: Places, inside: str) -> Iterator[tuple[str, Path, str]]:
+    yield from ((kind, places.workspace / name, inside) for kind, name in PROJECT_WORDS)
+    yield from ((kind, places.own / name, "") for kind, name in OWN)
+    yield from ((kind, places.person / name, "") for kind, name in OWN_WORDS)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The Markdown files in a folder and a few folders below, at most so many; a linked folder is not entered."""
+    left = MOST
+    for here, folders, names in os.walk(folder):
+        deep = len(Path(here).relative_to(folder).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(".")) if deep < DEEPEST else []
+        for name in sorted(names):
+            if name.endswith(".md") and not name.startswith(".") and os.path.exists(os.path.join(here, name)):
+                left -= 1
+                yield Path(here, name)
+            if not left:
+                return
+
+
+def shown(path: Path, places: Places) -> str:
+    """A path as a person would write it."""
+    for root, start in ((places.workspace, ""), (places.person, "~/")):
+        if path.is_relative_to(root):
+            return f"{start}{path.relative_to(root)}"
+    return str(path)
+
+
+def _first_line(body: str) -> str:
+    """What stands for a description that is missing."""
+    lines = (line.strip().lstrip("#").strip() for line in body.split("\n"))
+    return next(filter(None, lines), "")

@@ -1,0 +1,159 @@
+"""Skills: folders with a SKILL.md that tell how to do something. Their names and what they are for go into the prompt.
+
+What must stay true: a skill is text, nothing of it is run; a project's skill does not lead out of the project by a
+link, and a person's own skill wins over a project's of the same name.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from halocline.context.budget import Budget, fitting
+from halocline.context.instructions.markdown_head import parts
+from halocline.files.regular import read_beginning
+from halocline.protocol.config_locations import OWN_SKILLS, PROJECT_SKILLS
+from halocline.protocol.file_names import printable
+from halocline.protocol.values import Value
+
+FILE = "SKILL.md"
+MOST = 100
+MOST_FILES = 50
+LONGEST_NAME = 64
+LONGEST_DESCRIPTION = 1_024
+LONGEST_FILE = 100_000
+LISTED = Budget(MOST, 20_000, LONGEST_NAME + LONGEST_DESCRIPTION + 4)
+
+
+class Skill(Value, frozen=True):
+    """One skill; `folder` is absolute."""
+
+    name: str
+    description: str
+    folder: str
+
+    @property
+    def file(self) -> str:
+        return f"{self.folder}/{FILE}"
+
+
+class Found(Value, frozen=True):
+    """The skills there are, by name, and a sentence on each folder that should be one and is not."""
+
+    skills: tuple[Skill, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+class _Head(msgspec.Struct):
+    """What a SKILL.md has to say of itself; other fields are for others."""
+
+    name: str
+    description: str
+
+
+class _Invalid(Exception):
+    """Why a folder is no skill."""
+
+
+def found_skills(workspace: Path, home: Path | None = None) -> Found:
+    """Look for skills in the workspace and in the home folder."""
+    home = home or Path.home()
+    skills: dict[str, Skill] = {}
+    skipped: list[str] = []
+    inside = os.path.realpath(workspace)
+    places = [(home / place, "") for place in OWN_SKILLS] + [(workspace / place, inside) for place in PROJECT_SKILLS]
+    for folder, within in dict(places).items():
+        for path in _folders(folder):
+            try:
+                skill = _skill(path, within)
+            except _Invalid as why:
+                skipped.append(f"The skill {path} is left out: {why}")
+            else:
+                skills.setdefault(skill.name, skill)
+    return Found(tuple(sorted(skills.values(), key=lambda skill: skill.name))[:MOST], tuple(skipped))
+
+
+def listed(skills: tuple[Skill, ...]) -> str:
+    """What the system prompt says of them; nothing when there are none."""
+    if not skills:
+        return ""
+    fitted = fitting((f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills), LISTED)
+    lines = "\n".join(fitted.lines) + ("\nThere are more; use_skill names them." if fitted.cut else "")
+    return f"\n# Skills\nBefore you do what one of these is for, get its instructions with use_skill.\n{lines}\n"
+
+
+def instructions(skill: Skill) -> str:
+    """The text below the front matter; of a very long one its beginning, with a word on it. Raises OSError."""
+    text = _text(skill.file)
+    cut = os.path.getsize(skill.file) > LONGEST_FILE
+    return parts(text)[1] + (f"\n[The rest of {skill.file} is left out; read it with read_file.]" if cut else "")
+
+
+def bundled(skill: Skill, most: int) -> tuple[str, ...]:
+    """Files beside SKILL.md, relative to the folder; one more than `most` when there are more."""
+    found: list[str] = []
+    for folder, folders, names in os.walk(skill.folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            relative = os.path.relpath(os.path.join(folder, name), skill.folder)
+            if relative != FILE:
+                found.append(printable(relative))
+            if len(found) > most:
+                return tuple(found)
+    return tuple(found)
+
+
+def told(skill: Skill) -> str:
+    """What the model reads of a skill that is used: its instructions, and which files it brings. Raises OSError."""
+    return f"# Skill {skill.name}\n\n{instructions(skill).strip()}\n{_files(skill)}".rstrip()
+
+
+def _files(skill: Skill) -> str:
+    files = bundled(skill, MOST_FILES)
+    if not files:
+        return ""
+    names = "\n".join(files[:MOST_FILES]) + ("\n…" if len(files) > MOST_FILES else "")
+    return f"\n[It brings files, to be read with read_file when needed, in {skill.folder}:\n{names}]"
+
+
+def _folders(place: Path) -> Iterator[Path]:
+    try:
+        names = sorted(os.listdir(place))
+    except OSError:
+        return
+    for name in names[:MOST]:
+        if not name.startswith(".") and (place / name).is_dir():
+            yield place / name
+
+
+def _skill(folder: Path, within: str) -> Skill:
+    file = folder / FILE
+    if within and not os.path.realpath(file).startswith(f"{within}/"):
+        raise _Invalid("it is a link that leads out of the project.")
+    try:
+        head, _ = parts(_text(str(file)))
+        about = _head(head)
+    except FileNotFoundError:
+        raise _Invalid(f"it has no {FILE}.") from None
+    except OSError as error:
+        raise _Invalid(f"{FILE} cannot be read ({error.strerror}).") from error
+    if about.name != folder.name or len(about.name) > LONGEST_NAME or not about.name.isprintable():
+        raise _Invalid(f"its name, {about.name!r}, is not that of its folder.")
+    if not about.description.strip() or len(about.description) > LONGEST_DESCRIPTION:
+        raise _Invalid(f"its description is empty, or longer than {LONGEST_DESCRIPTION} characters.")
+    return Skill(about.name, about.description, str(folder))
+
+
+def _text(path: str) -> str:
+    return read_beginning(path, LONGEST_FILE).decode("utf-8-sig", "replace")
+
+
+def _head(text: str) -> _Head:
+    from msgspec import yaml
+
+    try:
+        return yaml.decode(text, type=_Head)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        why = str(error).split("\n", 1)[0]
+        raise _Invalid(f"its front matter needs a name and a description ({why}).") from error

@@ -1,1 +1,0 @@
-"""Where rooms meet. Only `assembly` names concrete classes."""

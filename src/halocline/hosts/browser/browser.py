@@ -1,0 +1,292 @@
+"""A browser of one task, without a window: a worker process with Playwright and Chromium, behind a gate of our own.
+
+What must stay true: no key is in the environment of anything that is started, the keeper holds all of it together, and
+nothing is asked of a server before the policy was asked.
+"""
+
+import asyncio
+import base64
+import json
+import os
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.hosts.browser.proxy import BrowserGate
+from halocline.hosts.shell.processes import Process, Processes
+from halocline.hosts.shell.readiness import listened_on
+from halocline.hosts.shell.shell import scratch_file
+from halocline.net.address import address_of
+from halocline.net.network import Network
+from halocline.ports.browser import BrowserAct, Deed, PageView
+from halocline.ports.tool import Reach
+from halocline.protocol.child_environment import ChildEnvironment, child_environment
+from halocline.protocol.errors import HaloclineError, ToolFailure
+from halocline.protocol.values import Value
+
+T = TypeVar("T")
+PASSED_ON = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
+"""All that worker, driver and browser see of our environment."""
+LONGEST_LINE = 1 << 26
+START = 40.0
+LONGEST_DEED = 45.0
+END = 4.0
+MOST_REFUSALS = 5
+NONE_OPEN = "No page is open. Launch one first."
+
+
+class BrowserSetup(Value, frozen=True):
+    """`executable` is Chromium; `remote` a debugging address on this machine to use instead."""
+
+    executable: str = ""
+    remote: str = ""
+    viewport: tuple[int, int] = (900, 600)
+    ca_files: tuple[str, ...] = ()
+
+
+class LocalBrowser:
+    """Fulfils `ports.browser.Browser`. `way` says how a URL's server is reached, `own_ports` where we listen."""
+
+    def __init__(
+        self,
+        setup: BrowserSetup,
+        way: Callable[[str], Network],
+        own_ports: Callable[[], Iterable[int]] = lambda: listened_on(os.getpid()),
+    ) -> None:
+        self._setup = setup
+        self._way = way
+        self._own_ports = own_ports
+        self._one_by_one = asyncio.Lock()
+        self._session: _Session | None = None
+
+    @property
+    def viewport(self) -> tuple[int, int]:
+        return self._setup.viewport
+
+    async def perform(self, act: BrowserAct, reach: Reach) -> PageView:
+        async with self._one_by_one:
+            try:
+                return await self._perform(act, reach)
+            except HaloclineError:
+                raise
+            except BaseException:
+                await self.close()  # interrupted, or lost: nobody knows what the page is doing
+                raise
+
+    async def _perform(self, act: BrowserAct, reach: Reach) -> PageView:
+        if act.deed is Deed.CLOSE:
+            await self.close()
+            return PageView("")
+        if act.deed is Deed.LAUNCH:
+            return await self._launch(act, reach)
+        if self._session is None or not self._session.shown:
+            raise ToolFailure(NONE_OPEN)
+        return await self._done(self._session, act)
+
+    async def _launch(self, act: BrowserAct, reach: Reach) -> PageView:
+        if self._session is None:
+            session = self._session = _Session(self._setup, self._way, self._ports)
+            try:
+                await self._or_end(session.open(), START, "The browser did not start")
+            except ToolFailure:
+                await self.close()
+                raise
+        self._session.admit(reach)
+        return await self._done(self._session, act)
+
+    async def _done(self, session: "_Session", act: BrowserAct) -> PageView:
+        return await self._or_end(session.do(act), LONGEST_DEED, "The browser did not answer")
+
+    async def _or_end(self, work: Awaitable[T], patience: float, said: str) -> T:
+        """What comes of the work. A browser that breaks on it, or takes too long, is ended. Raises ToolFailure."""
+        try:
+            async with asyncio.timeout(patience):
+                return await work
+        except TimeoutError:
+            await self.close()
+            raise ToolFailure(f"{said} within {patience:g} s; it was ended. Launch the page again.") from None
+        except _Broken as broken:
+            await self.close()
+            raise ToolFailure(str(broken)) from None
+
+    def _ports(self) -> Iterable[int]:
+        """Ours, and the one by which a browser that runs already is steered."""
+        steered = self._setup.remote.rstrip("/").rpartition(":")[2]
+        return {*self._own_ports(), *([int(steered)] if steered else [])}
+
+    async def close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+
+class _Broken(Exception):
+    """The browser, or what holds it, is gone or does not work."""
+
+
+class _Session:
+    """A worker and the line to it. `shown` is the page as the model was last told of it."""
+
+    def __init__(
+        self, setup: BrowserSetup, way: Callable[[str], Network], own_ports: Callable[[], Iterable[int]]
+    ) -> None:
+        self.shown = ""
+        self._setup = setup
+        self._reach: Reach | None = None
+        self._gate = BrowserGate(self._judge_part, way, own_ports)
+        self._processes = Processes(_environment())
+        self._process: Process | None = None
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._errors = -1
+        self._judging: set[asyncio.Task[None]] = set()
+        self._hearing: asyncio.Task[None] | None = None
+        self._answers: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+
+    def admit(self, reach: Reach) -> None:
+        """From now on this judges; the page that was shown is left."""
+        self.shown = ""
+        self._reach = reach
+
+    async def open(self) -> None:
+        """Start all of it. Raises _Broken."""
+        proxy = await self._gate.start()
+        ours, theirs = socket.socketpair()
+        try:
+            self._errors = scratch_file()
+            await self._processes.ready()
+            words = [sys.executable, "-P", "-m", "halocline.hosts.browser.worker"]
+            fds = (self._errors, theirs.fileno())
+            self._process = self._processes.start(words, _environment(), "/", fds, terminal=False)
+        except OSError as error:
+            ours.close()
+            raise _Broken(f"The browser could not be started: {error.strerror}.") from error
+        finally:
+            theirs.close()
+        self._reader, self._writer = await asyncio.open_connection(sock=ours, limit=LONGEST_LINE)
+        self._hearing = asyncio.create_task(self._hear(self._reader))
+        setup = self._setup
+        await self._ask(
+            {
+                "open": {
+                    "executable": setup.executable,
+                    "remote": setup.remote and f"http://{setup.remote.rpartition('//')[2]}",
+                    "proxy": proxy,
+                    "viewport": setup.viewport,
+                    "ca_files": setup.ca_files,
+                }
+            }
+        )
+
+    async def do(self, act: BrowserAct) -> PageView:
+        """Do it and look. Raises ToolFailure and _Broken."""
+        self._gate.refusals()
+        origin = _origin(self.shown)
+        asked = {"deed": act.deed.value, "url": act.url, "point": act.point, "text": act.text, "origin": origin}
+        try:
+            view = _view(await self._ask(asked))
+        except ToolFailure:
+            self._require_reached(act.url, self._gate.refusals())
+            raise
+        refused = self._gate.refusals()
+        if act.deed is Deed.LAUNCH:
+            self._require_reached(view.url, refused)
+        said = [f"Not loaded: {text}" for text in [*refused.values()][:MOST_REFUSALS]]
+        if len(refused) > MOST_REFUSALS:
+            said.append(f"{len(refused) - MOST_REFUSALS} more servers were not asked either.")
+        self.shown = view.url if view.url.startswith(("http://", "https://")) else ""
+        return replace(view, url=self.shown, happened=(*view.happened, *said))
+
+    def _require_reached(self, url: str, refused: Mapping[str, str]) -> None:
+        """What our gate says of a page's own server is clearer than what Chromium makes of it. Raises ToolFailure."""
+        address = address_of(url)
+        if address and address.authority in refused:
+            raise ToolFailure(f"{url[:500]} was not opened. {refused[address.authority]}")
+
+    async def close(self) -> None:
+        """End it: the worker is asked first, as it has a folder to remove, and then nothing is left of it."""
+        if self._writer is not None:
+            self._writer.close()
+        if self._process is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(END):
+                    await asyncio.shield(self._process.exited)
+        await self._processes.close()
+        await self._gate.close()
+        for task in (*self._judging, *([self._hearing] if self._hearing else [])):
+            task.cancel()
+        if self._errors >= 0:
+            os.close(self._errors)
+            self._errors = -1
+
+    async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        self._tell(message)
+        answer = await self._answers.get()
+        match answer:
+            case {"done": done}:
+                return dict(done)
+            case {"failed": str(text)}:
+                raise ToolFailure(text)
+            case {"broken": str(text)}:
+                raise _Broken(f"The browser does not work: {text}")
+        raise _Broken(f"The browser crashed and was ended. Launch the page again.{self._last_words()}")
+
+    def _last_words(self) -> str:
+        with suppress(OSError):
+            size = os.fstat(self._errors).st_size
+            said = os.pread(self._errors, 500, max(0, size - 500)).decode("utf-8", "replace").strip()
+            return f" Its last words: {said}" if said else ""
+        return ""
+
+    async def _hear(self, reader: asyncio.StreamReader) -> None:
+        """Answers go to whoever asked; questions are answered beside them."""
+        with suppress(OSError, ValueError):
+            while line := await reader.readline():
+                message = json.loads(line)
+                if "ask" not in message:
+                    self._answers.put_nowait(message)
+                    continue
+                task = asyncio.create_task(self._judge(message))
+                self._judging.add(task)
+                task.add_done_callback(self._judging.discard)
+        self._answers.put_nowait({})
+
+    async def _judge(self, message: dict[str, Any]) -> None:
+        assert self._reach is not None
+        try:
+            await self._reach(message["url"])
+        except HaloclineError as refused:
+            self._tell({"ask": message["ask"], "verdict": refused.text})
+        else:
+            self._tell({"ask": message["ask"], "verdict": ""})
+
+    async def _judge_part(self, url: str) -> tuple[str, ...]:
+        if self._reach is None:
+            raise ToolFailure(NONE_OPEN)
+        return await self._reach(url, part=True)
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        if self._writer is not None and not self._writer.is_closing():
+            self._writer.write(json.dumps(message).encode() + b"\n")
+
+
+def _environment() -> ChildEnvironment:
+    return child_environment({name: os.environ[name] for name in PASSED_ON if name in os.environ})
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+
+
+def _view(given: dict[str, Any]) -> PageView:
+    picture = base64.b64decode(given.pop("picture", ""))
+    items = [dict(zip(("x", "y", "kind", "name"), item, strict=True)) for item in given.pop("items", ())]
+    view = msgspec.convert({**given, "items": items}, PageView)
+    return replace(view, picture=picture, media_type="image/jpeg" if picture else "")

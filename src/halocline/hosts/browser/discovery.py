@@ -1,0 +1,51 @@
+"""Which browser could be driven here: the installed Chromium, and the library that drives it. Nothing is started."""
+
+import os
+from collections.abc import Iterable
+from importlib.util import find_spec
+
+from halocline.hosts.shell.executables import find_program
+from halocline.protocol.values import Value
+
+QUIET = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+)
+"""What keeps a Chromium from asking anybody anything by itself."""
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+MAC_PLACES = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+NO_LIBRARY = "the library playwright is not installed"
+INSTALL_LIBRARY = "Install it: pip install 'halocline[browser]'."
+NO_CHROMIUM = "no Chromium was found"
+INSTALL_CHROMIUM = "Install chromium or google-chrome, or name one in the setting browser_executable."
+
+
+class FoundBrowser(Value, frozen=True):
+    """`program` is empty when there is none that can be used; then `missing` and `hint` say why."""
+
+    program: str = ""
+    missing: str = ""
+    hint: str = ""
+
+
+def find_browser(executable: str, places: Iterable[str] = MAC_PLACES, remote: str = "") -> FoundBrowser:
+    """The program named in the settings, or the usual ones on PATH and in `places`; a `remote` one needs no program."""
+    if find_spec("playwright") is None:
+        return FoundBrowser(missing=NO_LIBRARY, hint=INSTALL_LIBRARY)
+    if remote:
+        return FoundBrowser(remote)
+    if executable:
+        named = os.path.expanduser(executable)
+        if os.access(named, os.X_OK) and os.path.isfile(named):
+            return FoundBrowser(named)
+        return FoundBrowser(missing=f"{named} is no program", hint="Correct the setting browser_executable.")
+    usual = (find_program(name) for name in NAMES)
+    found = next(filter(None, usual), None) or next((one for one in places if os.access(one, os.X_OK)), None)
+    return FoundBrowser(found) if found else FoundBrowser(missing=NO_CHROMIUM, hint=INSTALL_CHROMIUM)

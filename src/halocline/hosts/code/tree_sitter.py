@@ -1,0 +1,198 @@
+"""The structure of source code, by tree-sitter, whose grammars are installed along: nothing is fetched.
+
+What must stay true: parsing is bounded in size and time, and a grammar that is missing or fails means "not known" and
+never stands in the way of a read or an edit. tree-sitter is imported when the first file is parsed.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from halocline.ports.code import Definition, SyntaxProblem
+from halocline.protocol.values import Value
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Query
+
+    from halocline.hosts.code.grammars import Grammar
+
+_CHUNK = 1 << 16
+_MOST_PARTS = 10_000
+LARGEST = 1_000_000
+"""Bytes of source that are parsed."""
+TIME_LIMIT = 2.0
+MOST_PROBLEMS = 200
+"""Syntax errors that are looked at: a file with more is broken, or in another language."""
+_LONGEST_TEXT = 120
+_ASCII = bytes(range(128)) + b"x" * 128
+_SCOPES = frozenset({"namespace", "module"})
+_CALLABLE = frozenset({"function", "method", "constructor", "property"})
+
+
+class TreeSitter:
+    """Fulfils `ports.code.Code`. Grammars are loaded once; each parse has its own parser, in a thread.
+
+    `time_limit`, in seconds, is for one parse.
+    """
+
+    def __init__(self, time_limit: float = TIME_LIMIT) -> None:
+        self._time_limit = time_limit
+        self._languages: dict[Grammar, Language | None] = {}
+
+    def knows(self, name: str) -> bool:
+        return _grammar(name) is not None
+
+    async def definitions(self, name: str, data: bytes) -> tuple[Definition, ...] | None:
+        return await asyncio.to_thread(self._definitions, name, data)
+
+    async def problems(self, name: str, before: str | None, after: str) -> tuple[SyntaxProblem, ...]:
+        grammar = _grammar(name)
+        if grammar is None or not grammar.judges:
+            return ()
+        return await asyncio.to_thread(self._introduced, name, before or "", after)
+
+    def _definitions(self, name: str, data: bytes) -> tuple[Definition, ...] | None:
+        grammar, root = _grammar(name), self._parsed(name, data)
+        language = self._language(grammar) if grammar else None
+        if grammar is None or root is None or language is None or _is_hostile(root):
+            return None
+        from tree_sitter import Query
+
+        return defined(root, Query(language, grammar.query), data)
+
+    def _introduced(self, name: str, before: str, after: str) -> tuple[SyntaxProblem, ...]:
+        new = self._problems(name, after)
+        old = self._problems(name, before) if new else None
+        return introduced(old, new) if old is not None and new else ()
+
+    def _problems(self, name: str, text: str) -> tuple[SyntaxProblem, ...] | None:
+        root = self._parsed(name, text.encode("utf-8", "replace"))
+        return None if root is None else problems(root, text.split("\n"))
+
+    def _parsed(self, name: str, data: bytes) -> "Node | None":
+        """The tree; None when the language is not known or the file is too large or takes too long."""
+        grammar = _grammar(name)
+        language = self._language(grammar) if grammar and len(data) <= LARGEST else None
+        if grammar is None or language is None:
+            return None
+        return parsed(language, data.translate(_ASCII) if grammar.ascii_only else data, self._time_limit)
+
+    def _language(self, grammar: "Grammar") -> "Language | None":
+        if grammar not in self._languages:
+            self._languages[grammar] = _loaded(grammar)
+        return self._languages[grammar]
+
+
+def _grammar(name: str) -> "Grammar | None":
+    from halocline.hosts.code.grammars import BY_SUFFIX
+
+    return BY_SUFFIX.get(PurePath(name).suffix.lower())
+
+
+def _loaded(grammar: "Grammar") -> "Language | None":
+    try:
+        from tree_sitter import Language
+
+        return Language(getattr(import_module(grammar.module), grammar.function)())
+    except (ImportError, AttributeError, ValueError):
+        return None
+
+
+def parsed(language: "Language", data: bytes, time_limit: float) -> "Node | None":
+    """The root of the tree; None when it took longer than the time limit."""
+    from tree_sitter import Parser
+
+    end, view = time.monotonic() + time_limit, memoryview(data)
+    try:
+        tree = Parser(language).parse(
+            # A callback is asked for the source because only then the other one, which keeps the time, is heard.
+            lambda at, _: bytes(view[at : at + _CHUNK]),
+            progress_callback=lambda at, has_error: time.monotonic() > end,
+        )
+    except ValueError:
+        return None
+    return tree.root_node
+
+
+class _Found(Value, frozen=True):
+    """A definition as the query gives it: where it is in the bytes, and what it belongs to by its own words (Go)."""
+
+    begin: int
+    end: int
+    kind: str
+    name: str
+    line: int
+    last_line: int
+    of: tuple[str, ...] = ()
+
+
+def defined(root: "Node", query: "Query", data: bytes) -> tuple[Definition, ...]:
+    """What the query finds, in the file's order, each with what it stands in."""
+    from tree_sitter import QueryCursor
+
+    found: dict[tuple[int, int], _Found] = {}
+    for _, captures in QueryCursor(query).matches(root):
+        (kind,) = captures.keys() - {"name", "of"}
+        node, name = captures[kind][0], _words(captures["name"][0], data)
+        of = tuple(_words(owner, data) for owner in captures.get("of", ()))
+        lines = node.start_point.row + 1, node.end_point.row + 1
+        found[node.start_byte, -node.end_byte] = _Found(node.start_byte, node.end_byte, kind, name, *lines, of)
+    return tuple(_nested(found[place] for place in sorted(found)))
+
+
+def _words(node: "Node", data: bytes) -> str:
+    return " ".join(data[node.start_byte : node.end_byte].decode("utf-8", "replace").split())
+
+
+def _nested(found: Iterator[_Found]) -> Iterator[Definition]:
+    """What stands in a function is the function's own business, and is left out."""
+    around: list[_Found] = []
+    for one in found:
+        while around and around[-1].end <= one.begin:
+            around.pop()
+        if not any(outer.kind in _CALLABLE for outer in around):
+            parent = (*(outer.name for outer in around), *one.of)
+            kind = "method" if one.kind == "function" and around and around[-1].kind not in _SCOPES else one.kind
+            yield Definition(kind, one.name, one.line, one.last_line, parent)
+        around.append(one)
+
+
+def introduced(old: tuple[SyntaxProblem, ...], new: tuple[SyntaxProblem, ...]) -> tuple[SyntaxProblem, ...]:
+    """The new problems, when there are more than before; those that were there before are left out."""
+    if len(new) <= len(old):
+        return ()
+    known = Counter((problem.text, problem.missing) for problem in old)
+    fresh: list[SyntaxProblem] = []
+    for problem in new:
+        if known[problem.text, problem.missing]:
+            known[problem.text, problem.missing] -= 1
+        else:
+            fresh.append(problem)
+    return tuple(fresh)
+
+
+def _is_hostile(root: "Node") -> bool:
+    """A query over one error of very many parts takes their number squared, and cannot be stopped."""
+    return any(node.child_count > _MOST_PARTS for node in _broken(root))
+
+
+def problems(root: "Node", lines: list[str]) -> tuple[SyntaxProblem, ...]:
+    """The places that do not parse, in order."""
+    places = dict.fromkeys((node.start_point.row, node.type if node.is_missing else "") for node in _broken(root))
+    return tuple(SyntaxProblem(row + 1, lines[row].strip()[:_LONGEST_TEXT], missing) for row, missing in places)
+
+
+def _broken(root: "Node") -> Iterator["Node"]:
+    """The outermost nodes that are errors or made up; only what has an error below is entered."""
+    waiting, found = [root], 0
+    while waiting and found < MOST_PROBLEMS:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            found += 1
+            yield node
+        elif node.has_error:
+            waiting += reversed(node.children)

@@ -1,0 +1,69 @@
+"""Documents and pictures, read by a child process, so that a hostile one can neither fill our memory nor stop us."""
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+
+from halocline.ports.documents import DocumentKind, Picture
+from halocline.protocol.child_environment import child_environment
+from halocline.protocol.errors import ToolFailure
+
+_TIME_LIMIT = 30.0
+_PNG = b"\x89PNG"
+_PASSED_ON = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "TMPDIR", "HOME")
+"""All that the child sees of our environment: no keys."""
+
+
+class ChildDocuments:
+    """Fulfils `ports.documents.Documents`. `time_limit` is in seconds."""
+
+    def __init__(self, time_limit: float = _TIME_LIMIT) -> None:
+        self._time_limit = time_limit
+
+    async def text(self, kind: DocumentKind, data: bytes) -> str:
+        return (await self._run(data, kind.value)).decode("utf-8", "replace")
+
+    async def smaller(self, data: bytes, side: int, most: int) -> Picture:
+        made = await self._run(data, "picture", str(side), str(most))
+        return Picture("image/png" if made.startswith(_PNG) else "image/jpeg", made)
+
+    async def _run(self, data: bytes, *arguments: str) -> bytes:
+        process = await _started(*arguments)
+        try:
+            async with asyncio.timeout(self._time_limit):
+                out, said = await process.communicate(data)
+        except TimeoutError:
+            raise ToolFailure(f"Reading it took over {self._time_limit:g} s and was stopped.") from None
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
+        _require_success(process.returncode, said.decode("utf-8", "replace"))
+        return out
+
+
+async def _started(*arguments: str) -> asyncio.subprocess.Process:
+    pipe = asyncio.subprocess.PIPE
+    # -P: a module in the folder we stand in must not take a library's place.
+    command = [sys.executable, "-P", "-m", "halocline.hosts.documents.reader", *arguments]
+    env = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return await asyncio.create_subprocess_exec(
+        *command, stdin=pipe, stdout=pipe, stderr=pipe, env=child_environment(env), cwd="/"
+    )
+
+
+def _require_success(code: int | None, said: str) -> None:
+    match code:
+        case 0:
+            return
+        case 3:
+            raise ToolFailure(
+                f"The library {said} that reads it is not installed. The person can install it with "
+                "`pip install 'halocline[documents]'`; or use a program that is here, by execute_command."
+            )
+        case 4:
+            raise ToolFailure(f"It cannot be read: {said}.")
+        case _:
+            raise ToolFailure("It cannot be read: it needs too much time or memory, or the reader crashed on it.")

@@ -1,0 +1,195 @@
+"""The program that reads one document, from standard input: `python -m halocline.hosts.documents.reader KIND`.
+
+It runs in a process of its own because documents come from strangers. What must stay true: it bounds its own memory and
+time before it reads a byte, writes no more than `MOST_CHARACTERS`, and ends with a code that says what went wrong.
+"""
+
+import json
+import re
+import resource
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from io import BytesIO
+from typing import Any
+
+MEMORY = 1 << 30
+SECONDS = 20
+MOST_CHARACTERS = 4_000_000
+MOST_UNPACKED = 300_000_000
+MOST_ROWS = 50_000
+MOST_OUTPUT = 20_000
+"""Characters of the outputs of one notebook cell."""
+LIBRARY_MISSING, BROKEN = 3, 4
+_COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+Cell = dict[str, Any]
+
+
+class Broken(Exception):
+    """The document cannot be read; the text says why."""
+
+
+def pdf(data: bytes) -> Iterator[str]:
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(data)
+    for number in range(len(document)):
+        text = document[number].get_textpage().get_text_bounded().replace("\r\n", "\n").strip()
+        yield f"[page {number + 1} of {len(document)}{'' if text else ': no text, perhaps a scanned picture'}]"
+        yield text
+
+
+def docx(data: bytes) -> Iterator[str]:
+    import docx as library
+
+    _require_modest(data)
+    yield from _blocks(library.Document(BytesIO(data)))
+
+
+def _blocks(container: Any) -> Iterator[str]:
+    """Paragraphs and tables in their order; headings and lists as Markdown has them."""
+    for block in container.iter_inner_content():
+        if hasattr(block, "rows"):
+            yield from (" | ".join(" ".join(cell.text.split()) for cell in row.cells) for row in block.rows)
+        elif block.text.strip():
+            yield _prefix(block.style.name if block.style is not None else "") + block.text
+
+
+def _prefix(style: str) -> str:
+    if found := re.fullmatch(r"Heading (\d)", style):
+        return "#" * int(found[1]) + " "
+    return "# " if style == "Title" else "- " if style.startswith("List") else ""
+
+
+def xlsx(data: bytes) -> Iterator[str]:
+    import openpyxl
+
+    _require_modest(data)
+    book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True)
+    left = MOST_ROWS
+    for sheet in book.worksheets:
+        yield f"[sheet {sheet.title}{' (hidden)' if sheet.sheet_state != 'visible' else ''}]"
+        for row in _rows(sheet):
+            if not left:
+                yield f"[the workbook has more than {MOST_ROWS:,} rows; the rest is left out]"
+                return
+            left -= 1
+            yield row
+
+
+def _rows(sheet: Any) -> Iterator[str]:
+    """The rows that hold something, as `number: value, tab, value`."""
+    for number, values in enumerate(sheet.iter_rows(values_only=True), 1):
+        cells = ["" if value is None else " ".join(str(value).split()) for value in values]
+        if text := "\t".join(cells).rstrip("\t"):
+            yield f"{number}: {text}"
+
+
+def ipynb(data: bytes) -> Iterator[str]:
+    try:
+        book = json.loads(data)
+        cells = book["cells"] if "cells" in book else [c for sheet in book["worksheets"] for c in sheet["cells"]]
+        for number, cell in enumerate(cells, 1):
+            yield f"[cell {number}: {cell['cell_type']}]"
+            yield _joined(cell.get("source", cell.get("input", "")))
+            yield from _outputs(cell.get("outputs") or [])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Broken(f"it is no notebook ({type(error).__name__}: {error})") from error
+
+
+def _outputs(outputs: list[Cell]) -> Iterator[str]:
+    """What a cell printed, as text; what is no text is named."""
+    texts = [text for output in outputs if (text := _printed(output))]
+    if texts:
+        text = "\n".join(texts)
+        cut = f"\n[{len(text) - MOST_OUTPUT:,} more characters]" if len(text) > MOST_OUTPUT else ""
+        yield f"[output]\n{text[:MOST_OUTPUT]}{cut}"
+    kinds = [kind for output in outputs for kind in output.get("data") or {} if kind.startswith("image/")]
+    if kinds:
+        yield f"[{len(kinds)} picture{'s' * (len(kinds) > 1)}: {', '.join(sorted(set(kinds)))}]"
+
+
+def _printed(output: Cell) -> str:
+    if output.get("output_type") in ("error", "pyerr"):
+        return _COLOURS.sub("", _joined(output.get("traceback") or output.get("evalue", ""), "\n")).strip()
+    text = output.get("text") or (output.get("data") or {}).get("text/plain", "")
+    return _COLOURS.sub("", _joined(text)).rstrip()
+
+
+def _joined(lines: str | list[str], between: str = "") -> str:
+    return lines if isinstance(lines, str) else between.join(lines)
+
+
+def _require_modest(data: bytes) -> None:
+    """Refuse what would unpack to very much, before anything is unpacked."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    if size > MOST_UNPACKED:
+        raise Broken(f"it would unpack to {size:,} bytes, more than the {MOST_UNPACKED:,} that are allowed")
+
+
+def smaller(data: bytes, side: int, most: int) -> bytes:
+    """The picture within the sides and bytes: PNG where that fits, else JPEG."""
+    from PIL import Image
+
+    picture: Any = Image.open(BytesIO(data))
+    while True:
+        picture.thumbnail((side, side))
+        for form, options in (("PNG", {"optimize": True}), ("JPEG", {"quality": 85})):
+            out = BytesIO()
+            shape = picture.convert("RGB") if form == "JPEG" else picture
+            shape.save(out, form, **options)
+            if out.tell() <= most:
+                return out.getvalue()
+        side = side * 3 // 4
+
+
+def cut(pieces: Iterable[str], most: int) -> Iterator[str]:
+    """The pieces as lines, until they are too many."""
+    for piece in pieces:
+        most -= len(piece) + 1
+        if most < 0:
+            yield "[the document has more text; the rest is left out]\n"
+            return
+        yield piece + "\n"
+
+
+READERS: dict[str, Callable[[bytes], Iterator[str]]] = {"pdf": pdf, "docx": docx, "xlsx": xlsx, "ipynb": ipynb}
+
+
+def _limit() -> None:
+    # Some systems cannot bound one of these; the parent's clock stays.
+    for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS), (resource.RLIMIT_CORE, 0)):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (most, most))
+
+
+def main(arguments: list[str]) -> int:
+    """Read, write, and say by the exit code how it went."""
+    _limit()
+    kind, *numbers = arguments
+    data = sys.stdin.buffer.read()
+    try:
+        if kind == "picture":
+            sys.stdout.buffer.write(smaller(data, *map(int, numbers)))
+        else:
+            for line in cut(READERS[kind](data), MOST_CHARACTERS):
+                sys.stdout.buffer.write(line.encode("utf-8", "replace"))
+    except ImportError as error:
+        return _said(LIBRARY_MISSING, error.name or "")
+    except MemoryError:
+        return _said(BROKEN, "it needs too much memory")
+    except Exception as error:
+        # The libraries raise whatever their own parsers raise; this process is the wall around them.
+        return _said(BROKEN, str(error) or type(error).__name__)
+    return 0
+
+
+def _said(code: int, text: str) -> int:
+    sys.stderr.write(" ".join(text.split())[:300])
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,195 @@
+"""Files of this machine. What may take time runs in a thread; a write is whole or did not happen."""
+
+import asyncio
+import os
+import stat
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from halocline.files.opening import look, open_folder_below, opened, require_regular
+from halocline.files.regular import read_from
+from halocline.files.target import MayWrite, admitted, held
+from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRange, Mark, Scope
+
+_SMALL = 1 << 16
+_BEGINS, _ENDS = ".halo-", ".tmp"
+"""How a file is named that will take another one's place."""
+
+
+class LocalFiles:
+    """Fulfils `ports.host.Files`. A look and a small file are not worth a thread, which costs many times more.
+
+    `journals` is the folder that makes `write_all` safe from being killed; `may_write` and `scope` are what `only` was
+    given.
+    """
+
+    def __init__(
+        self, journals: Path | None = None, may_write: MayWrite | None = None, scope: Scope | None = None
+    ) -> None:
+        self._journals = journals
+        self._may_write = may_write
+        self._scope = scope
+        self._since = time.time_ns()
+
+    def only(self, may_write: MayWrite, scope: Scope | None = None) -> "LocalFiles":
+        return LocalFiles(self._journals, may_write, scope)
+
+    async def info(self, path: Path) -> FileInfo | None:
+        found = look(path, self._scope)
+        if found is None:
+            return None
+        return FileInfo(found.st_size, stat.S_ISREG(found.st_mode), stat.S_ISDIR(found.st_mode), found.st_mtime_ns)
+
+    async def read(self, path: Path, limit: int) -> bytes:
+        small = _read_small(path, limit, self._scope)
+        return await asyncio.to_thread(_read, path, limit, self._scope) if small is None else small
+
+    async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
+        return await asyncio.to_thread(_read_lines, path, first, last, limit, self._scope)
+
+    async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
+        await asyncio.to_thread(_write, path, data, expected, self._may_write)
+
+    async def write_all(self, writes: Sequence[FileWrite]) -> None:
+        from halocline.hosts.files.transaction import change  # most tasks never change several files at once
+
+        given_up = threading.Event()
+        try:
+            await asyncio.to_thread(change, self._journals, writes, self._may_write, given_up.is_set)
+        finally:  # a thread that still waits for its turn begins nothing any more
+            given_up.set()
+
+    async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
+        _tidy(cut_short, self._since)
+        if self._journals is None or not self._journals.is_dir() or os.listdir(self._journals) in ([], ["lock"]):
+            return []
+        from halocline.hosts.files.transaction import mend  # every start comes here, and few find anything
+
+        return await asyncio.to_thread(mend, self._journals)
+
+    async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
+        root = f"{folder}/"
+        return [_mark(name if name[0] == "/" else root + name) for name in names]
+
+    async def present(self, folder: Path, names: Sequence[str]) -> list[str]:
+        return await asyncio.to_thread(_present, folder, names, self._scope)
+
+    async def list(self, path: Path) -> list[tuple[str, bool]]:
+        return await asyncio.to_thread(_list, path, self._scope)
+
+
+def _mark(path: str) -> Mark | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return Mark(found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns)
+
+
+def _list(path: Path, scope: Scope | None) -> list[tuple[str, bool]]:
+    with opened(path, scope) as (fd, place, _), os.scandir(fd) as entries:
+        return sorted((entry.name, entry.is_dir()) for entry in entries if not _is_hidden(entry, place, scope))
+
+
+def _is_hidden(entry: "os.DirEntry[str]", folder: str, scope: Scope | None) -> bool:
+    """Whether an entry, or what it is a link to, is hidden."""
+    if scope is None:
+        return False
+    place = os.path.join(folder, entry.name)
+    return scope.hides(os.path.realpath(place) if entry.is_symlink() else place)
+
+
+def _present(folder: Path, names: Sequence[str], scope: Scope | None) -> list[str]:
+    """Each folder on the way is opened once."""
+    with opened(folder, scope) as (top, place, _):
+        parents: dict[str, int | None] = {"": top}
+        try:
+            return [name for name in names if _is_present(name.rstrip("/"), place, parents, scope)]
+        finally:
+            for fd in filter(None, list(parents.values())[1:]):
+                os.close(fd)
+
+
+def _is_present(name: str, place: str, parents: dict[str, int | None], scope: Scope | None) -> bool:
+    parent, _, last = name.rpartition("/")
+    if parent not in parents:
+        parents[parent] = _folder_below(parents[""], parent)
+    fd = parents[parent]
+    if fd is None or (scope and scope.hides(os.path.join(place, name))):
+        return False
+    try:
+        found = os.stat(last, dir_fd=fd, follow_symlinks=False)
+    except OSError:
+        return False
+    is_link = stat.S_ISLNK(found.st_mode)
+    return not (is_link and scope and scope.hides(os.path.realpath(os.path.join(place, name))))
+
+
+def _folder_below(fd: int | None, name: str) -> int | None:
+    try:
+        return None if fd is None else open_folder_below(fd, name)
+    except OSError:
+        return None
+
+
+def _read_small(path: Path, limit: int, scope: Scope | None) -> bytes | None:
+    """None for a file that may take time to read."""
+    with opened(path, scope) as (fd, _, found):
+        require_regular(found, path)
+        return read_from(fd, limit) if 0 < found.st_size <= _SMALL else None
+
+
+def _read(path: Path, limit: int, scope: Scope | None) -> bytes:
+    with opened(path, scope) as (fd, _, found):
+        require_regular(found, path)
+        return read_from(fd, limit)
+
+
+def _read_lines(path: Path, first: int, last: int, limit: int, scope: Scope | None) -> LineRange:
+    from halocline.hosts.files.line_ranges import read_lines  # which few files are large enough for
+
+    with opened(path, scope) as (fd, _, found):
+        require_regular(found, path)
+        with open(fd, "rb", closefd=False) as file:
+            return read_lines(file, first, last, limit)
+
+
+def _write(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite | None) -> None:
+    with held(Path(admitted(os.path.realpath(path), may_write)), making_folders=True) as target:
+        replaced = target.writable()
+        temporary = f"{_BEGINS}{os.urandom(6).hex()}{_ENDS}"
+        # No fsync: a killed process loses nothing that was renamed; only a machine that dies could, at the cost of ms.
+        try:
+            target.stage(temporary, data, replaced)
+            if target.content() != expected:
+                raise FileChangedOutside(str(path))
+            target.replace(temporary)
+        except BaseException:
+            target.drop(temporary)
+            raise
+
+
+def _tidy(paths: Sequence[Path], since: int) -> None:
+    """Remove what a write of these files left whose process died."""
+    for path in temporaries_beside(paths, since):
+        with suppress(OSError), held(path) as target:
+            target.drop()
+
+
+def temporaries_beside(paths: Sequence[Path], since: int) -> list[Path]:
+    """Return leftovers of writes whose process died. A write that is going on now is younger than `since`
+
+    (nanoseconds of the clock).
+    """
+    found = []
+    for folder in {os.path.dirname(os.path.realpath(path)) for path in paths}:
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(_BEGINS) and entry.name.endswith(_ENDS) and entry.stat().st_mtime_ns < since:
+                    found.append(Path(entry.path))
+    return found

@@ -1,0 +1,138 @@
+"""The ways in which this machine can hold a command, the best first. Each gives the words to start it with."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from halocline.hosts.sandbox import bubblewrap, landlock, seatbelt, seccomp
+from halocline.hosts.sandbox.mounts import Identity, Wishes, existing, masked, protected
+from halocline.hosts.sandbox.program import SYSTEM_FOLDERS as SYSTEM_FOLDERS
+from halocline.hosts.shell.executables import find_program
+
+_CACHES = {"XDG_CACHE_HOME": "/tmp/.cache", "GOCACHE": "/tmp/.cache/go-build"}
+"""Where builds may keep what they find again, when a person opened no other place; a person's own are read only."""
+LANDLOCK_LACKS = (
+    ".git and settings of editors can be written",
+    ".env and other secret files of the workspace can be read",
+    "files elsewhere can get other permissions",
+)
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm")
+_LAUNCHER = str(Path(landlock.__file__))
+_SIGNALS = "--default-signal=INT,TERM,HUP,QUIT"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A command that is held: how to start it, the filter that goes along, and what was protected at its start."""
+
+    words: list[str]
+    environment: dict[str, str]
+    before: dict[Path, Identity]
+    filter: bytes = b""
+    patient: bool = False
+    """The program in front ignores what asks it to end, so that the command can end by itself."""
+    folder: str = "/"
+
+    @contextmanager
+    def passing(self) -> Iterator[tuple[int, ...]]:
+        """The descriptor from which the program in front reads the filter, once."""
+        if not self.filter:
+            yield ()
+            return
+        reading, writing = os.pipe()
+        try:
+            with open(writing, "wb") as pipe:
+                pipe.write(self.filter)
+            yield (reading,)
+        finally:
+            os.close(reading)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """`lacks` is what it does not hold, whatever the self-test finds; `own_tmp` says that `/tmp` is the task's."""
+
+    name: str
+    hold: Callable[[Wishes, list[str], str], Held]
+    lacks: tuple[str, ...] = ()
+    own_tmp: bool = False
+
+
+def ways() -> Iterator[Way]:
+    """Those that this machine may have; the self-test says which of them work."""
+    if sys.platform == "darwin" and os.path.exists(seatbelt.PROGRAM):
+        yield Way("sandbox-exec", _by_seatbelt)
+    if sys.platform != "linux" or not seccomp.program(os.uname().machine):
+        return
+    if program := find_program("bwrap", SYSTEM_FOLDERS):
+        yield Way(
+            "bubblewrap", lambda wishes, words, folder: _by_bubblewrap(program, wishes, words, folder), own_tmp=True
+        )
+    if landlock.version() >= landlock.OLDEST:
+        yield Way("Landlock", _by_landlock, LANDLOCK_LACKS)
+
+
+@cache
+def shown() -> tuple[Path, ...]:
+    """Our interpreter and our own programs, which the self-test runs wherever they are."""
+    places = {Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parent}
+    return tuple(sorted(places | {place.resolve() for place in places}))
+
+
+def _by_bubblewrap(program: str, wishes: Wishes, words: list[str], folder: str) -> Held:
+    before = protected(*wishes.folders)
+    front = bubblewrap.arguments(wishes, folder, before, masked(wishes), shown())
+    resets = _resetting()
+    environment = {"TMPDIR": "/tmp"} | ({} if wishes.writable else _CACHES)
+    return Held(
+        [program, *front, *resets, *words], environment, before, seccomp.program(os.uname().machine), bool(resets)
+    )
+
+
+@cache
+def _resetting() -> tuple[str, ...]:
+    """GNU's `env`, which can undo that signals are ignored."""
+    program = find_program("env", SYSTEM_FOLDERS)
+    real = os.path.realpath(program) if program else ""
+    return (real, _SIGNALS) if os.path.basename(real) == "env" else ()
+
+
+def _by_landlock(wishes: Wishes, words: list[str], folder: str) -> Held:
+    before, hidden = protected(*wishes.folders), masked(wishes)
+    writable = [*existing((*wishes.places, wishes.tmp)), *map(Path, _DEVICES)]
+    sockets = seccomp.WITH_NETWORK if wishes.network else seccomp.NO_NETWORK
+    given = {
+        "write": [str(path) for path in writable],
+        "read": [str(path) for path in all_but(hidden)] + [str(path) for path in writable],
+        "filter": seccomp.program(os.uname().machine, sockets).hex(),
+        "network": wishes.network,
+    }
+    front = [sys.executable, "-I", "-S", _LAUNCHER, json.dumps(given)]
+    return Held([*front, *words], {"TMPDIR": str(wishes.tmp)}, before, folder=folder)
+
+
+def _by_seatbelt(wishes: Wishes, words: list[str], folder: str) -> Held:
+    before = protected(*wishes.folders)
+    rules = seatbelt.profile(wishes, before, masked(wishes))
+    return Held([seatbelt.PROGRAM, "-p", rules, *words], {"TMPDIR": str(wishes.tmp)}, before, folder=folder)
+
+
+def all_but(hidden: list[Path], root: Path = Path("/")) -> Iterator[Path]:
+    """The fewest places that together are everything except what is hidden."""
+    if not any(path.is_relative_to(root) for path in hidden):
+        yield root
+        return
+    if root in hidden:
+        return
+    try:
+        children = sorted(root.iterdir())
+    except OSError:
+        return
+    for child in children:
+        if not child.is_symlink():
+            yield from all_but(hidden, child)

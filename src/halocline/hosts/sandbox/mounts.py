@@ -1,0 +1,210 @@
+"""What a sandboxed command finds: which places it may write, which it may not even read; and what it left there.
+
+Only what exists is protected, because a mask for a missing name leaves an empty file behind. So a command may make a
+new `.git` or `.vscode`; the audit after it puts that aside before another program obeys it.
+"""
+
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from halocline.policy.sensitive_names import MADE_BY_TOOLS, RUNS_LATER, fold
+from halocline.protocol.config_locations import NESTED, OBEYED
+from halocline.protocol.private_files import make_private_folder
+
+PROTECTED = (
+    frozenset(
+        {fold(place.partition("/")[0]) for place in OBEYED}
+        | {".github"}
+        | {place.strip("/") for place in RUNS_LATER if place.count("/") == 2}
+    )
+    - MADE_BY_TOOLS
+)
+"""Names, folded, whose content other programs run or obey; in the workspace's root and a little below."""
+ANYWHERE = frozenset({".git", *map(fold, NESTED)})
+"""Those that are obeyed below the root as well."""
+GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "info", "modules", "worktrees")
+"""What stays as it is in `.git` where a command may write the rest."""
+CREDENTIALS = (
+    *(".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".password-store", ".mozilla", ".terraform.d", ".oci"),
+    *(".claude", ".codex", ".cline", ".gemini", ".claude.json", ".vault-token", ".netrc", ".git-credentials"),
+    *(".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".m2/settings.xml", ".gradle/gradle.properties", ".gem/credentials"),
+    *(".cargo/credentials", ".cargo/credentials.toml", ".composer/auth.json", ".local/share/keyrings", ".thunderbird"),
+    *(".config/gcloud", ".config/gh", ".config/hub", ".config/op", ".config/rclone", ".config/git/credentials"),
+    *(".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/doctl"),
+    *(
+        ".config/github-copilot",
+        ".config/composer/auth.json",
+        ".config/containers",
+        ".local/share/containers/auth.json",
+    ),
+    *(".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history"),
+)
+"""Below a person's home. In the workspace, and a little below, files by their name are masked (`_HIDDEN`)."""
+SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d")
+_REPOSITORIES = ({"HEAD", "objects", "refs"}, {"HEAD", "commondir"})
+_OBEYED_WITHIN = {
+    ".github": (
+        "workflows",
+        "actions",
+        "dependabot.yml",
+        *(place[8:] for place in OBEYED if place.startswith(".github/")),
+    )
+}
+"""Where only a part of a folder is obeyed."""
+_HIDDEN = re.compile(
+    r"\.env(\..*)?|\.envrc|id_(rsa|dsa|ecdsa|ed25519)(_sk)?|\.git-credentials|\.netrc|\.pgpass|\.htpasswd|\.vault-token"
+)
+_EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist")
+_SKIPPED = frozenset({"node_modules", ".venv", "venv", "target", "build", "dist", "__pycache__", ".tox", "vendor"})
+_MOST_FOLDERS = 64
+_DEEPEST = 3
+
+Identity = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was asked of the sandbox. Paths are absolute with links resolved; `state` is Halocline's own folder."""
+
+    workspace: Path
+    home: Path
+    state: Path
+    own: Path
+    """The task's folder: private `/tmp` and quarantine are in it."""
+    network: bool = False
+    git_writes: bool = False
+    writable: tuple[Path, ...] = ()
+    processes: int | None = None
+    file_size: float | None = None
+    roots: tuple[Path, ...] = ()
+    """The task's other folders."""
+
+    @property
+    def tmp(self) -> Path:
+        return self.own / "tmp"
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that the task works in; the workspace is the first."""
+        return (self.workspace, *self.roots)
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """What commands may write, beside their own `/tmp`."""
+        return (*self.folders, *self.writable)
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing can be held to these folders; empty when it can."""
+        for folder in self.folders:
+            name = "workspace" if folder == self.workspace else "folder"
+            if self.home.is_relative_to(folder):
+                return f"the {name} {folder} holds the whole home folder"
+            if self.state.is_relative_to(folder):
+                return f"the {name} {folder} holds Halocline's own folder"
+        return ""
+
+
+def masked(wishes: Wishes) -> list[Path]:
+    """What is there and must not be read; nothing that is below another one, or above the workspace."""
+    names = [f"{wishes.home}/{name}" for name in CREDENTIALS]
+    there = [Path(name).resolve() for name in (*names, *SYSTEM_SECRETS, str(wishes.state)) if os.path.exists(name)]
+    there += [path for folder in wishes.folders for path in _secrets(folder)]
+    kept: list[Path] = []
+    for path in sorted(set(there)):
+        if any(folder.is_relative_to(path) for folder in wishes.folders) or any(
+            path.is_relative_to(other) for other in kept
+        ):
+            continue
+        kept.append(path)
+    return kept
+
+
+def _secrets(workspace: Path) -> Iterator[Path]:
+    """Files that the work does without. Certificates and `.npmrc`, which tests and builds read, are left."""
+    for folder in _folders(str(workspace)):
+        for entry in _entries(folder):
+            if _HIDDEN.fullmatch(entry.name) and entry.name not in _EXAMPLES and entry.is_file():
+                yield Path(entry.path).resolve()
+
+
+def protected(*roots: Path) -> dict[Path, Identity]:
+    """What must not be changed, with what it is; found in the roots, and nested repositories a little below."""
+    found: dict[Path, Identity] = {}
+    for root in map(str, roots):
+        for folder in _folders(root):
+            for path in _obeyed(folder, is_root=folder == root):
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    status = path.lstat()
+                    found[path] = (status.st_dev, status.st_ino)
+    return found
+
+
+def _obeyed(folder: str, *, is_root: bool) -> Iterator[Path]:
+    """What other programs obey there. Git takes any folder with these names for a repository, and obeys it."""
+    entries = _entries(folder)
+    for entry in entries:
+        name = fold(entry.name)
+        if name in ANYWHERE or (is_root and name in PROTECTED):
+            yield from (Path(entry.path, part) for part in _OBEYED_WITHIN.get(entry.name, ("",)))
+    names = {entry.name for entry in entries}
+    if any(names >= needed for needed in _REPOSITORIES):
+        yield from (Path(folder, name) for name in GIT_OBEYS)
+
+
+def _folders(root: str) -> Iterator[str]:
+    """The root and folders below it, the nearest first, and not too many."""
+    level, seen = [root], 0
+    for _ in range(_DEEPEST):
+        below: list[str] = []
+        for folder in level:
+            if (seen := seen + 1) > _MOST_FOLDERS:
+                return
+            yield folder
+            below += [
+                entry.path
+                for entry in _entries(folder)
+                if entry.name not in _SKIPPED and not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+            ]
+        level = below
+
+
+def _entries(folder: str) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def audit(wishes: Wishes, before: dict[Path, Identity]) -> tuple[str, ...]:
+    """Put aside what is new among the protected; says of each what was done."""
+    known = set(before.values())
+    new = [path for path, identity in protected(*wishes.folders).items() if identity not in known]
+    allowed = ".git" if wishes.git_writes else ""
+    return tuple(_put_aside(path, wishes) for path in new if path.name != allowed)
+
+
+def _put_aside(path: Path, wishes: Wishes) -> str:
+    folder = wishes.own / "quarantine"
+    make_private_folder(folder)
+    shown = path.relative_to(wishes.workspace) if path.is_relative_to(wishes.workspace) else path
+    target = folder / f"{len(os.listdir(folder)) + 1}-{path.name}"
+    try:
+        try:
+            path.rename(target)
+        except OSError:  # on another file system a copy could be made to fail half-way; another name cannot
+            target = path.with_name(f"{path.name}.put-aside-{time.time_ns()}")
+            path.rename(target)
+    except OSError as error:
+        return f"{shown} is new and other programs obey it, and it could not be put aside: {error.strerror}"
+    return f"{shown} was put aside to {target}: other programs run or obey what is in it"
+
+
+def existing(paths: Iterable[Path]) -> list[Path]:
+    return [path for path in paths if os.path.lexists(path)]

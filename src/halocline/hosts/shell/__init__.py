@@ -1,0 +1,1 @@
+"""Commands on this machine, and the processes they leave running."""

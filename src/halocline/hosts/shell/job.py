@@ -1,0 +1,200 @@
+"""A command that runs: its session of processes, and the pipe or terminal that carries what they print."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from halocline.hosts.shell import readiness
+from halocline.hosts.shell.output import Capture
+from halocline.hosts.shell.processes import Process
+
+_DRAIN_QUIET = 0.1
+_LONGEST_DRAIN = 1.0
+_POLL = 0.02
+_CHUNK = 1 << 18
+_CHUNKS_PER_WAKE = 16
+_NEWEST = 2_048
+
+Hear = Callable[[bytes], object]
+
+
+class Job:
+    """Made around a process and the descriptor of its output, which the running event loop reads."""
+
+    def __init__(
+        self, process: Process, output: int, capture: Capture, hear: Hear, *, terminal: bool, mark: bytes = b""
+    ) -> None:
+        """`mark` is what its processes alone have in their environment."""
+        self._loop = asyncio.get_running_loop()
+        self._leader = process.pid
+        self._mark = mark
+        self._exited = process.exited
+        self._output: int | None = output
+        self._hear: Hear | None = hear
+        self._news = asyncio.Event()
+        self._newest = b""
+        self.capture = capture
+        self.terminal = terminal
+        self.full_screen = False
+        self.began = self.spoke = self._loop.time()
+        os.set_blocking(output, False)
+        self._loop.add_reader(output, self._read)
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while the shell runs; negative when it died of that signal."""
+        return self._exited.result() if self._exited.done() else None
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether some process still holds the other end of its output."""
+        return self._output is not None
+
+    @property
+    def newest(self) -> bytes:
+        """The end of what it printed, as it came."""
+        return self._newest
+
+    @property
+    def quiet(self) -> float:
+        """Seconds since it last printed something, or since it began."""
+        return self._loop.time() - self.spoke
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The TCP ports on which it listens."""
+        return readiness.listening(self._leader)
+
+    async def ends(self, seconds: float | None, or_else: asyncio.Future[Any] | None = None) -> bool:
+        """Wait for the shell's end, at most so long, and no longer than for the other thing."""
+        waited: list[asyncio.Future[Any]] = [self._exited, or_else] if or_else else [self._exited]
+        await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return self._exited.done()
+
+    async def speaks(self, seconds: float) -> None:
+        """Wait for output or for the end, at most so long."""
+        self._news.clear()
+        news = asyncio.ensure_future(self._news.wait())
+        waited: list[asyncio.Future[Any]] = [self._exited, news]
+        try:
+            await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            news.cancel()
+
+    async def drain(self) -> None:
+        """After the end: take what is in the pipe, until a child that holds it is quiet for a moment."""
+        deadline = self._loop.time() + _LONGEST_DRAIN
+        quiet = _LONGEST_DRAIN if self.terminal else _DRAIN_QUIET  # a terminal may be slow to hand on what it got
+        while self._read() and self._loop.time() < deadline:
+            self._news.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), quiet)
+            if not self._news.is_set():
+                return
+
+    async def closes(self) -> None:
+        """Wait until no process holds its output any more."""
+        while self.is_heard:
+            self._news.clear()
+            await self._news.wait()
+
+    def type(self, data: bytes) -> int:
+        """Give input to its terminal; gives how many bytes it took."""
+        if self._output is None:
+            return 0
+        try:
+            return os.write(self._output, data)
+        except OSError:
+            return 0
+
+    async def is_stuck(self) -> bool:
+        """Whether none of its processes uses the processor, looked at for a moment."""
+        before = readiness.members(self._leader)
+        await asyncio.sleep(0.2)
+        after = readiness.members(self._leader)
+        return bool(before and after) and readiness.used(after or ()) == readiness.used(before or ())
+
+    async def stop(self, grace: float) -> None:
+        """Ask all its processes to end, and kill those that have not after `grace` seconds."""
+        try:
+            self._signal(signal.SIGTERM)
+            for _ in range(int(grace / _POLL)):
+                if not self._groups():
+                    break
+                await asyncio.sleep(_POLL)
+        finally:
+            self._signal(signal.SIGKILL)
+        await asyncio.wait([self._exited])
+
+    async def abort(self, grace: float) -> None:
+        """Stop it and let go of its output."""
+        try:
+            await self.stop(grace)
+        finally:
+            self.close()
+
+    def unheard(self) -> None:
+        """From now on nobody listens while it runs; what it prints is captured all the same."""
+        self._hear = None
+
+    def close(self) -> None:
+        """Let go of its output."""
+        if self._output is not None:
+            self._loop.remove_reader(self._output)
+            os.close(self._output)
+            self._output = None
+            self._news.set()
+
+    def _read(self) -> bool:
+        """Take what is there, a bounded amount at a time. False once every writer has closed."""
+        for _ in range(_CHUNKS_PER_WAKE):
+            if self._output is None:
+                return False
+            try:
+                chunk = os.read(self._output, _CHUNK)
+            except BlockingIOError:
+                return True
+            except OSError:  # a terminal whose last user is gone
+                chunk = b""
+            if not chunk:
+                self.close()
+                return False
+            self._take(chunk)
+        return True
+
+    def _take(self, chunk: bytes) -> None:
+        self.spoke = self._loop.time()
+        self.capture.feed(chunk)
+        self._newest = (self._newest + chunk[-_NEWEST:])[-_NEWEST:]
+        if self.terminal and readiness.is_full_screen(chunk):
+            self.full_screen = True
+        if self._hear is not None:
+            self._hear(chunk)
+        self._news.set()
+
+    def _groups(self) -> set[int]:
+        """The groups of the processes of it that run, wherever they went, as far as the system can tell."""
+        # Once its leader is gone, a process of that number is a stranger's.
+        session = -1 if self._exited.done() and _exists(os.kill, self._leader) else self._leader
+        found = readiness.members(session, self._mark)
+        if found is not None:
+            return {member.group for member in found}
+        return {session} if session > 0 and _exists(os.killpg, session) else set()
+
+    def _signal(self, number: signal.Signals) -> None:
+        for group in self._groups():
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, number)
+
+
+def _exists(send: Callable[[int, int], None], number: int) -> bool:
+    try:
+        send(number, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

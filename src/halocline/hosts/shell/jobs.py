@@ -1,0 +1,267 @@
+"""Commands that go on while the task does other things: named, listened to, bounded in time, told of when they end."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from halocline.context.budget import NEWS, NEWS_END
+from halocline.context.notes.withheld_variables import withheld_note
+from halocline.hosts.shell.job import Job
+from halocline.hosts.shell.output import plain
+from halocline.hosts.shell.readiness import is_building, is_ready
+from halocline.ports.host import Cut
+from halocline.ports.jobs import JobOutput
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.jobs import JobInfo, JobState
+from halocline.protocol.values import Value
+
+ENDED_KEPT = 16
+"""Jobs that ended are remembered up to this number, so that what they printed can still be read."""
+GRACE = 2.0
+_LAST_WORDS = 1.0
+_HOT, _HOT_BUILD = 2.0, 15.0
+_LOOK_EVERY = 0.25
+_NOTICES, _AFTER_EDIT = 0.3, 5.0
+"""Within how many seconds a job that watches files notices an edit, and for how many it is waited for."""
+
+
+class Patience(Value, frozen=True):
+    """Seconds of silence, before and after the first word, that mean that nothing more comes now; and at most."""
+
+    first: float
+    quiet: float
+    longest: float
+    ready: float = 0.3
+
+
+START = Patience(first=3.0, quiet=1.5, longest=15.0)
+START_ON_TERMINAL = Patience(first=2.0, quiet=0.4, longest=15.0)
+TYPED = Patience(first=1.0, quiet=0.3, longest=10.0)
+
+
+async def settles(job: Job, patience: Patience, leave: "asyncio.Future[Cut] | None" = None) -> None:
+    """Wait until a job has ended, is ready or quiet, or somebody leaves it; for a bounded time."""
+    now = asyncio.get_running_loop().time
+    began, ready = now(), False
+    while job.exit_code is None and not (leave and leave.done()) and now() - began < patience.longest:
+        spoke = job.spoke > began
+        if not ready:
+            ready = bool(job.ports) or (spoke and is_ready(job.newest))
+        limit = _limit(job, patience, spoke=spoke, ready=ready)
+        left = limit - (now() - max(began, job.spoke))
+        if left <= 0:
+            return
+        await job.speaks(min(left, _LOOK_EVERY))
+
+
+async def _notices(job: Job) -> bool:
+    """Wait a moment for what a job says of an edit; longer while it prints, or builds and is not done.
+
+    False when it was still at it after all that time.
+    """
+    now, said = asyncio.get_running_loop().time, job.capture.total
+    began = now()
+    while job.exit_code is None and now() - began < _AFTER_EDIT:
+        new = job.newest[said - job.capture.total :] if job.capture.total > said else b""
+        is_busy = is_building(new) and not is_ready(new)
+        left = _NOTICES - (now() - max(began, job.spoke))
+        if left <= 0 and not is_busy:
+            return True
+        await job.speaks(_LOOK_EVERY if is_busy else left)
+    return job.exit_code is not None
+
+
+def _limit(job: Job, patience: Patience, *, spoke: bool, ready: bool) -> float:
+    if ready:
+        return patience.ready
+    if spoke and patience is START and is_building(job.newest):
+        return patience.longest
+    return patience.quiet if spoke else patience.first
+
+
+class Entry(msgspec.Struct, eq=False):
+    """A job with its name. `told` is how much of its output was told of without being asked for.
+
+    One that `chatters` never fell quiet when it was waited for: until it does, it is not waited for again.
+    """
+
+    name: str
+    command: str
+    job: Job
+    after: Callable[[], None]
+    withheld: tuple[str, ...] = ()
+    watching: "asyncio.Task[None] | None" = None
+    ended_at: float | None = None
+    stopped: str = ""
+    told: int = 0
+    told_end: bool = False
+    chatters: bool = False
+
+    def info(self, *, ports: bool = False) -> JobInfo:
+        job, now = self.job, asyncio.get_running_loop().time()
+        return JobInfo(
+            name=self.name,
+            command=self.command,
+            state=self._state(),
+            exit_code=job.exit_code,
+            stopped=self.stopped,
+            seconds=(self.ended_at or now) - job.began,
+            quiet=job.quiet,
+            unread=job.capture.unread,
+            terminal=job.terminal,
+            ports=job.ports if ports and self.ended_at is None else (),
+        )
+
+    async def notices(self) -> None:
+        """Wait for what it says of an edit, unless it says something all the time."""
+        if not (self.chatters and self._state() is JobState.HOT):
+            self.chatters = not await _notices(self.job)
+
+    def take(self) -> JobOutput:
+        """What is new; its end is told with it."""
+        capture, ended = self.job.capture, self.ended_at is not None
+        hint, self.told_end = self._hint(), ended
+        text = capture.finish() if ended else capture.take()
+        self.told = capture.total
+        return JobOutput(self.info(ports=True), text, hint)
+
+    def news(self) -> JobOutput | None:
+        """What nobody was told of yet."""
+        capture = self.job.capture
+        ended = self.ended_at is not None and not self.told_end
+        if not ended and (capture.total == self.told or not capture.unread):
+            return None
+        hint = self._hint()
+        self.told, self.told_end = capture.total, self.ended_at is not None
+        text = capture.take() if capture.unread <= NEWS and not capture.binary else capture.newest(NEWS_END)
+        return JobOutput(self.info(), text, hint)
+
+    def _hint(self) -> str:
+        """What a job may have lacked that ended by itself, by all of what it printed last; told once, with its end."""
+        if self.ended_at is None or self.told_end or self.stopped:
+            return ""
+        said = plain(self.job.newest.decode("utf-8", "replace"))
+        return withheld_note(self.command, said, self.job.exit_code, self.withheld)
+
+    def _state(self) -> JobState:
+        if self.ended_at is not None:
+            return JobState.ENDED
+        newest, quiet = self.job.newest, self.job.quiet
+        hot = quiet < _HOT or (quiet < _HOT_BUILD and is_building(newest) and not is_ready(newest))
+        return JobState.HOT if hot else JobState.IDLE
+
+
+class LocalJobs:
+    """Fulfils `ports.jobs.Jobs`. Names are counted from `first` on."""
+
+    def __init__(self, first: int = 1) -> None:
+        self._next = first
+        self._entries: dict[str, Entry] = {}
+        self._on_end: Callable[[JobInfo], None] = lambda info: None
+
+    def begin(self, on_end: Callable[[JobInfo], None]) -> None:
+        self._on_end = on_end
+
+    def keep(
+        self,
+        command: str,
+        job: Job,
+        seconds: float | None,
+        after: Callable[[], None] = lambda: None,
+        withheld: tuple[str, ...] = (),
+    ) -> str:
+        """Let a command go on, at most so many seconds more, and do what is to be done after it. Gives its name.
+
+        `withheld` are the variables that it does not have because they look like secrets.
+        """
+        name = f"job-{self._next}"
+        self._next += 1
+        job.unheard()
+        entry = self._entries[name] = Entry(name, command, job, after, withheld)
+        entry.told = job.capture.total
+        entry.watching = asyncio.create_task(self._see_through(entry, seconds), name=name)
+        self._forget_old()
+        return name
+
+    def list(self) -> tuple[JobInfo, ...]:
+        return tuple(entry.info(ports=True) for entry in self._entries.values())
+
+    async def read(self, name: str, wait: float = 0.0) -> JobOutput:
+        entry = self._find(name)
+        if wait > 0 and entry.watching is not None:
+            await asyncio.wait([entry.watching], timeout=wait)
+        return entry.take()
+
+    def tail(self, name: str) -> str:
+        return plain(self._find(name).job.newest.decode("utf-8", "replace")).strip()
+
+    async def write(self, name: str, text: str) -> JobOutput:
+        entry = self._find(name)
+        if entry.ended_at is not None:
+            raise ToolFailure(f"{name} has ended and takes no input any more. Nothing was typed.")
+        if not entry.job.terminal:
+            raise ToolFailure(f"{name} has no terminal to type into. Start it again with tty=true to answer it.")
+        data = text.encode()
+        if (taken := entry.job.type(data)) < len(data):
+            raise ToolFailure(f"{name} does not read its input: it took {taken} of {len(data)} bytes.")
+        await settles(entry.job, TYPED)
+        await asyncio.sleep(0)  # its end, if this was it
+        return entry.take()
+
+    async def stop(self, name: str) -> None:
+        entry = self._find(name)
+        if entry.ended_at is None:
+            entry.stopped = entry.stopped or "on request"
+            await entry.job.stop(GRACE)
+            await self._wait_for_last_words(entry)
+
+    async def settle(self) -> None:
+        running = [entry for entry in self._entries.values() if entry.ended_at is None]
+        await asyncio.gather(*(entry.notices() for entry in running))
+
+    def news(self) -> tuple[JobOutput, ...]:
+        return tuple(news for entry in self._entries.values() if (news := entry.news()))
+
+    async def close(self, end_all: Callable[[], Awaitable[None]]) -> None:
+        """See every job to the end that `end_all` brings."""
+        running = [entry for entry in self._entries.values() if entry.ended_at is None]
+        for entry in running:
+            entry.stopped = entry.stopped or "the task was closed"
+        await end_all()
+        for entry in running:
+            await self._wait_for_last_words(entry)
+        for entry in self._entries.values():
+            entry.job.capture.close()
+
+    async def _see_through(self, entry: Entry, seconds: float | None) -> None:
+        job = entry.job
+        if not await job.ends(seconds):
+            entry.stopped = entry.stopped or "it reached its time limit"
+            await job.stop(GRACE)
+        await job.drain()
+        await job.closes()  # children may go on after the shell
+        entry.after()
+        entry.ended_at = asyncio.get_running_loop().time()
+        self._on_end(entry.info())
+
+    async def _wait_for_last_words(self, entry: Entry) -> None:
+        """A process that left the session may hold the output of one that was stopped."""
+        if entry.watching is None:
+            return
+        done, _ = await asyncio.wait([entry.watching], timeout=_LAST_WORDS)
+        if not done:
+            entry.job.close()
+            await asyncio.wait([entry.watching])
+
+    def _find(self, name: str) -> Entry:
+        if name in self._entries:
+            return self._entries[name]
+        known = ", ".join(self._entries) or "none"
+        raise ToolFailure(f"There is no job {name!r}. Jobs end with the process that started them. There are: {known}.")
+
+    def _forget_old(self) -> None:
+        ended = [entry for entry in self._entries.values() if entry.ended_at is not None]
+        for entry in ended[:-ENDED_KEPT]:
+            entry.job.capture.close()
+            del self._entries[entry.name]

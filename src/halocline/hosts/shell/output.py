@@ -1,0 +1,288 @@
+"""The output of a command: bounded while it is read, spooled to a file when long, plain when it is shown."""
+
+import asyncio
+import codecs
+import os
+import re
+from collections.abc import Callable
+from functools import partial
+from io import FileIO
+from pathlib import Path
+
+from halocline.context.budget import gap
+from halocline.protocol.private_files import make_private_folder
+from halocline.protocol.terminal_text import plain as plain
+
+_REDRAWN = re.compile(rb"^[^\n]*\r(?=[^\r\n])", re.MULTILINE)
+_PARTIAL = re.compile(
+    rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2}"  # UTF-8
+    rb"|\x1b(?:\[[0-?]*[ -/]*)?)\Z"  # a control sequence
+)
+_LONGEST_PARTIAL = 64
+_LONGEST_LINE = 1 << 16
+_PROGRESS = 4_096
+_PROGRESS_EVERY = 0.05
+
+
+class Spool:
+    """A file that takes a copy of the output, at most `cap` bytes of it. A full disk ends the copy, not the command."""
+
+    def __init__(self, folder: Path, cap: int) -> None:
+        self.path = ""
+        self._folder = folder
+        self._room = cap
+        self._cap = cap
+        self._extent = "the whole"
+        self._full = False
+        self._file: FileIO | None = None
+
+    def write(self, chunk: bytes) -> None:
+        if self._full:
+            return
+        try:
+            self._room -= self._opened().write(chunk[: self._room]) if self._room else 0
+        except OSError as error:
+            self._full, self._extent = True, f"the beginning ({error.strerror})"
+        else:
+            self._full = not self._room
+            self._extent = f"the first {self._cap:,} bytes" if self._full else "the whole"
+
+    def _opened(self) -> FileIO:
+        if self._file is None:
+            make_private_folder(self._folder)
+            path = str(self._folder / f"output-{os.urandom(6).hex()}.txt")
+            self._file, self.path = FileIO(path, "xb", opener=partial(os.open, mode=0o600)), path
+        return self._file
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def where(self) -> str:
+        """Says where the copy is."""
+        if not self.path:
+            return "no copy could be kept"
+        return f"{self.path} has {self._extent}, for read_file, search_files and commands"
+
+
+class Redraws:
+    """Drops of a line that is drawn again and again after CR all but its last state; CR itself stays before it."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What is settled. A line that was redrawn is held until it ends."""
+        if not self._held and b"\r" not in chunk:
+            return chunk
+        whole, newline, last = (self._held + chunk).rpartition(b"\n")
+        self._held = b""
+        settled = _REDRAWN.sub(b"\r", whole + newline)
+        if b"\r" not in last:
+            return settled + last
+        self._held = last[max(0, last.rstrip(b"\r").rfind(b"\r")) :]
+        return settled + self.flush() if len(self._held) > _LONGEST_LINE else settled
+
+    def flush(self) -> bytes:
+        """What is held."""
+        held, self._held = self._held, b""
+        return held
+
+
+class Capture:
+    """Holds the head and the tail of what is fed, and spools all of it once that is more than it holds.
+
+    What was taken is forgotten, so that each `take` gives what is new. Memory stays below about ten times `budget` (in
+    characters) however much comes.
+    """
+
+    def __init__(
+        self, budget: int, spool: Spool, *, terminal: bool = False, blot: Callable[[str], str] = lambda text: text
+    ) -> None:
+        """On a `terminal` nothing counts as binary. `blot` takes out of a text what nobody is shown."""
+        self.total = 0
+        self.unread = 0
+        self.binary = False
+        self._budget = budget
+        self._spool = spool
+        self._terminal = terminal
+        self._blot = blot
+        self._spooling = False
+        self._room = 2 * budget
+        self._begin()
+
+    def _begin(self) -> None:
+        self._whole = bytearray()
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._redraws = Redraws()
+        self._over = False
+        self.binary = False
+
+    def feed(self, chunk: bytes) -> None:
+        self.total += len(chunk)
+        self.unread += len(chunk)
+        self.binary = self.binary or (b"\0" in chunk and not self._terminal)
+        if self._spooling:
+            self._spool.write(chunk)
+        if not self._over:
+            self._whole += chunk
+            if len(self._whole) <= 2 * self._room:
+                return
+            chunk = self._overflow()
+        self._keep(self._redraws.feed(chunk))
+
+    def take(self) -> str:
+        """What is new; a character or sequence that is only half there stays for the next time."""
+        partial = _PARTIAL.search(self._whole, max(0, len(self._whole) - _LONGEST_PARTIAL))
+        rest = bytes(self._whole[partial.start() :]) if partial else b""
+        del self._whole[len(self._whole) - len(rest) :]
+        text = self._shown()
+        self._begin()
+        self._whole += rest
+        self.unread = len(rest)
+        return text
+
+    def finish(self) -> str:
+        """What is new; the spool has a path when something was not shown. Ends the capture."""
+        text = self._shown()
+        self._begin()
+        self.unread = 0
+        self._spool.close()
+        return text
+
+    def newest(self, characters: int) -> str:
+        """The end of what is new, without taking it."""
+        return self._text((self._tail or self._head or self._whole)[-4 * characters :]).strip()[-characters:]
+
+    def close(self) -> None:
+        self._spool.close()
+
+    def _shown(self) -> str:
+        whole = None if self._over else self._text(self._whole)
+        if whole is not None and len(whole) <= self._budget and not self.binary:
+            return whole
+        if self._over:
+            self._keep(self._redraws.flush())
+        else:
+            self._begin_spool()
+        where = self._spool.where()
+        if self.binary:
+            return f"[binary output, {self.unread:,} bytes, not shown; {where}]\n"
+        half = self._budget // 2
+        head, tail = self._text(self._head), self._text(self._tail)
+        if whole is not None:
+            head = tail = whole
+        elif not self._tail and len(head) <= self._budget:
+            return head  # the rest was drawn over
+        return head[:half] + gap(f"the middle of {self.unread:,} bytes is", where) + tail[-half:]
+
+    def _text(self, data: bytes | bytearray) -> str:
+        return self._blot(plain(_decoded(data)))
+
+    def _overflow(self) -> bytes:
+        """From now on only head and tail are held, and a copy of everything is kept."""
+        self._over = True
+        self._begin_spool()
+        held = bytes(self._whole)
+        self._whole.clear()
+        return held
+
+    def _begin_spool(self) -> None:
+        if not self._spooling:
+            self._spooling = True
+            self._spool.write(bytes(self._whole))
+
+    def _keep(self, chunk: bytes) -> None:
+        room = self._room - len(self._head)
+        if room > 0:
+            self._head += chunk[:room]
+            chunk = chunk[room:]
+        self._tail += chunk[-self._room :]
+        if len(self._tail) > 2 * self._room:
+            del self._tail[: -self._room]
+
+
+def _decoded(data: bytes | bytearray) -> str:
+    return data.decode("utf-8", "replace")
+
+
+class Progress:
+    """Passes output on as text while it comes, a few times a second; of a burst only the last part.
+
+    Whole lines, so that `blot` finds a key that came in two pieces. A line that stays unfinished is passed on a little
+    later, without a last word that may be the beginning of a key.
+    """
+
+    def __init__(self, on_output: Callable[[str], None], blot: Callable[[str], str] = lambda text: text) -> None:
+        self._on_output = on_output
+        self._blot = blot
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._pending = b""
+        self._is_cut = self._is_quiet = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def feed(self, chunk: bytes) -> None:
+        self._is_cut |= len(self._pending) + len(chunk) > _PROGRESS
+        self._is_quiet = False
+        self._pending = (self._pending + chunk[-_PROGRESS:])[-_PROGRESS:]
+        self._wait()
+
+    def flush(self) -> None:
+        """Pass on now what is waiting."""
+        self.close()
+        self._mend_cut()
+        self._pass_on(len(self._pending))
+
+    def close(self) -> None:
+        """Pass on nothing more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _wait(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_PROGRESS_EVERY, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        was_quiet, self._is_quiet = self._is_quiet, True
+        self._mend_cut()
+        self._pass_on(_unfinished(self._pending) if was_quiet else _whole(self._pending))
+        if self._pending and not was_quiet:
+            self._wait()
+
+    def _mend_cut(self) -> None:
+        if self._is_cut:
+            self._pending, self._is_cut = _from_whole(self._pending), False
+
+    def _pass_on(self, end: int) -> None:
+        ready, self._pending = self._pending[:end], self._pending[end:]
+        if text := self._blot(plain(self._decoder.decode(ready))):
+            self._on_output(text)
+
+
+def _from_whole(data: bytes) -> bytes:
+    """Without what its lost beginning makes unknown: the rest of a line, or of a word, or of a private key."""
+    data = data[(data.find(b"\n") + 1 or data.find(b" ") + 1 or len(data)) :]
+    end = data.find(b"PRIVATE KEY-----")
+    is_rest = data[: max(0, end)].rpartition(b"\n")[2].startswith(b"-----END ")
+    return data[end:].partition(b"\n")[2] if is_rest else data
+
+
+def _whole(data: bytes) -> int:
+    """Up to where all is whole: lines, and a private key, which has many."""
+    end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+    begin = data.rfind(b"-----BEGIN ")
+    is_open = begin >= 0 and b"PRIVATE KEY" in data[begin:] and b"-----END " not in data[begin:]
+    return min(begin, end) if is_open else end
+
+
+def _unfinished(data: bytes) -> int:
+    """The same with the line that has not ended, without a last word that may be half a key."""
+    from halocline.protocol.secrets.redaction import may_hold_keys
+
+    if (end := _whole(data)) < data.rfind(b"\n"):
+        return end
+    last = max(data.rfind(b" "), end - 1) + 1
+    return last if may_hold_keys(data[last:].decode("utf-8", "replace")) else len(data)

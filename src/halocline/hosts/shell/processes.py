@@ -1,0 +1,257 @@
+"""Starts commands through the keeper, a process that holds all of a task's processes together (`hosts.keeper`).
+
+The keeper is started with the first command. It ends when nothing has lived below it for a while, and the next command
+starts another. What it started ends with it, and it ends with the socket to it.
+"""
+
+import asyncio
+import errno
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from halocline.hosts.shell.keeper import EXITED, HELLO, REFUSED, REPLY, REQUEST, RESTS
+from halocline.protocol.child_environment import ChildEnvironment
+from halocline.protocol.values import Value
+
+KILLED = -int(signal.SIGKILL)
+_SCRIPT = str(Path(__file__).with_name("keeper.py"))
+_LONGEST_END = 10.0
+_PULSE = 0.5
+"""Seconds after which a keeper that a command stopped goes on."""
+REST = 20.0
+"""Seconds without a process after which the keeper ends."""
+
+Reply = tuple[int, int, int]
+
+
+class Process(Value, frozen=True):
+    """A process that leads a session of its own. `exited` gives its exit code, negative for a signal."""
+
+    pid: int
+    exited: asyncio.Future[int]
+
+
+class Processes:
+    """The processes of one task. `environment` is the keeper's; each command is given its own.
+
+    After `rest` seconds without a process there is no keeper either.
+    """
+
+    def __init__(self, environment: ChildEnvironment, rest: float = REST) -> None:
+        self._environment = environment
+        self._rest = rest
+        self._until_rest: asyncio.TimerHandle | None = None
+        self._line: Line | None = None
+        self._running: dict[int, asyncio.Future[int]] = {}
+        self._beat: asyncio.TimerHandle | None = None
+
+    async def ready(self) -> None:
+        """Let there be a keeper. Raises OSError when it cannot be started."""
+        if self._line is None:
+            self._line = Line(self._environment, self._exited, self._lost)
+        await asyncio.shield(self._line.stands)  # whoever waits may be cancelled
+        self._plan_rest()
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        environment: ChildEnvironment,
+        folder: str,
+        fds: tuple[int, ...],
+        terminal: bool,
+        patient: bool = False,
+    ) -> Process:
+        """Start a process in a session of its own; `fds` are its output, or its terminal, and the file for its state.
+
+        A third one is a filter of system calls. A `patient` one ignores what asks it to end.
+
+        Raises:
+            OSError: it cannot be started.
+            ValueError: a NUL is in what it is given.
+        """
+        words = [folder, *arguments, *(f"{name}={value}" for name, value in environment.items())]
+        if any("\0" in word for word in words):
+            raise ValueError("embedded null byte")
+        if self._line is None:
+            raise BrokenPipeError
+        body = b"\0".join(map(os.fsencode, words))
+        kind, pid, value = self._line.ask(REQUEST.pack(len(body), len(arguments), terminal, patient), fds, body)
+        if kind == REFUSED:
+            raise OSError(value, os.strerror(value))
+        self._running[pid] = asyncio.get_running_loop().create_future()
+        self._pulse()
+        return Process(pid, self._running[pid])
+
+    def _pulse(self) -> None:
+        """While something runs, see to it that the keeper does: a command may stop it, by design or by mistake."""
+        if self._line is not None and self._running:
+            self._line.go_on()
+            if self._beat:
+                self._beat.cancel()
+            self._beat = asyncio.get_running_loop().call_later(_PULSE, self._pulse)
+
+    def _plan_rest(self) -> None:
+        if self._until_rest:
+            self._until_rest.cancel()
+        self._until_rest = asyncio.get_running_loop().call_later(self._rest, self._let_rest)
+
+    def _let_rest(self) -> None:
+        """Have the keeper end, unless a process runs or something lives on that a command left behind."""
+        if self._running or self._line is None:
+            return
+        if not self._line.stands.done():
+            self._plan_rest()
+            return
+        try:
+            kind, _, _ = self._line.ask(REQUEST.pack(0, 0, 0, 0), (), b"")
+        except OSError:  # it is gone, which is heard elsewhere
+            return
+        if kind != RESTS:
+            self._plan_rest()
+            return
+        self._line.let_go()
+        self._line = None
+
+    async def close(self) -> None:
+        """End everything that was started and whatever came of it, and wait until it is gone."""
+        line, self._line = self._line, None
+        for timer in filter(None, (self._beat, self._until_rest)):
+            timer.cancel()
+        if line is not None:
+            await line.close()
+
+    def _exited(self, pid: int, code: int) -> None:
+        exited = self._running.pop(pid)
+        self._plan_rest()
+        if not exited.done():
+            exited.set_result(code)
+
+    def _lost(self) -> None:
+        """Somebody killed the keeper: its commands are killed as well, as nobody would see their end."""
+        self._line = None
+        for pid in list(self._running):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+            self._exited(pid, KILLED)
+
+
+class Line:
+    """The keeper and the socket to it. `stands` is done once it listens."""
+
+    def __init__(
+        self, environment: ChildEnvironment, on_exit: Callable[[int, int], None], on_loss: Callable[[], None]
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.stands: asyncio.Future[None] = self._loop.create_future()
+        self._gone: asyncio.Future[None] = self._loop.create_future()
+        self._on_exit = on_exit
+        self._on_loss = on_loss
+        self._unread = b""
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            self._keeper = subprocess.Popen(
+                [sys.executable, "-I", "-S", _SCRIPT, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._socket.setblocking(False)
+        self._loop.add_reader(self._socket, self._hear)
+
+    def ask(self, head: bytes, fds: tuple[int, ...], body: bytes) -> Reply:
+        """Ask for a start and wait for the answer, about a millisecond. Raises OSError when the keeper is gone."""
+        self.go_on()
+        self._socket.settimeout(_PULSE)
+        try:
+            socket.send_fds(self._socket, [head], fds)
+            self._send(body)
+            while (reply := self._next()) is None or reply[0] == EXITED:
+                if reply is None:
+                    self._receive_patiently()
+                else:
+                    self._on_exit(*reply[1:])
+        finally:
+            self._socket.setblocking(False)
+        self._loop.call_soon(self._dispatch)  # what came along with the answer
+        return reply
+
+    def _send(self, body: bytes) -> None:
+        rest = memoryview(body)
+        while rest:
+            try:
+                rest = rest[self._socket.send(rest) :]
+            except TimeoutError:
+                self.go_on()
+
+    def _receive_patiently(self) -> None:
+        """A command may stop the keeper before it could tell of the start."""
+        try:
+            self._receive()
+        except TimeoutError:
+            self.go_on()
+
+    def go_on(self) -> None:
+        """Let a keeper that was stopped go on; nothing happens to one that runs."""
+        if self._keeper.returncode is None:
+            with suppress(ProcessLookupError):
+                self._keeper.send_signal(signal.SIGCONT)
+
+    async def close(self) -> None:
+        """Let the keeper end all that it started, and wait until it is gone."""
+        self._on_loss = lambda: None
+        self.go_on()
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+        await asyncio.wait([self._gone], timeout=_LONGEST_END)
+        self.let_go()
+
+    def _hear(self) -> None:
+        try:
+            self._receive()
+        except BlockingIOError:
+            return
+        except OSError:
+            self.let_go()
+            self._on_loss()
+        self._dispatch()
+
+    def _receive(self) -> None:
+        chunk = self._socket.recv(4096)
+        if not chunk:
+            raise BrokenPipeError(errno.EPIPE, "the process that starts commands is gone")
+        self._unread += chunk
+
+    def _next(self) -> Reply | None:
+        if len(self._unread) < REPLY.size:
+            return None
+        head, self._unread = self._unread[: REPLY.size], self._unread[REPLY.size :]
+        kind, pid, value = REPLY.unpack(head)
+        return kind, pid, value
+
+    def _dispatch(self) -> None:
+        while (reply := self._next()) is not None:
+            if reply[0] == EXITED:
+                self._on_exit(*reply[1:])
+            elif reply[0] == HELLO and not self.stands.done():
+                self.stands.set_result(None)
+
+    def let_go(self) -> None:
+        """Close the socket and collect the keeper."""
+        if not self._gone.done():
+            self._gone.set_result(None)
+        if not self.stands.done():
+            self.stands.set_exception(BrokenPipeError(errno.EPIPE, "the process that starts commands did not begin"))
+        if self._socket.fileno() >= 0:
+            self._loop.remove_reader(self._socket)
+            self._socket.close()
+            self._keeper.kill()
+            self._keeper.wait()

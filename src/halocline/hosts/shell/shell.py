@@ -1,0 +1,375 @@
+"""Commands on this machine, each in a shell and a session of its own; what one leaves behind, the next one finds.
+
+A command's end is its shell's end. Whatever still holds its output then goes on as a job, and so does a command that is
+left running. A time limit and a cancellation leave nothing of it behind, and `close` nothing of anything.
+"""
+
+import asyncio
+import fcntl
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from errno import E2BIG
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from halocline.context.budget import COMMAND
+from halocline.hosts.shell.ancestry import MARK
+from halocline.hosts.shell.executables import find_program
+from halocline.hosts.shell.job import Job
+from halocline.hosts.shell.jobs import START, START_ON_TERMINAL, LocalJobs, settles
+from halocline.hosts.shell.output import Capture, Progress, Spool
+from halocline.hosts.shell.processes import Process, Processes
+from halocline.hosts.shell.state import ShellState, ShellStates, left_in, with_trailer
+from halocline.ports.host import Cut, Left, ShellCommand, ShellResult
+from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare, in_sandbox, withheld
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import ApprovalMode, SandboxChecked, SandboxStanding, ShellMoved
+
+if TYPE_CHECKING:
+    from halocline.hosts.sandbox.backends import Held
+    from halocline.hosts.sandbox.sandbox import Sandbox
+
+SPOOL_CAP = 1 << 28
+LINES, COLUMNS = 40, 120
+_GRACE = 2.0
+_SHORT_GRACE = 0.3
+_PIPE_SIZE = 1 << 20
+_FIXED = {"GIT_PAGER": "cat", "PAGER": "cat", "TERM": "dumb", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
+TOO_LARGE = "the variable {name} is not kept for the next command: it is over 100 kB; put its value into a file"
+TOO_MUCH = "it ran without the variables that earlier commands exported: together they are more than a program can get"
+_ON_TERMINAL = {"TERM": "xterm", "GIT_TERMINAL_PROMPT": "1"}
+
+
+class Running(msgspec.Struct):
+    """A command that was started, with what is needed to tell of its end."""
+
+    command: ShellCommand
+    job: Job
+    spool: Spool
+    progress: Progress
+    state: int
+    environment: dict[str, str]
+    held: "Held | None"
+    began: float
+    gone: str
+    left: Left | None = None
+    stuck: bool = False
+    in_time: bool = True
+
+
+class LocalShell:
+    """Fulfils `ports.host.Shell` with bash, or sh where there is none; with sh nothing passes on to the next command.
+
+    Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Of what looks like a secret, and of
+    the variables in `hidden`, commands get what is `passed`: see `child_environment`. Jobs are counted from `first_job`
+    on. Programs of the `workspace` are not found by name by commands that were judged to only read. `blot` takes out of
+    outputs what nobody is shown. `home` is named to commands: our own command line refuses to steer it for them.
+    """
+
+    def __init__(
+        self,
+        spool_folder: Path,
+        hidden: frozenset[str] = frozenset(),
+        spool_cap: int = SPOOL_CAP,
+        first_job: int = 1,
+        workspace: str = "",
+        sandbox: "Sandbox | None" = None,
+        sandbox_in_auto: "Callable[[], Sandbox] | None" = None,
+        blot: Callable[[str], str] = lambda text: text,
+        home: str = "",
+        passed: tuple[str, ...] = (),
+    ) -> None:
+        self._blot = blot
+        self._home = home
+        self._spool_folder = spool_folder
+        self._spool_cap = spool_cap
+        self._workspace = workspace
+        self._hidden, self._passed = hidden, passed
+        self._bash = find_program("bash")
+        self._states = ShellStates()
+        self._sandbox = sandbox
+        self._sandbox_in_auto = sandbox_in_auto
+        self._applies = sandbox_in_auto is None
+        self._set_aside: list[str] = []
+        self._leaving: asyncio.Future[Cut] | None = None
+        self.jobs = LocalJobs(first_job)
+
+    async def sandbox(self, mode: ApprovalMode = ApprovalMode.AUTO) -> SandboxChecked:
+        if self._sandbox_in_auto is not None:
+            self._applies = mode is ApprovalMode.AUTO and await self._is_full(self._sandbox_in_auto)
+        return await self._sandbox.check() if self._sandbox and self._applies else SandboxChecked()
+
+    async def _is_full(self, make: "Callable[[], Sandbox]") -> bool:
+        """Whether the machine has a sandbox that holds in full; nothing less is used unless the settings ask for it."""
+        if self._sandbox is None:
+            self._sandbox = make()
+        return (await self._sandbox.check()).standing is SandboxStanding.FULL
+
+    async def run(
+        self, command: ShellCommand, on_output: Callable[[str], None], cut: "asyncio.Future[Cut] | None" = None
+    ) -> ShellResult:
+        """Run to the end, or until it goes on. Raises ToolFailure when the command cannot be started at all."""
+        running = await self._start(command, Progress(on_output, self._blot))
+        if cut is None:
+            cut = self._leaving = asyncio.get_running_loop().create_future()
+        try:
+            await self._see_through(running, cut)
+        except BaseException:
+            running.progress.close()
+            running.job.capture.close()
+            await running.job.abort(_SHORT_GRACE)
+            os.close(running.state)
+            raise
+        finally:
+            if cut is self._leaving:
+                self._leaving = None
+        running.progress.flush()
+        await self._audit(running.held)
+        return self._result(running)
+
+    def leave(self) -> bool:
+        if self._leaving is None or self._leaving.done():
+            return False
+        self._leaving.set_result(Cut.LEAVE)
+        return True
+
+    async def close(self) -> None:
+        await self.jobs.close(self._close_processes)
+        if self._sandbox:
+            await asyncio.to_thread(self._sandbox.close)
+
+    async def _audit(self, held: "Held | None") -> None:
+        """What a sandboxed command made, and a job while it ran, must not be obeyed by the next one outside."""
+        if self._sandbox and held:
+            self._set_aside += await asyncio.to_thread(self._sandbox.audit, held.before)
+
+    def _audit_job(self, held: "Held | None") -> None:
+        if self._sandbox and held:
+            self._set_aside += self._sandbox.audit(held.before)
+
+    async def _see_through(self, running: Running, cut: "asyncio.Future[Cut]") -> None:
+        """Wait for its end, for its limit, or for a reason to let it go on."""
+        command, job = running.command, running.job
+        if command.background or command.terminal:
+            await settles(job, START_ON_TERMINAL if command.terminal else START, cut)
+            running.left = None if job.exit_code is not None else Left.MODEL
+        elif not await job.ends(command.timeout, cut):
+            if cut.done() and cut.result() is Cut.LEAVE:
+                running.left = Left.PERSON
+            else:
+                running.in_time = False
+                running.stuck = await job.is_stuck()
+                await job.stop(_GRACE)
+        if running.left is None:
+            await job.drain()
+            running.left = Left.SHELL if job.is_heard and running.in_time else None
+
+    def _result(self, running: Running) -> ShellResult:
+        """What came of it. A command that goes on is named, one that ended is let go of."""
+        job = running.job
+        seconds = time.monotonic() - running.began
+        ports = job.ports if running.left else ()
+        ended = running.in_time and running.left in (None, Left.SHELL)
+        moved = self._learn(running) if ended else None
+        os.close(running.state)
+        total, binary = job.capture.total, job.capture.binary
+        output, name = self._go_on(running, seconds) if running.left else (job.capture.finish(), "")
+        if not name:
+            job.close()
+        told, self._set_aside = tuple(self._set_aside), []
+        return ShellResult(
+            exit_code=job.exit_code if ended else None,
+            output=output,
+            total_bytes=total,
+            seconds=seconds,
+            binary=binary,
+            full=running.spool.path,
+            job=name,
+            left=running.left,
+            ports=ports,
+            quiet=job.quiet,
+            stuck=running.stuck,
+            full_screen=job.full_screen,
+            moved=moved,
+            gone=running.gone,
+            sandboxed=running.held is not None,
+            set_aside=told,
+            withheld=self._withheld,
+        )
+
+    def _go_on(self, running: Running, seconds: float) -> tuple[str, str]:
+        output = running.job.capture.take()
+        limit = running.command.timeout if running.left is Left.MODEL else None
+        return output, self.jobs.keep(
+            running.command.text,
+            running.job,
+            None if limit is None else max(0.0, limit - seconds),
+            lambda: self._audit_job(running.held),
+            self._withheld,
+        )
+
+    def _learn(self, running: Running) -> ShellMoved | None:
+        """Take over what the command left for the next one. None when that is as before."""
+        sandboxed = running.held is not None
+        before = self._states.of(sandboxed=sandboxed)
+        if self._bash and (state := left_in(running.state, running.command.cwd, running.environment)):
+            self._states.learn(_folder_only(state, before) if running.command.judged else state, sandboxed=sandboxed)
+            self._set_aside += [TOO_LARGE.format(name=name) for name in state.too_large]
+        after = self._states.of(sandboxed=sandboxed)
+        if not running.gone and (before.folder, before.names, before.path) == (after.folder, after.names, after.path):
+            return None
+        return ShellMoved(after.folder, after.names, after.path)
+
+    async def _start(self, command: ShellCommand, progress: Progress) -> Running:
+        sandbox = await self._sandbox_for(command)
+        gone = self._forget_a_folder_that_is_gone(sandbox)
+        state = self._states.of(sandboxed=sandbox is not None)
+        folder = state.folder or command.cwd
+        mark = os.urandom(8).hex()
+        words = self._words(command.text, sandbox.limits if sandbox else "")
+        held = await asyncio.to_thread(sandbox.hold, words, folder) if sandbox else None
+        start = self._starting_environment(command)
+        base = declare(in_sandbox(start, self._passed), held.environment) if held else start
+        own = {MARK: f"{mark} {self._home}".rstrip()} | (_ON_TERMINAL if command.terminal else {})
+        base = declare(base, own)
+        state = ShellState(state.folder) if command.judged else state
+        reading, writing = _terminal() if command.terminal else _pipe()
+        left = scratch_file()
+        began = time.monotonic()
+        try:
+            await self._processes.ready()
+            launch = partial(self._launch, held, words, folder=folder, fds=(writing, left), terminal=command.terminal)
+            process = self._launch_with(state, base, launch)
+        except BaseException as error:
+            os.close(reading)
+            os.close(left)
+            if isinstance(error, OSError | ValueError):
+                raise _not_started(folder, error) from error
+            raise
+        finally:
+            os.close(writing)
+        spool = Spool(self._spool_folder, self._spool_cap)
+        capture = Capture(COMMAND, spool, terminal=command.terminal, blot=self._blot)
+        job = Job(process, reading, capture, progress.feed, terminal=command.terminal, mark=f"{MARK}={mark}".encode())
+        return Running(command, job, spool, progress, left, base, held, began, gone)
+
+    async def _close_processes(self) -> None:
+        if processes := self.__dict__.get("_processes"):  # most tasks start none
+            await processes.close()
+
+    @cached_property
+    def _processes(self) -> Processes:
+        return Processes(self._environment)
+
+    @cached_property
+    def _environment(self) -> ChildEnvironment:
+        return declare(child_environment(os.environ, self._hidden, self._passed), _FIXED)
+
+    @cached_property
+    def _withheld(self) -> tuple[str, ...]:
+        return withheld(os.environ, self._hidden, self._passed)
+
+    def _starting_environment(self, command: ShellCommand) -> ChildEnvironment:
+        if not command.judged:
+            return self._environment
+        from halocline.hosts.shell.environment import clean
+
+        return clean(self._environment, self._workspace)
+
+    def _launch_with(
+        self, state: ShellState, base: ChildEnvironment, launch: Callable[[ChildEnvironment], Process]
+    ) -> Process:
+        """Start with what commands before exported; without it when it is more than a program can be given."""
+        try:
+            return launch(state.over(base))
+        except OSError as error:
+            if error.errno != E2BIG or not state.variables:
+                raise
+        process = launch(base)
+        self._set_aside.append(TOO_MUCH)
+        return process
+
+    def _launch(
+        self,
+        held: "Held | None",
+        words: list[str],
+        environment: ChildEnvironment,
+        folder: str,
+        fds: tuple[int, int],
+        terminal: bool,
+    ) -> Process:
+        if held is None:
+            return self._processes.start(words, environment, folder, fds, terminal)
+        with held.passing() as filter:
+            # `/tmp` of a sandbox is another one, so its folders are not there for the keeper to start in.
+            return self._processes.start(
+                held.words, environment, held.folder, (*fds, *filter), terminal, patient=held.patient
+            )
+
+    async def _sandbox_for(self, command: ShellCommand) -> "Sandbox | None":
+        """What holds this command. Raises ToolFailure when it must be held and cannot be."""
+        if self._sandbox is None or not self._applies:
+            return None
+        checked = await self._sandbox.check()
+        if checked.required and (command.unsandboxed or checked.standing is not SandboxStanding.FULL):
+            why = "; ".join(checked.lacks) or "nothing may run without it"
+            raise ToolFailure(f"The settings require the sandbox for commands: {why}. Nothing was run.")
+        return None if command.unsandboxed or checked.standing is SandboxStanding.NONE else self._sandbox
+
+    def _words(self, text: str, limits: str) -> list[str]:
+        if self._bash:
+            return [self._bash, "--noprofile", "--norc", "-c", limits + with_trailer(text)]
+        return ["/bin/sh", "-c", limits + text]
+
+    def _forget_a_folder_that_is_gone(self, sandbox: "Sandbox | None") -> str:
+        folder = self._states.of(sandboxed=sandbox is not None).folder
+        if not folder or os.path.isdir(sandbox.outside(folder) if sandbox else folder):
+            return ""
+        self._states.forget_folder()
+        return folder
+
+
+def _pipe() -> tuple[int, int]:
+    reading, writing = os.pipe()
+    with suppress(OSError, AttributeError):  # the user may have reached a limit; Linux alone has the call
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
+    return reading, writing
+
+
+def _folder_only(state: ShellState, before: ShellState) -> ShellState:
+    return ShellState(state.folder, before.variables)
+
+
+def _terminal() -> tuple[int, int]:
+    """A terminal of a usual size that does not repeat what is typed; programs that want that do it themselves."""
+    import termios
+
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (LINES, COLUMNS))
+    modes = termios.tcgetattr(theirs)
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(theirs, termios.TCSANOW, modes)
+    return ours, theirs
+
+
+def scratch_file() -> int:
+    """A file without a name."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("halocline")
+    from tempfile import TemporaryFile
+
+    with TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def _not_started(folder: str, error: OSError | ValueError) -> ToolFailure:
+    if not os.path.isdir(folder):
+        return ToolFailure(f"The folder {folder} is gone, so no command can run in it. Nothing was run.")
+    if isinstance(error, ValueError):
+        return ToolFailure(f"The command cannot be given to a shell: {error}. Nothing was run.")
+    return ToolFailure(f"The command could not be started: {error.strerror}. If it is long, put it into a file first.")

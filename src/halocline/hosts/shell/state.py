@@ -1,0 +1,123 @@
+"""What one command leaves to the next: its folder and its exported variables, though each has a shell of its own.
+
+The shell writes both to a file without a name (`STATE_FD`) when it exits, by `exit`, by `set -e` or at its end. A shell
+that became another program, was killed or has an exit trap of the command's own writes nothing: nothing changes then.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Mapping
+
+from halocline.hosts.shell.keeper import STATE_FD
+from halocline.protocol.child_environment import ChildEnvironment, declare
+from halocline.protocol.values import Value
+
+_LEAVE = (
+    "{ builtin set +xveu; builtin trap - DEBUG ERR; "
+    r'builtin printf "%s\0" "$PWD"; builtin export -p; builtin printf "\0"; } '
+    f"2>/dev/null >&{STATE_FD}"
+)
+_EXPORTED = re.compile(
+    rb"""^(?:declare\ -[a-zA-Z]*x[a-zA-Z]*|export)\ ([A-Za-z_]\w*)
+         =(?:"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)')$""",
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
+_QUOTED = re.compile(rb'\\([$`"\\\n])')
+_ANSI = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
+_LETTERS = {b"a": b"\a", b"b": b"\b", b"e": b"\x1b", b"E": b"\x1b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+_LETTERS |= {b"v": b"\v"}
+_THE_SHELLS_OWN = frozenset({"_", "SHLVL", "PWD", "PS1", "PS2"})
+_UNTOLD = frozenset({"OLDPWD"})
+
+
+LARGEST_VALUE = 100_000
+"""Bytes of a variable that is kept: no program can be started with one of 131,072 (Linux), and few can use one."""
+
+
+class ShellState(Value, frozen=True):
+    """The folder in which the next command starts (empty: the workspace) and the variables it gets; None: unset.
+
+    `too_large` names what was exported and is not kept.
+    """
+
+    folder: str = ""
+    variables: Mapping[str, str | None] | None = None
+    too_large: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that differ. But for that of PATH, their values are nobody's business but the shell's."""
+        return tuple(sorted(set(self.variables or ()) - _UNTOLD))
+
+    @property
+    def path(self) -> str:
+        """The PATH, where it differs: by it the next command is judged."""
+        changed = self.variables or {}
+        return (changed["PATH"] or os.defpath) if "PATH" in changed else ""
+
+    def over(self, environment: ChildEnvironment) -> ChildEnvironment:
+        """The environment with the changes."""
+        return declare(environment, self.variables or {})
+
+
+class ShellStates:
+    """The state for commands in a sandbox and for those outside: variables do not pass from inside to outside.
+
+    A command that a person lets out must not find a PATH or a loader's variable that one inside had set.
+    """
+
+    def __init__(self) -> None:
+        self._states = {True: ShellState(), False: ShellState()}
+
+    def of(self, *, sandboxed: bool) -> ShellState:
+        return self._states[sandboxed]
+
+    def learn(self, state: ShellState, *, sandboxed: bool) -> None:
+        """Take over what a command left. The folder is for all; it is shown, and judged, before each."""
+        other = self._states[not sandboxed].variables or {}
+        passed = other if sandboxed else {**other, **(state.variables or {})}
+        self._states = {sandboxed: state, not sandboxed: ShellState(state.folder, passed)}
+
+    def forget_folder(self) -> None:
+        """Start in the workspace again."""
+        self._states = {kind: ShellState("", state.variables) for kind, state in self._states.items()}
+
+
+def with_trailer(text: str) -> str:
+    """A script for bash that runs the text and then leaves its state. The text may be anything, even half a command."""
+    return f"trap {shlex.quote(_LEAVE)} EXIT; eval -- {shlex.quote(text)}"
+
+
+def left_in(file: int, workspace: str, environment: Mapping[str, str]) -> ShellState | None:
+    """The state that a shell left in its file; None when it left none."""
+    data = os.pread(file, os.fstat(file).st_size, 0)
+    folder, _, rest = data.partition(b"\0")
+    exported, ended, _ = rest.partition(b"\0")
+    if not ended:
+        return None
+    left = {name: value for name, value in _variables(exported).items() if name not in _THE_SHELLS_OWN}
+    after = {name: value for name, value in left.items() if len(os.fsencode(value)) <= LARGEST_VALUE}
+    changed: dict[str, str | None] = {name: value for name, value in after.items() if environment.get(name) != value}
+    changed |= {name: None for name in environment if name not in after and _is_the_shells(name)}
+    place = os.fsdecode(folder)
+    return ShellState("" if place == workspace else place, changed, tuple(sorted(left.keys() - after.keys())))
+
+
+def _is_the_shells(name: str) -> bool:
+    """Whether bash would have told of it; others it only hands on."""
+    return bool(_IDENTIFIER.match(name)) and name not in _THE_SHELLS_OWN
+
+
+def _variables(exported: bytes) -> dict[str, str]:
+    """What `export -p` says, in bash's two ways of quoting."""
+    found: dict[str, str] = {}
+    for name, plain, ansi in _EXPORTED.findall(exported):
+        found[name.decode()] = os.fsdecode(_ANSI.sub(_unescaped, ansi) if ansi else _QUOTED.sub(rb"\1", plain))
+    return found
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    octal, letter = match.groups()
+    return bytes([int(octal, 8)]) if octal else _LETTERS.get(letter, letter)

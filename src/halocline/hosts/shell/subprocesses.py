@@ -1,0 +1,103 @@
+"""Fulfils `ports.programs`: programs that are spoken to over pipes, held together by a keeper of their own."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from halocline.hosts.shell.processes import Process, Processes
+from halocline.protocol.child_environment import ChildEnvironment
+
+LINE_LIMIT = 1 << 20
+"""Bytes that are read ahead of whoever reads a program's output."""
+_GRACE = 1.0
+_ON_PIPES = 'exec "$@" </dev/fd/99 2>/dev/fd/98'
+"""The keeper gives standard output, and these descriptors for what is to be the input and the error output."""
+
+
+@dataclass(slots=True)
+class LocalProgram:
+    """A program and the pipes to it."""
+
+    input: asyncio.WriteTransport
+    output: asyncio.StreamReader
+    errors: asyncio.StreamReader
+    process: Process
+    readers: tuple[asyncio.ReadTransport, ...]
+
+    @property
+    def exited(self) -> "asyncio.Future[int]":
+        return self.process.exited
+
+    async def end(self, patience: float) -> None:
+        """Close its input, ask it to end, kill it; each time its whole session."""
+        if not self.input.is_closing():
+            self.input.abort()
+        try:
+            await asyncio.wait([self.exited], timeout=patience)
+            self._signal(signal.SIGTERM)
+            await asyncio.wait([self.exited], timeout=_GRACE)
+        finally:
+            # What it started may outlive it, and holds its pipes.
+            self._signal(signal.SIGKILL)
+            for reader in self.readers:
+                if not reader.is_closing():
+                    reader.close()
+        await asyncio.wait([self.exited], timeout=_GRACE)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
+
+
+class LocalPrograms:
+    """Fulfils `ports.programs.Programs`; the keeper is started with the first program."""
+
+    def __init__(self, environment: ChildEnvironment) -> None:
+        self._processes = Processes(environment)
+
+    async def start(self, words: Sequence[str], environment: ChildEnvironment, folder: str) -> LocalProgram:
+        """Start one. Raises OSError, and ValueError for a NUL."""
+        await self._processes.ready()
+        (stdin, writing), (reading, stdout), (failing, stderr) = os.pipe(), os.pipe(), os.pipe()
+        ours, theirs = (writing, reading, failing), (stdin, stdout, stderr)
+        try:
+            process = self._processes.start(
+                ["/bin/sh", "-c", _ON_PIPES, "sh", *words], environment, folder, (stdout, stdin, stderr), terminal=False
+            )
+        except BaseException:
+            for fd in ours:
+                os.close(fd)
+            raise
+        finally:
+            for fd in theirs:
+                os.close(fd)
+        # Whoever starts it may be cancelled: then nobody has it, and it is ended here.
+        joining = asyncio.ensure_future(_joined(process, ours))
+        try:
+            return await asyncio.shield(joining)
+        except asyncio.CancelledError:
+            await (await joining).end(0.0)
+            raise
+
+    async def close(self) -> None:
+        """End everything that was started and whatever came of it."""
+        await self._processes.close()
+
+
+async def _joined(process: Process, fds: tuple[int, int, int]) -> LocalProgram:
+    writing, reading, failing = fds
+    loop = asyncio.get_running_loop()
+    input, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(writing, "wb", 0))
+    output, transport = await _reader(reading)
+    errors, other = await _reader(failing)
+    return LocalProgram(input, output, errors, process, (transport, other))
+
+
+async def _reader(fd: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+    reader = asyncio.StreamReader(LINE_LIMIT)
+    protocol = asyncio.StreamReaderProtocol(reader)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(fd, "rb", 0))
+    return reader, transport

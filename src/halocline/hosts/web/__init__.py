@@ -1,0 +1,1 @@
+"""Pages, searches and sign-ins over HTTP."""

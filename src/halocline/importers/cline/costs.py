@@ -1,0 +1,71 @@
+"""What requests took, as Cline wrote it: rows of its screen, or the counts of a message itself."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from halocline.importers.transcript import dollars, moment, table, whole, words
+from halocline.protocol import json_input
+from halocline.protocol.messages import Usage
+from halocline.protocol.values import JsonObject, Value
+
+
+class Request(Value, frozen=True):
+    """What Cline's screen said of one request to a model; `after` counts the messages before it."""
+
+    at: float
+    after: int | None
+    usage: Usage
+    cost: float | None
+
+
+def request(row: JsonObject) -> Request:
+    """A row of the screen."""
+    try:
+        told = table(json_input.decode(words(row.get("text"))))
+    except (msgspec.DecodeError, RecursionError):
+        told = {}
+    usage = Usage(
+        input=whole(told.get("tokensIn")),
+        output=whole(told.get("tokensOut")),
+        cache_read=whole(told.get("cacheReads")),
+        cache_write=whole(told.get("cacheWrites")),
+    )
+    after = row.get("conversationHistoryIndex")
+    cost = dollars(told.get("cost"))
+    return Request(moment(row.get("ts")), after if isinstance(after, int) else None, usage, cost)
+
+
+def by_place(requests: Iterable[Request]) -> tuple[dict[int, Request], Iterator[Request]]:
+    """Requests by what was said before them, which older versions do not tell. Repeated ones are added up."""
+    known: dict[int, Request] = {}
+    counted = [each for each in requests if each.usage.total]
+    for each in counted:
+        if each.after is not None:
+            before = known.get(each.after)
+            known[each.after] = _both(before, each) if before else each
+    return known, iter(counted)
+
+
+def _both(one: Request, other: Request) -> Request:
+    unknown = one.cost is None or other.cost is None
+    cost = None if unknown else (one.cost or 0.0) + (other.cost or 0.0)
+    return Request(other.at, other.after, one.usage + other.usage, cost)
+
+
+def metrics(given: JsonObject) -> tuple[Usage, float | None] | None:
+    """A message's own counts: the extension's, or the newer core's."""
+    tokens = table(given.get("tokens"))
+    if tokens:
+        cached = whole(tokens.get("cached"))
+        read = max(0, whole(tokens.get("prompt")) - cached)
+        return Usage(read, whole(tokens.get("completion")), cached), dollars(given.get("cost"))
+    if "inputTokens" not in given:
+        return None
+    usage = Usage(
+        input=whole(given.get("inputTokens")),
+        output=whole(given.get("outputTokens")),
+        cache_read=whole(given.get("cacheReadTokens")),
+        cache_write=whole(given.get("cacheWriteTokens")),
+    )
+    return usage, dollars(given.get("cost"))

@@ -1,0 +1,77 @@
+"""MCP servers that other agents have set up, in the form of ours, to be copied when a person agrees.
+
+What must stay true: no value of a variable or a header is taken, as keys stand there, and no leave that was given to a
+tool. The variables are named, for the person to set; a key among the words of a command is blotted out.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from halocline.files.regular import read_regular
+from halocline.importers import json_stream
+from halocline.importers.cline.tasks import roots
+from halocline.importers.transcript import table, words
+from halocline.protocol.secrets.redaction import redacted
+from halocline.protocol.values import JsonObject, Value
+
+LARGEST = 32_000_000
+"""Bytes of a file of settings that are read; Claude Code keeps much else in its own."""
+KEY = "mcpServers"
+
+
+class Elsewhere(Value, frozen=True):
+    """A server as another agent has it. `variables` and `headers` are named in `given`, or were left out."""
+
+    name: str
+    file: str
+    given: JsonObject
+    variables: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
+
+
+def elsewhere(home: Path, env: Mapping[str, str], workspace: Path) -> Iterator[Elsewhere]:
+    """All of them; of those with one name, the first."""
+    seen: set[str] = set()
+    for file, name, given in _tables(home, env, workspace):
+        if name not in seen and (found := _server(file, name, given)):
+            seen.add(name)
+            yield found
+
+
+def _tables(home: Path, env: Mapping[str, str], workspace: Path) -> Iterator[tuple[Path, str, JsonObject]]:
+    claude = home / ".claude.json"
+    settings = table(json_stream.whole(claude, LARGEST))
+    here = table(table(settings.get("projects")).get(str(workspace)))
+    codex = Path(env.get("CODEX_HOME") or home / ".codex") / "config.toml"
+    places = [(claude, here.get(KEY)), (claude, settings.get(KEY)), (codex, _toml(codex).get("mcp_servers"))]
+    for root in roots(home, env):
+        file = root / "settings" / "cline_mcp_settings.json"
+        places.append((file, table(json_stream.whole(file)).get(KEY)))
+    for file, servers in places:
+        yield from ((file, name, table(given)) for name, given in table(servers).items())
+
+
+def _toml(file: Path) -> JsonObject:
+    try:
+        return tomllib.loads(read_regular(file, LARGEST).decode())
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _server(file: Path, name: str, given: JsonObject) -> Elsewhere | None:
+    variables = tuple(table(given.get("env")))
+    if command := words(given.get("command")):
+        args = [redacted(str(part)) for part in given.get("args") or () if isinstance(part, str | int)]
+        made: JsonObject = {"command": command, "args": args}
+        made |= {"env": {name: f"${{{name}}}" for name in variables}} if variables else {}
+        made |= {"cwd": cwd} if (cwd := words(given.get("cwd"))) else {}
+        return Elsewhere(name, str(file), made, variables)
+    if not (url := redacted(words(given.get("url")))).startswith(("http://", "https://")):
+        return None
+    kind = words(given.get("type")) or words(given.get("transportType"))
+    headers = tuple(table(given.get("headers")) or table(given.get("http_headers")))
+    token = words(given.get("bearer_token_env_var"))
+    made = {"type": "sse" if kind == "sse" else "streamableHttp", "url": url}
+    made |= {"headers": {"Authorization": f"Bearer ${{{token}}}"}} if token else {}
+    return Elsewhere(name, str(file), made, (token,) if token else (), headers)

@@ -1,0 +1,17 @@
+"""Which programs' transcripts can be read; a program's module is imported when it is asked for."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import cast
+
+from halocline.importers.tool_names import CLAUDE, CLINE, CODEX, Theirs
+from halocline.importers.transcript import Program
+
+PROGRAMS = ("cline", "claude", "codex", "aider")
+_MODULES = {"cline": "cline.tasks"}
+THEIRS: Mapping[str, Mapping[str, Theirs]] = {"cline": CLINE, "claude": CLAUDE, "codex": CODEX}
+
+
+def program(name: str) -> Program:
+    """The module for one program."""
+    return cast(Program, import_module(f"halocline.importers.{_MODULES.get(name, name)}"))

@@ -1,0 +1,142 @@
+"""What was said elsewhere, as the events of a task of ours.
+
+What must stay true, whatever came: each call has exactly one end, each turn has one, no call id is used twice, and time
+does not run backwards.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from halocline.importers.tool_names import Theirs, title_of, todos_in, translated
+from halocline.importers.transcript import Answer, Ground, Plan, Prompt, Reply, Said
+from halocline.protocol import events as ev
+from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult
+from halocline.protocol.state.state import UNKNOWN_OUTCOME
+
+NO_PROMPT = "(The transcript begins without a prompt.)"
+CUT = "The transcript ends here."
+"""What the end of a turn says that the transcript does not have."""
+FINAL = {"attempt_completion": "result"}
+"""Calls whose input is what the person read, and which end a turn."""
+
+D = TypeVar("D", bound=ev.DurableEvent)
+
+
+def narrated(
+    said: Iterable[Said], started: float, theirs: Mapping[str, Theirs], ground: Ground
+) -> Iterator[ev.DurableEvent]:
+    """The events after the beginning, each with its time."""
+    narrator = _Narrator(theirs, ground, started)
+    for each in said:
+        yield from narrator.tell(each)
+    yield from narrator.end()
+
+
+@dataclass(slots=True)
+class _Narrator:
+    theirs: Mapping[str, Theirs]
+    ground: Ground
+    now: float
+    in_turn: bool = False
+    owes_reply: bool = False
+    """The model was told something that it has not answered."""
+    is_over: bool = False
+    open: dict[str, ToolCall] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    named: dict[str, str] = field(default_factory=dict)
+    """The newest id here of each id there."""
+
+    def tell(self, said: Said) -> Iterator[ev.DurableEvent]:
+        self.now = max(self.now, said.at)
+        match said:
+            case Prompt():
+                yield from self._prompt(said)
+            case Reply():
+                yield from self._reply(said)
+            case Answer():
+                yield from self._answer(said)
+            case Plan(todos=todos):
+                yield self._at(ev.TodosChanged(todos=todos))
+
+    def end(self) -> Iterator[ev.DurableEvent]:
+        if self.in_turn:
+            yield from self._end_turn()
+
+    def _at(self, event: D) -> D:
+        return replace(event, at=self.now)
+
+    def _prompt(self, said: Prompt) -> Iterator[ev.DurableEvent]:
+        if self.in_turn and self.owes_reply and not self.open:
+            yield self._at(ev.SteeringReceived(content=said.content))
+            return
+        if self.in_turn:
+            yield from self._end_turn()
+        yield self._at(ev.TurnStarted(content=said.content))
+        self.in_turn, self.owes_reply, self.is_over = True, True, False
+
+    def _reply(self, said: Reply) -> Iterator[ev.DurableEvent]:
+        if not self.in_turn:
+            yield from self._prompt(Prompt((Text(NO_PROMPT),)))
+        yield from self._cut_off()
+        content = tuple(self._own(part) if isinstance(part, ToolCall) else part for part in said.content)
+        message = AssistantMessage(content=content, model=said.model)
+        yield self._at(ev.StepStarted(model=said.model))
+        if said.usage is not None:
+            yield self._at(ev.UsageReported(usage=said.usage, cost=said.cost))
+        yield self._at(ev.AssistantMessageCompleted(message=message))
+        self.owes_reply, self.is_over = False, False
+        for call in message.tool_calls:
+            yield from self._call(call)
+
+    def _own(self, call: ToolCall) -> ToolCall:
+        """The call under our name, with an id that no other has."""
+        name, number = call.id or "call", 2
+        while name in self.used:
+            name, number = f"{call.id or 'call'}-{number}", number + 1
+        self.used.add(name)
+        self.named[call.id] = name
+        return translated(replace(call, id=name), self.theirs)
+
+    def _call(self, call: ToolCall) -> Iterator[ev.DurableEvent]:
+        title, kind = title_of(call)
+        yield self._at(ev.ToolCallStarted(call=call.id, name=call.name, title=title, kind=kind))
+        if (todos := todos_in(call)) is not None:
+            yield self._at(ev.TodosChanged(todos=todos))
+        if field_name := FINAL.get(call.name):
+            said = self.ground.text(call.arguments.get(field_name, ""))
+            yield self._ended(call, Answer(call.id, (Text(said),)), ends_turn=True)
+            self.is_over = True
+        else:
+            self.open[call.id] = call
+
+    def _answer(self, said: Answer) -> Iterator[ev.DurableEvent]:
+        if (call := self.open.pop(self.named.get(said.call, ""), None)) is not None:
+            yield self._ended(call, said)
+            self.owes_reply = True
+        elif said.call not in self.named:
+            self.ground.lost["result of a call that is not there"] += 1
+
+    def _ended(self, call: ToolCall, said: Answer, *, ends_turn: bool = False) -> ev.ToolCallEnded:
+        status = ev.CallStatus.FAILED if said.failed else ev.CallStatus.COMPLETED
+        result = ToolResult(call=call.id, content=said.content, is_error=said.failed)
+        ended = ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn)
+        return self._at(ended)
+
+    def _cut_off(self) -> Iterator[ev.DurableEvent]:
+        """The end of calls whose result the transcript does not have."""
+        for call in self.open.values():
+            result = ToolResult(call=call.id, content=(Text(UNKNOWN_OUTCOME),), is_error=True)
+            yield self._at(
+                ev.ToolCallEnded(call=call.id, name=call.name, status=ev.CallStatus.CANCELLED, result=result)
+            )
+        self.open.clear()
+
+    def _end_turn(self) -> Iterator[ev.DurableEvent]:
+        finished = self.is_over or not (self.owes_reply or self.open)
+        yield from self._cut_off()
+        reason = StopReason.END_TURN if finished else StopReason.CANCELLED
+        yield self._at(ev.TurnEnded(reason=reason, text="" if finished else CUT))
+        self.in_turn = False

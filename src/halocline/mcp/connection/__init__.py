@@ -1,0 +1,1 @@
+"""A connection to one server, and its life."""

@@ -1,0 +1,70 @@
+"""What the SDK raises, as our three errors: the connection, an answer, a sign-in."""
+
+from collections.abc import Callable
+
+import anyio
+import httpx2
+from mcp import MCPError
+from pydantic import ValidationError
+
+from halocline.mcp.connection.setup import FORGOTTEN, Broken, Refused, SignInNeeded
+from halocline.mcp.tool_names import plain
+
+_LOST = (-32000, -32001)
+"""The SDK's own codes: the connection closed, a request timed out."""
+TROUBLES = (
+    OSError,
+    ValueError,
+    RuntimeError,
+    TimeoutError,
+    MCPError,
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
+    anyio.ClosedResourceError,
+    anyio.BrokenResourceError,
+    anyio.EndOfStream,
+    ExceptionGroup,
+)
+
+
+class Translated:
+    """`with Translated():` around what asks the SDK. `wanted` says how a person has to sign in, when they have to."""
+
+    def __init__(self, wanted: Callable[[], str] = str) -> None:
+        self._wanted = wanted
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        match error:
+            case None | Broken() | Refused():
+                return
+            case _ if isinstance(error, TROUBLES) and (wanted := self._wanted()):
+                raise SignInNeeded(wanted) from error
+            case MCPError() if error.code not in _LOST and error.message.lower() not in FORGOTTEN:
+                raise Refused(plain(error.message, 2_000)) from error
+            case ValidationError():
+                raise Refused("its answer does not fit the protocol") from error
+            case _ if isinstance(error, TROUBLES):
+                raise Broken(_told(error)) from error
+
+
+def _told(error: BaseException) -> str:
+    """The innermost reason, in words."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    match error:
+        case httpx2.HTTPStatusError():
+            return f"it answered with HTTP status {error.response.status_code}"
+        case Broken():
+            return error.text
+        case FileNotFoundError():
+            return f"there is no program or folder {error.filename or 'of that name'}"
+        case TimeoutError():
+            return "it did not answer in time"
+        case MCPError():
+            return plain(error.message, 500).lower()
+        case OSError():
+            return error.strerror or str(error)
+    return plain(str(error), 500) or type(error).__name__

@@ -1,0 +1,106 @@
+"""The MCP servers that the tasks of one process share: ten tasks in a folder with five servers start five programs.
+
+What must stay true: only tasks of the same workspace, with the same roots, share a server, and only one that is set up
+alike to the last variable. Who shares it is told what it says; the last to leave ends it, after a grace. In that grace
+a task with other roots may have it, and it is told of them.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from halocline.mcp.connection.setup import Setup
+from halocline.mcp.connection.supervisor import Supervisor
+from halocline.ports.mcp_servers import Server
+from halocline.ports.programs import Programs
+
+GRACE = 30.0
+"""Seconds for which a server that nobody uses goes on: the next task may come at once."""
+
+Tell = Callable[[str], None]
+
+
+class _Shared:
+    """One server, and who hears what it says."""
+
+    def __init__(self, server: Server, setup: Setup) -> None:
+        self.setup = setup
+        self.users: list[Tell] = []
+        self.leaving: asyncio.TimerHandle | None = None
+        self.supervisor = Supervisor(server, replace(setup, tell=self._tell))
+
+    def is_for(self, server: Server, setup: Setup) -> bool:
+        mine = self.setup
+        return (
+            is_same(self.supervisor.server, server)
+            and (mine.workspace, mine.sampling, mine.env) == (setup.workspace, setup.sampling, setup.env)
+            and (mine.folders == setup.folders or not self.users)
+        )
+
+    def root(self, folders: tuple[Path, ...]) -> None:
+        self.setup = replace(self.setup, folders=folders)
+        self.supervisor.root(folders)
+
+    def _tell(self, text: str) -> None:
+        for tell in (*self.users,):
+            tell(text)
+
+
+class Pool:
+    """All servers of a process. It holds the programs together."""
+
+    def __init__(self, programs: Programs, grace: float = GRACE) -> None:
+        self.programs = programs
+        self._grace = grace
+        self._shared: list[_Shared] = []
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def take(self, server: Server, setup: Setup) -> Supervisor:
+        """The server, shared with whoever has it already; its user is `setup.tell`."""
+        fitting = [one for one in self._shared if one.is_for(server, setup)]
+        found = next((one for one in fitting if one.setup.folders == setup.folders), fitting[0] if fitting else None)
+        if found is None:
+            self._shared.append(found := _Shared(server, setup))
+        if found.leaving is not None:
+            found.leaving.cancel()
+            found.leaving = None
+        found.users.append(setup.tell)
+        found.root(setup.folders)
+        found.supervisor.adopt(server)
+        return found.supervisor
+
+    def leave(self, supervisor: Supervisor, setup: Setup, *, now: bool = False) -> None:
+        """One user less. The last one's server ends after the grace, or `now`, as when its settings changed."""
+        found = next((one for one in self._shared if one.supervisor is supervisor), None)
+        if found is None or setup.tell not in found.users:
+            return
+        found.users.remove(setup.tell)
+        if found.users:
+            return
+        if now or not supervisor.is_running:
+            self._end(found)
+        else:
+            found.leaving = asyncio.get_running_loop().call_later(self._grace, self._end, found)
+
+    async def close(self) -> None:
+        """End all servers at once, and wait until they are gone."""
+        for shared in (*self._shared,):
+            self._end(shared)
+        await asyncio.gather(*self._ending)
+        await self.programs.close()
+
+    def _end(self, shared: _Shared) -> None:
+        if shared.leaving is not None:
+            shared.leaving.cancel()
+        self._shared.remove(shared)
+        ending = asyncio.create_task(shared.supervisor.close())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+
+def is_same(before: Server, now: Server) -> bool:
+    """Whether a server that runs is as it would be started now."""
+    return (before.name, before.essence, before.problem, before.owner) == (
+        now.name, now.essence, now.problem, now.owner,
+    )  # fmt: skip

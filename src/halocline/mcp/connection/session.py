@@ -1,0 +1,273 @@
+"""One connection to a server, by the official SDK. Whoever opened it closes it: the SDK's contexts insist.
+
+What must stay true: no exception of the SDK gets out of here, only `Broken` (the connection) and `Refused` (an answer).
+Importing this takes most of a second, so it is done in a thread, by the first server that starts.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+from mcp import Client, MCPError
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp.shared.exceptions import UrlElicitationRequiredError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from halocline.mcp.cache import Offer
+from halocline.mcp.connection.errors import TROUBLES, Translated
+from halocline.mcp.connection.server_log import ServerLog
+from halocline.mcp.connection.setup import Broken, Hopeless, Refused, Setup
+from halocline.mcp.connection.transports import transport_to, watched
+from halocline.mcp.lists import listed, progress_of, prompt_of, tool_of
+from halocline.mcp.requests.callers import Callers, Serving
+from halocline.mcp.requests.elicitation import Pages, answered
+from halocline.mcp.requests.sampling import REFUSED, sampled
+from halocline.mcp.results import parts, resource_parts
+from halocline.mcp.sign_in import SignIn
+from halocline.mcp.tool_names import plain
+from halocline.mcp.variables import Filled
+from halocline.ports.mcp import Caller
+from halocline.ports.mcp_servers import Server
+from halocline.protocol.messages import ResultPart, Text, UserPart
+from halocline.protocol.values import JsonObject
+
+MOST_PAGES = 50
+MOST_TOOLS = 1_000
+LIST_LIMIT = 30.0
+"""Seconds for all lists of a server."""
+UNHEARD = "{what} reached nobody: no call is under way, or several tasks have one"
+
+
+class Session:
+    """A connection that stands. `gone` is set when it is over, `stale` when a list of the server changed."""
+
+    def __init__(self, server: Server, setup: Setup, log: ServerLog) -> None:
+        self.gone = asyncio.Event()
+        self.stale = asyncio.Event()
+        self.answered = False
+        self.fault = ""
+        self.explained = asyncio.Event()
+        self._moved = asyncio.Event()
+        self.callers = Callers()
+        self._pages = Pages()
+        self.sign_in: SignIn | None = None
+        self.server = server
+        self._setup = setup
+        self._folders = setup.folders
+        self._log = log
+        self._client: Client
+
+    def over(self, why: str = "") -> None:
+        """The connection is over; the first reason counts, and may come a moment later."""
+        self.fault = self.fault or why
+        if self.fault:
+            self.explained.set()
+        self.gone.set()
+
+    async def reason(self, otherwise: str) -> str:
+        """Why it is over; the program's end is heard of a moment after that of its output."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await self.explained.wait()
+        return self.fault or otherwise
+
+    @property
+    def version(self) -> str:
+        return self._client.protocol_version
+
+    async def offer(self, at: float) -> Offer:
+        """Everything that the server offers. Raises Broken and Refused."""
+        with Translated():
+            async with asyncio.timeout(LIST_LIMIT):
+                return await self._offer(at)
+
+    async def _offer(self, at: float) -> Offer:
+        can = self._client.server_capabilities
+        tools = await self._all(self._client.list_tools, "tools") if can.tools is not None else []
+        prompts = await self._all(self._client.list_prompts, "prompts") if can.prompts is not None else []
+        return Offer(
+            tools=tuple(tool_of(self.server.name, tool) for tool in tools),
+            prompts=tuple(prompt_of(self.server.name, prompt) for prompt in prompts),
+            resources=can.resources is not None,
+            instructions=plain(self._client.instructions or "", 1_000),
+            version=self.version,
+            at=at,
+        )
+
+    async def _all(self, ask: Callable[..., Any], field: str) -> list[Any]:
+        """Every page of a list, but no endless one."""
+        found: list[Any] = []
+        cursor = None
+        for _ in range(MOST_PAGES):
+            page = await ask(cursor=cursor, cache_mode="refresh")
+            found += getattr(page, field)
+            cursor = page.next_cursor
+            if not cursor or len(found) >= MOST_TOOLS:
+                break
+        return found[:MOST_TOOLS]
+
+    async def call(self, tool: str, arguments: JsonObject, limit: float, caller: Caller) -> tuple[ResultPart, ...]:
+        """Call a tool; each sign of progress gives it its time anew. Raises Broken and Refused."""
+        try:
+            async with self.callers.serving(caller, limit) as serving:
+                with Translated():
+                    result = await self._called(tool, arguments, serving)
+        except TimeoutError as error:
+            raise Refused(f"it did not answer within {limit:g} s") from error
+        found = parts(result.content, result.structured_content, self._setup.blobs)
+        if result.is_error:
+            raise Refused("\n".join(part.text for part in found if isinstance(part, Text)) or "it says no more")
+        return found
+
+    async def _called(self, tool: str, arguments: JsonObject, serving: Serving) -> types.CallToolResult:
+        """The result; a server that first wants pages to be opened is called once more when they were."""
+
+        async def heard(progress: float, total: float | None, message: str | None) -> None:
+            serving.lives()
+            serving.caller.progress(progress_of(progress, total, message))
+
+        try:
+            return await self._client.call_tool(tool, arguments, progress_callback=heard)
+        except MCPError as error:
+            if error.code != types.URL_ELICITATION_REQUIRED:
+                raise
+            for page in UrlElicitationRequiredError.from_error(error.error).elicitations:
+                done = await serving.asks(partial(self._answered, page))
+                if done is None or done.action != "accept":
+                    raise
+        return await self._client.call_tool(tool, arguments, progress_callback=heard)
+
+    async def resources(self) -> str:
+        """What there is to read, one resource or template a line. Raises Broken and Refused."""
+        with Translated():
+            async with asyncio.timeout(LIST_LIMIT):
+                there = await self._all(self._client.list_resources, "resources")
+                with suppress(MCPError):
+                    there += await self._all(self._client.list_resource_templates, "resource_templates")
+        return "\n".join(listed(each) for each in there)
+
+    async def read(self, uri: str, limit: float) -> tuple[ResultPart, ...]:
+        """Read a resource. Raises Broken and Refused."""
+        with Translated():
+            async with asyncio.timeout(limit):
+                result = await self._client.read_resource(uri)
+        return resource_parts(result.contents, self._setup.blobs)
+
+    async def prompt(self, name: str, arguments: dict[str, str], limit: float) -> tuple[UserPart, ...]:
+        """What a prompt says. Raises Broken and Refused."""
+        with Translated():
+            async with asyncio.timeout(limit):
+                result = await self._client.get_prompt(name, arguments)
+        found = [part for message in result.messages for part in parts([message.content], None, self._setup.blobs)]
+        return tuple(found)
+
+    async def listen(self) -> None:
+        """Hear of changed lists where the protocol has no back-channel for that, as long as there is something."""
+        if self.version in HANDSHAKE_PROTOCOL_VERSIONS:
+            return
+        with suppress(ListenNotSupportedError, SubscriptionLost, *TROUBLES):
+            async with self._client.listen(tools_list_changed=True, prompts_list_changed=True) as heard:
+                async for _ in heard:
+                    self.stale.set()
+
+    def root(self, folders: tuple[Path, ...]) -> None:
+        """The task has these folders beside its workspace; what is new about them is told."""
+        if folders != self._folders:
+            self._folders = folders
+            self._moved.set()
+
+    async def tell_of_roots(self) -> None:
+        """Tell the server whenever the folders became others. The newer protocol has no word for it: it asks anew."""
+        while self.version in HANDSHAKE_PROTOCOL_VERSIONS:
+            await self._moved.wait()
+            self._moved.clear()
+            with suppress(*TROUBLES):
+                await self._client.session.send_notification(types.RootsListChangedNotification())
+
+    async def connect(self, stack: AsyncExitStack, filled: Filled, mode: str) -> None:
+        """Make the connection; the stack ends it. Raises Broken."""
+        with Translated(self._wanted_sign_in):
+            transport = await transport_to(stack, self.server, filled, self._setup, self._log, self)
+            client = Client(
+                watched(transport, self),
+                mode=mode,
+                list_roots_callback=self.roots,
+                logging_callback=self.logged,
+                message_handler=self.told,
+                elicitation_callback=self.elicited,
+                sampling_callback=self.sampled if self._setup.sampling else None,
+                client_info=types.Implementation(name="halocline", version=self._setup.version),
+                cache=None,
+            )
+            self._client = await stack.enter_async_context(_closing_quietly(client))
+            self.answered = True
+
+    def _wanted_sign_in(self) -> str:
+        return self.sign_in.asked if self.sign_in else ""
+
+    # What a server may ask or tell.
+
+    async def roots(self, context: Any) -> types.ListRootsResult:
+        """The folders that the task is about."""
+        folders = (self._setup.workspace, *self._folders)
+        roots = [{"uri": folder.as_uri(), "name": folder.name or "/"} for folder in folders]
+        return types.ListRootsResult(roots=[types.Root.model_validate(root) for root in roots])
+
+    async def told(self, message: Any) -> None:
+        match message:
+            case types.ToolListChangedNotification() | types.PromptListChangedNotification():
+                self.stale.set()
+            case types.ElicitCompleteNotification(params=params):
+                self._pages.done(params.elicitation_id)
+
+    async def logged(self, params: types.LoggingMessageNotificationParams) -> None:
+        text = params.data if isinstance(params.data, str) else json.dumps(params.data, default=str)
+        self._log.note(f"{params.level}: {plain(text, 2_000)}")
+        if params.level in ("error", "critical", "alert", "emergency"):
+            self._setup.tell(f"The MCP server {self.server.name} says: {plain(text, 300)}")
+
+    async def elicited(self, context: Any, params: Any) -> types.ElicitResult:
+        answer = await self.callers.ask(partial(self._answered, params))
+        if answer is None:
+            self._log.note(UNHEARD.format(what="a question"))
+        return answer or types.ElicitResult(action="cancel")
+
+    async def _answered(self, params: Any, caller: Caller) -> types.ElicitResult:
+        return await answered(params, self.server.name, caller.ask, self._pages)
+
+    async def sampled(self, context: Any, params: Any) -> types.CreateMessageResult | types.ErrorData:
+        blobs, name = self._setup.blobs, self.server.name
+        answer = await self.callers.ask(lambda caller: sampled(params, name, caller, blobs))
+        if answer is None:
+            self._log.note(UNHEARD.format(what="a request for the model"))
+        return answer or types.ErrorData(code=REFUSED, message="No call of yours is under way that this belongs to.")
+
+
+@asynccontextmanager
+async def opened(server: Server, filled: Filled, setup: Setup, log: ServerLog, mode: str) -> AsyncIterator[Session]:
+    """A connection, as long as this context. `mode` is auto, or legacy for the handshake of 2025. Raises Broken."""
+    session = Session(server, setup, log)
+    async with AsyncExitStack() as stack:
+        try:
+            await session.connect(stack, filled, mode)
+        except Hopeless:
+            raise
+        except Broken as error:
+            raise Broken(await session.reason(error.text)) from error
+        yield session
+
+
+@asynccontextmanager
+async def _closing_quietly(client: Client) -> AsyncGenerator[Client, None]:
+    """What goes wrong at the end of a connection is nobody's matter any more."""
+    await client.__aenter__()
+    try:
+        yield client
+    finally:
+        with suppress(*TROUBLES):
+            await client.__aexit__(None, None, None)

@@ -1,0 +1,81 @@
+"""What all servers of a task share: where they stand, what they get, and who hears of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from halocline.mcp.cache import Offers
+from halocline.mcp.pins import Pins
+from halocline.net.network import DIRECT, Network
+from halocline.ports.blobs import Blobs
+from halocline.ports.programs import Programs
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.secrets.secret import Secret
+
+MISSING_SDK = "MCP servers need a package that is not installed: pip install 'halocline[mcp]'"
+
+
+FORGOTTEN = ("session terminated", "session not found", "invalid session id")
+"""What servers over HTTP say of a session that they do not know any more, and the SDK in their place."""
+
+
+class Broken(HaloclineError):
+    """The connection to a server could not be made, or is over."""
+
+
+class Refused(HaloclineError):
+    """The server answered, and the answer is an error."""
+
+
+class Hopeless(Broken):
+    """To try again by itself would change nothing: a person has to do something first."""
+
+
+class SignInNeeded(Hopeless):
+    """The server wants a person to sign in first."""
+
+
+class Secrets(Protocol):
+    """Where tokens are kept."""
+
+    def get(self, name: str) -> Secret | None: ...
+
+    def put(self, name: str, secret: Secret) -> object: ...
+
+
+class Visitor(Protocol):
+    """A person who signs in: is shown a page, and comes back to `url`."""
+
+    @property
+    def url(self) -> str: ...
+
+    def show(self, url: str) -> None: ...
+
+    async def visit(self) -> Mapping[str, str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The parts of one task that its servers need. `keys` are variables that a project's file does not get.
+
+    `sampling`: servers may ask the task's model. `folders` are roots beside the workspace; `passed` are
+    variables that every program gets although they look like secrets.
+    """
+
+    workspace: Path
+    programs: Programs
+    env: Mapping[str, str]
+    keys: frozenset[str]
+    blobs: Blobs
+    offers: Offers
+    pins: Pins
+    logs: Path
+    version: str
+    tell: Callable[[str], None] = lambda text: None
+    network: Callable[[str], Network] = lambda url: DIRECT
+    secrets: Secrets | None = None
+    visitor: Visitor | None = None
+    sampling: bool = False
+    folders: tuple[Path, ...] = ()
+    passed: tuple[str, ...] = ()

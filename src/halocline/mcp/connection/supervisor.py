@@ -1,0 +1,369 @@
+"""One server's life: one coroutine starts it, lists what it offers, sees it go, and starts it again.
+
+What must stay true: the coroutine that opened a connection closes it; a server that hangs, crashes or lies costs a
+bounded time and nobody else anything; the text of what went wrong is kept.
+"""
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from halocline.mcp.cache import Offer, is_fresh, key_of
+from halocline.mcp.connection.server_log import ServerLog
+from halocline.mcp.connection.setup import FORGOTTEN, MISSING_SDK, Broken, Hopeless, Refused, Setup
+from halocline.mcp.tool_names import name_for
+from halocline.mcp.variables import Missing, environment, filled
+from halocline.ports.mcp import Caller
+from halocline.ports.mcp_servers import Server
+from halocline.protocol.errors import HaloclineError, ToolFailure
+from halocline.protocol.mcp import McpTool
+from halocline.protocol.messages import ResultPart, UserPart
+from halocline.protocol.values import JsonObject
+
+if TYPE_CHECKING:
+    from halocline.mcp.connection.session import Session
+
+FIRST_WAIT, MOST_TRIES = 1.0, 6
+"""Seconds before the second try, twice as many before each further one, and how often it is tried in a row."""
+LIVED = 60.0
+"""Seconds after which a server that ended counts as one that works: the tries begin anew."""
+_AUTO, _LEGACY = "auto", "legacy"
+
+Answer = TypeVar("Answer")
+
+
+class Standing(StrEnum):
+    """How it stands with a server. `resting`: it is not running, what it offers is known from before."""
+
+    OFF = "off"
+    RESTING = "resting"
+    STARTING = "starting"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class Supervisor:
+    """One server."""
+
+    def __init__(self, server: Server, setup: Setup) -> None:
+        self.server = server
+        self.standing = Standing.OFF if server.entry.disabled else Standing.RESTING
+        self.offer: Offer | None = None
+        self.error = server.problem
+        self.settled = asyncio.Event()
+        self.log = ServerLog(setup.logs / f"{name_for(server.name, 'log')}.log")
+        self._setup = setup
+        self._session: Session | None = None
+        self._life: asyncio.Task[None] | None = None
+        self._again = asyncio.Event()
+        self._stamps: tuple[object, ...] = ()
+        self._legacy = server.entry.mode == _LEGACY
+        self._key = ""
+        self._was_ready = False
+        self._starts = 0
+        self._outcomes = 0
+        if self.error:
+            self._settle(Standing.FAILED)
+        elif self.standing is not Standing.OFF:
+            self._prepare()
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a task's first request waits for it: its tools are not known, and it did not let one wait before."""
+        return self.is_used and self.offer is None and not self._setup.offers.is_slow(self._key)
+
+    def waited_in_vain(self) -> None:
+        """The first request is made without it."""
+        if self._key:
+            self._setup.offers.note_slow(self._key)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is something to end."""
+        return self._life is not None and not self._life.done()
+
+    @property
+    def is_used(self) -> bool:
+        return self.standing is not Standing.OFF
+
+    @property
+    def tools(self) -> tuple[McpTool, ...]:
+        """Those of the offer that the settings leave on, one of each name: vendors refuse a request with two."""
+        off = self.server.entry.disabled_tools
+        first: dict[str, McpTool] = {}
+        for tool in self.offer.tools if self.offer else ():
+            first.setdefault(tool.name, tool)
+        return tuple(tool for tool in first.values() if tool.tool not in off)
+
+    @property
+    def repeated(self) -> tuple[str, ...]:
+        """The names that it lists more than once; the first tool of each is the one that is offered."""
+        counted = Counter(tool.tool for tool in self.offer.tools) if self.offer else {}
+        return tuple(name for name, count in counted.items() if count > 1)
+
+    def begin(self, *, anyway: bool = False) -> None:
+        """Start it, unless it runs, is off, or need not: what it offers is known and fresh."""
+        if not self.is_used or self.is_running or not self._key:
+            return
+        if anyway or self.offer is None or not is_fresh(self.offer):
+            self.settled.clear()
+            self.standing = Standing.STARTING
+            self._life = asyncio.create_task(self._live(), name=f"mcp {self.server.name}")
+
+    async def call(self, tool: McpTool, arguments: JsonObject, caller: Caller) -> tuple[ResultPart, ...]:
+        """Call a tool as the model knows it; another definition is not run. Raises ToolFailure."""
+        for again in (True, False):
+            session = await self._ready()
+            self._require_same(tool)
+            try:
+                return await session.call(tool.tool, arguments, self.server.entry.timeout, caller)
+            except Refused as refusal:
+                raise ToolFailure(f"{tool.subject} says: {refusal.text}") from refusal
+            except Broken as error:
+                # A server that forgot the session has not run the call: it may be sent once more.
+                forgotten = error.text in FORGOTTEN
+                why = await self._left(session, error.text)
+                if not (forgotten and again):
+                    raise ToolFailure(self._broke(tool, why)) from error
+        raise AssertionError("the second time returns or raises")
+
+    async def read(self, uri: str) -> tuple[ResultPart, ...]:
+        """Read a resource. Raises ToolFailure."""
+        return await self._asked(lambda session: session.read(uri, self.server.entry.timeout), f"of {uri}")
+
+    async def resources(self) -> str:
+        """What there is to read. Raises ToolFailure."""
+        return await self._asked(lambda session: session.resources(), "of its resources")
+
+    async def prompt(self, name: str, arguments: dict[str, str]) -> tuple[UserPart, ...]:
+        """What a prompt says. Raises ToolFailure."""
+        limit = self.server.entry.timeout
+        return await self._asked(lambda session: session.prompt(name, arguments, limit), f"of its prompt {name}")
+
+    async def _asked(self, ask: "Callable[[Session], Awaitable[Answer]]", what: str) -> Answer:
+        session = await self._ready()
+        try:
+            return await ask(session)
+        except (Refused, Broken) as error:
+            raise ToolFailure(f"{self.server.name} says {what}: {error.text}") from error
+
+    async def close(self) -> None:
+        """End it, and wait until it is gone."""
+        if self._life is not None:
+            self._life.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([self._life])
+
+    def look(self) -> None:
+        """Start it again when one of the files that its settings name in `watch` changed."""
+        stamps = tuple(_stamp(self._setup.workspace / name) for name in self.server.entry.watch)
+        if self._stamps and stamps != self._stamps and self._session is not None:
+            self.log.note("a watched file changed: starting again")
+            self._session.over("a watched file changed")
+        self._stamps = stamps
+
+    def adopt(self, server: Server) -> None:
+        """Take over settings that a running server does not depend on."""
+        self.server = server
+
+    def root(self, folders: tuple[Path, ...]) -> None:
+        """From now on the task has these folders beside its workspace; the server is told when they are others."""
+        self._setup = replace(self._setup, folders=folders)
+        if self._session is not None:
+            self._session.root(folders)
+
+    def _prepare(self) -> None:
+        """Fill in the variables, and look what is known of just this server."""
+        try:
+            self._filled = filled(self.server, self._setup.env, self._setup.keys)
+        except Missing as missing:
+            self.error = str(missing)
+            self._settle(Standing.FAILED)
+            return
+        given = environment({}, self._setup.env, self._setup.passed)
+        self._key = key_of(self.server.name, self.server.transport, self._filled, given, self._setup.workspace)
+        self.offer = self._setup.offers.get(self._key)
+        if self.offer is not None:
+            self._legacy = self._legacy or self.offer.version < "2026"
+            self.settled.set()
+
+    async def _ready(self) -> "Session":
+        """The connection, made now if there is none. Raises ToolFailure."""
+        if self._session is None:
+            if not self.is_used or not self._key:
+                raise ToolFailure(self._unusable())
+            await self._started_anew()
+        if self._session is None:
+            raise ToolFailure(self._unusable())
+        return self._session
+
+    async def _started_anew(self) -> None:
+        """Wait for what comes of the start that is under way, or of the next one, which is made now."""
+        wanted = self._starts + (self.standing is not Standing.STARTING)
+        self.begin(anyway=True)
+        self._again.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.server.entry.start_timeout):
+                while self._session is None:
+                    await self.settled.wait()
+                    if self._outcomes >= wanted:
+                        return
+                    self.settled.clear()  # that came of an earlier one
+
+    def _unusable(self) -> str:
+        why = self.error or ("it is switched off" if not self.is_used else "it is still starting")
+        return f"The MCP server {self.server.name} cannot be used: {why}. Nothing was run; go on without it."
+
+    def _require_same(self, tool: McpTool) -> None:
+        now = next((each for each in self.tools if each.tool == tool.tool), None)
+        if now is None:
+            raise ToolFailure(f"{self.server.name} has no tool {tool.tool} any more. Nothing was run.")
+        if now.digest != tool.digest:
+            raise ToolFailure(
+                f"The server changed what {tool.subject} is. Nothing was run; look at its description again first."
+            )
+        self._setup.pins.agree(now)
+
+    def _broke(self, tool: McpTool, why: str) -> str:
+        words = self.log.last_words
+        said = f"\nIts last words:\n{words}" if words else ""
+        return (
+            f"The MCP server {self.server.name} was lost while {tool.tool} ran: {why}. "
+            f"It may or may not have taken effect.{said}"
+        )
+
+    async def _left(self, session: "Session", why: str) -> str:
+        """A connection that failed is not used again; its end is waited for, as it may say why."""
+        session.over(await session.reason(why))
+        if self._session is session:
+            self._session = None
+            self.settled.clear()
+        return session.fault
+
+    async def _live(self) -> None:
+        tries = 0
+        while tries < MOST_TRIES:
+            began = time.monotonic()
+            try:
+                await self._once()
+            except Hopeless as error:
+                self._fail(error.text)
+                return
+            except HaloclineError as error:
+                if self._may_be_older():
+                    continue
+                self._fail(error.text)
+            except Exception as error:
+                self._fail(f"{type(error).__name__}: {error}")
+            finally:
+                self._session = None
+            tries = 0 if time.monotonic() - began > LIVED else tries + 1
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FIRST_WAIT * 2 ** (tries - 1) if tries else 0.0):
+                    await self._again.wait()
+
+    async def _once(self) -> None:
+        """From a start to its end. Raises Broken and Refused, which say why."""
+        self._starts += 1
+        self._again.clear()
+        self.settled.clear()
+        self.standing = Standing.STARTING
+        self.log.begin(f"starting: {self.server.runs}")
+        await _with_sdk()
+        from halocline.mcp.connection.session import opened
+
+        mode = _LEGACY if self._legacy else _AUTO
+        try:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(self.server.entry.start_timeout):
+                    session = await stack.enter_async_context(
+                        opened(self.server, self._filled, self._setup, self.log, mode)
+                    )
+                    offer = await session.offer(time.time())
+                self._take(session, offer)
+                await self._stay(session)
+        except TimeoutError as error:
+            text = f"it did not start within {self.server.entry.start_timeout:g} s"
+            raise Broken(self._with_last_words(text)) from error
+        except Hopeless:
+            raise
+        except Broken as error:
+            raise Broken(self._with_last_words(error.text)) from error
+        raise Broken(self._with_last_words(session.fault or "the connection is over"))
+
+    def _may_be_older(self) -> bool:
+        """A server of 2025 may end at a question that it does not know: then it is tried once with their handshake."""
+        if self._legacy or self._was_ready:
+            return False
+        self._legacy = True
+        return True
+
+    def _take(self, session: "Session", offer: Offer) -> None:
+        self._session = session
+        session.root(self._setup.folders)  # they may have changed while it started
+        self._was_ready = True
+        self.offer = offer
+        self.error = ""
+        self._setup.offers.put(self._key, offer)
+        self.log.note(f"ready: {len(offer.tools)} tools, protocol {offer.version}")
+        self._settle(Standing.READY)
+
+    async def _stay(self, session: "Session") -> None:
+        """Until it is gone; its lists are read again when it says so."""
+        listening = [asyncio.create_task(job) for job in (session.listen(), session.tell_of_roots())]
+        try:
+            while not session.gone.is_set():
+                stale, gone = (asyncio.ensure_future(event.wait()) for event in (session.stale, session.gone))
+                await asyncio.wait([stale, gone], return_when=asyncio.FIRST_COMPLETED)
+                stale.cancel(), gone.cancel()
+                if session.gone.is_set():
+                    return
+                session.stale.clear()
+                self.offer = await session.offer(time.time())
+                self._setup.offers.put(self._key, self.offer)
+        finally:
+            for each in listening:
+                each.cancel()
+            self._session = None
+
+    def _fail(self, why: str) -> None:
+        self.error = why
+        self.log.note(f"over: {why}")
+        self._settle(Standing.FAILED)
+
+    def _settle(self, standing: Standing) -> None:
+        self.standing = standing
+        self._outcomes = self._starts
+        self.settled.set()
+
+    def _with_last_words(self, why: str) -> str:
+        words = self.log.last_words
+        return f"{why}; its last words: {words}" if words else why
+
+
+async def _with_sdk() -> None:
+    """Import the SDK where nobody waits for it. Raises Broken."""
+    # It logs what it raises as well, and without a handler Python would print that over the screen.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
+    try:
+        await asyncio.to_thread(import_module, "halocline.mcp.connection.session")
+    except ImportError as error:
+        raise Hopeless(
+            MISSING_SDK if error.name and error.name.split(".")[0] in ("mcp", "mcp_types") else str(error)
+        ) from error
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,134 @@
+"""The ways to a server: pipes to a program, streamable HTTP, and SSE, as the SDK's pairs of streams."""
+
+import os
+import shutil
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx2
+from mcp.client._transport import TransportStreams
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+
+from halocline.mcp.connection.pipes import Pipes
+from halocline.mcp.connection.server_log import ServerLog
+from halocline.mcp.connection.setup import Hopeless, Setup
+from halocline.mcp.sign_in import SignIn
+from halocline.mcp.variables import Filled, environment
+from halocline.net.dialing import tls_context
+from halocline.net.network import Network
+from halocline.ports.mcp_servers import Server
+from halocline.ports.programs import Program
+
+if TYPE_CHECKING:
+    from halocline.mcp.connection.session import Session
+
+_CONNECT, _SILENCE = 30.0, 300.0
+_END_PATIENCE = 1.0
+
+
+async def transport_to(
+    stack: AsyncExitStack, server: Server, filled: Filled, setup: Setup, log: ServerLog, session: "Session"
+) -> AbstractAsyncContextManager[TransportStreams]:
+    """The way to a server, as its settings say; the stack ends what the way needs. What the SDK raises gets out."""
+    if server.transport == "stdio":
+        return await _piped(stack, filled, setup, log, session)
+    headers = {name: value.reveal() for name, value in filled.headers.items()}
+    auth = session.sign_in = _sign_in(server, filled, setup)
+    if server.transport == "sse" or (not server.transport and not await _speaks_http(filled.url, headers, auth, setup)):
+        make = partial(_client, setup.network(filled.url))
+        day = 86_400.0
+        return sse_client(filled.url, headers, _CONNECT, sse_read_timeout=day, auth=auth, httpx_client_factory=make)
+    http = _client(setup.network(filled.url), headers, httpx2.Timeout(_CONNECT, read=_SILENCE), auth)
+    await stack.enter_async_context(http)
+    return streamable_http_client(filled.url, http_client=http)
+
+
+def _sign_in(server: Server, filled: Filled, setup: Setup) -> SignIn | None:
+    """None where a header says who we are."""
+    if setup.secrets is None or "authorization" in map(str.lower, filled.headers):
+        return None
+    return SignIn(server.name, filled.url, filled.oauth, setup.secrets, setup.visitor)
+
+
+async def _piped(
+    stack: AsyncExitStack, filled: Filled, setup: Setup, log: ServerLog, session: "Session"
+) -> AbstractAsyncContextManager[TransportStreams]:
+    env, folder = environment(filled.env, setup.env, setup.passed), _folder(filled, setup)
+    words = (_program(filled.command, folder, env), *filled.args)
+    program = await setup.programs.start(words, env, folder)
+    stack.push_async_callback(_ended, program, session)
+    pipes = Pipes(program, log, session.over)
+    program.exited.add_done_callback(lambda exited: session.over(f"it ended with exit code {exited.result()}"))
+    return pipes.streams()
+
+
+async def _ended(program: Program, session: "Session") -> None:
+    """A server that answered is given a moment to end by itself."""
+    await program.end(_END_PATIENCE if session.answered else 0.0)
+
+
+def _program(command: str, folder: str, env: Mapping[str, str]) -> str:
+    """Where the program is. Raises Hopeless when there is none."""
+    found = shutil.which(os.path.join(folder, command) if "/" in command else command, path=env.get("PATH"))
+    if found is None:
+        raise Hopeless(f"there is no program {command}: install it, or write where it is")
+    return found
+
+
+def _folder(filled: Filled, setup: Setup) -> str:
+    return str(setup.workspace / os.path.expanduser(filled.cwd))
+
+
+def _client(
+    way: Network,
+    headers: dict[str, str] | None = None,
+    timeout: httpx2.Timeout | None = None,
+    auth: httpx2.Auth | None = None,
+) -> httpx2.AsyncClient:
+    """A client that reaches a server as the settings say: through which proxy, trusting whose certificates."""
+    proxy = None
+    if way.proxy is not None:
+        told = {"Proxy-Authorization": way.proxy.authorization} if way.proxy.authorization else None
+        at = way.proxy.address
+        proxy = httpx2.Proxy(f"{'https' if at.tls else 'http'}://{at.authority}", headers=told)
+    return httpx2.AsyncClient(
+        headers=headers, timeout=timeout, auth=auth, verify=tls_context(way.ca_files), proxy=proxy, trust_env=False
+    )
+
+
+async def _speaks_http(url: str, headers: dict[str, str], auth: Any, setup: Setup) -> bool:
+    """Whether a server of which it is not said speaks streamable HTTP; one of the old kind answers a POST with 4xx."""
+    async with _client(setup.network(url), headers, httpx2.Timeout(_CONNECT), auth) as http:
+        ask = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
+        accept = {"accept": "application/json, text/event-stream"}
+        async with http.stream("POST", url, json=ask, headers=accept) as answer:
+            kind = answer.headers.get("content-type", "")
+            return answer.status_code not in (404, 405) or kind.startswith("application/json")
+
+
+@asynccontextmanager
+async def watched(
+    transport: AbstractAsyncContextManager[TransportStreams], session: "Session"
+) -> AsyncGenerator[TransportStreams, None]:
+    """The same streams; when the server's ends, `session.gone` is set."""
+    to_us, ours = anyio.create_memory_object_stream[Any](0)
+    async with transport as (theirs, sending), anyio.create_task_group() as group:
+
+        async def pass_on() -> None:
+            async with to_us:
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    async for message in theirs:
+                        await to_us.send(message)
+            session.over()
+
+        group.start_soon(pass_on)
+        try:
+            yield ours, sending
+        finally:
+            group.cancel_scope.cancel()
+            ours.close()
+            to_us.close()

@@ -1,0 +1,1 @@
+"""Servers that can be installed."""

@@ -1,0 +1,281 @@
+"""Bundles of MCP servers (`.mcpb`): a zip file with a manifest that says what is run and what it wants to be told.
+
+What must stay true: nothing of a bundle leaves its own folder, neither by a name with dots nor by a link; nothing is
+run here; and what will be run is known, word by word, before anything is unpacked.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import stat
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+
+from halocline.mcp.tool_names import plain
+from halocline.protocol import json_input
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.values import JsonObject, Value
+
+ENDINGS = (".mcpb", ".dxt")
+MANIFEST = "manifest.json"
+LARGEST, LARGEST_MANIFEST, MOST_FILES = 500_000_000, 1_000_000, 50_000
+"""Bytes of all files, of the manifest, and how many files."""
+CHUNK = 1 << 20
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+
+
+class Wish(Value, frozen=True):
+    """One value that a bundle wants to be told."""
+
+    type: str = "string"
+    title: str = ""
+    description: str = ""
+    required: bool = False
+    default: Any = None
+    multiple: bool = False
+    sensitive: bool = False
+    min: float | None = None
+    max: float | None = None
+
+
+class _Config(Value, frozen=True):
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    platform_overrides: dict[str, JsonObject] = {}
+
+
+class _Server(Value, frozen=True):
+    type: str = ""
+    entry_point: str = ""
+    mcp_config: _Config = _Config()
+
+
+class _Author(Value, frozen=True):
+    name: str = ""
+
+
+class _Compatibility(Value, frozen=True):
+    platforms: tuple[str, ...] = ()
+
+
+class Manifest(Value, frozen=True):
+    """What a bundle says of itself."""
+
+    name: str
+    version: str = ""
+    description: str = ""
+    display_name: str = ""
+    author: _Author = _Author()
+    server: _Server = _Server()
+    user_config: dict[str, Wish] = {}
+    compatibility: _Compatibility = _Compatibility()
+
+
+class Bundle(Value, frozen=True):
+    """A bundle that was read, and not unpacked."""
+
+    file: Path
+    sha256: str
+    manifest: Manifest
+
+
+def read(file: Path, sha256: str = "") -> Bundle:
+    """Read what a bundle says, and look at every name in it. Raises UsageError."""
+    try:
+        with open(file, "rb") as handle:
+            found = hashlib.file_digest(handle, "sha256").hexdigest()
+        if sha256 and found != sha256:
+            raise UsageError(f"{file.name} is not what was named: its SHA-256 is {found}.", "Do not use it.")
+        with zipfile.ZipFile(file) as archive:
+            _require_tame(archive)
+            with archive.open(MANIFEST) as handle:
+                manifest = json_input.decode(handle.read(LARGEST_MANIFEST), type=Manifest)
+    except KeyError:
+        raise UsageError(f"{file} is no bundle: there is no {MANIFEST} in it.", "A .mcpb file has one.") from None
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, msgspec.MsgspecError) as error:
+        raise UsageError(f"{file} cannot be read as a bundle: {error}.", "Fetch it again.") from error
+    _require_usable(manifest, file)
+    return Bundle(file, found, manifest)
+
+
+def unpack(bundle: Bundle, folder: Path) -> None:
+    """Put its files into a folder that is not there yet; all of them or none. Raises UsageError."""
+    part = folder.with_name(f".{folder.name}-{os.urandom(6).hex()}")
+    try:
+        part.mkdir(parents=True, mode=0o700)
+        with zipfile.ZipFile(bundle.file) as archive:
+            left = LARGEST
+            for member in _require_tame(archive):
+                left -= _unpack(archive, member, part, left)
+        part.rename(folder)
+    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise UsageError(f"{bundle.file} cannot be unpacked to {folder}: {error}.", "Nothing was set up.") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def wanted(bundle: Bundle, values: Mapping[str, str]) -> dict[str, Wish]:
+    """What it needs to be told still."""
+    wishes = bundle.manifest.user_config.items()
+    return {name: wish for name, wish in wishes if wish.required and wish.default is None and not values.get(name)}
+
+
+def entry(bundle: Bundle, folder: Path, values: Mapping[str, str]) -> JsonObject:
+    """How it is written to the file of servers. Raises UsageError when a value does not fit."""
+    told = {name: _told(name, wish, values.get(name)) for name, wish in bundle.manifest.user_config.items()}
+    config = _here(bundle.manifest.server.mcp_config)
+    args = [word for arg in config.args for word in _words(arg, folder, told)]
+    given: JsonObject = {"command": _filled(config.command, folder, told), "args": args, "cwd": str(folder)}
+    env = {name: _filled(value, folder, told) for name, value in config.env.items()}
+    return given | ({"env": env} if env else {})
+
+
+def _require_tame(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """The files of an archive, each of which stays where it is put. Raises UsageError."""
+    members = archive.infolist()
+    if len(members) > MOST_FILES or sum(member.file_size for member in members) > LARGEST:
+        raise UsageError("The bundle is too large.", f"At most {MOST_FILES:,} files and {LARGEST >> 20} MB.")
+    seen: set[str] = set()
+    for member in members:
+        path = PurePosixPath(member.filename)
+        kind = stat.S_IFMT(member.external_attr >> 16)
+        leaves = path.is_absolute() or ".." in path.parts or "\\" in member.filename or ":" in path.parts[:1]
+        odd = not member.filename.isprintable() or kind not in (0, stat.S_IFREG, stat.S_IFDIR)
+        if leaves or odd or not path.parts or str(path).casefold() in seen:
+            raise UsageError(f"The bundle has a file {member.filename!r}, which may lead out of it.", "Do not use it.")
+        seen.add(str(path).casefold())
+    return members
+
+
+def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, most: int) -> int:
+    """One file; gives how many bytes it has, whatever the archive says."""
+    place = folder / member.filename
+    if member.is_dir():
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return 0
+    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    mode = 0o700 if (member.external_attr >> 16) & 0o100 else 0o600
+    size = 0
+    with archive.open(member) as source, open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as to:
+        while chunk := source.read(CHUNK):
+            size += len(chunk)
+            if size > most:
+                raise OSError("it holds more than it says")
+            to.write(chunk)
+    return size
+
+
+def _require_usable(manifest: Manifest, file: Path) -> None:
+    config, platforms = _here(manifest.server.mcp_config), manifest.compatibility.platforms
+    if platforms and sys.platform not in platforms:
+        raise UsageError(f"{manifest.name} does not run here: it is for {', '.join(platforms)}.", "Look for another.")
+    if not config.command:
+        raise UsageError(f"The {MANIFEST} of {file} does not say what is run.", "server.mcp_config.command is missing.")
+    texts = (config.command, *config.args, *config.env.values())
+    for name in (match[1] for text in texts for match in _VARIABLE.finditer(text)):
+        known = name in _PLACES or name == "__dirname" or name.removeprefix("user_config.") in manifest.user_config
+        if not known:  # a bundle has no business with the variables of a person
+            raise UsageError(f"{manifest.name} wants ${{{name}}}, which no bundle is given.", "Do not use it.")
+
+
+def _here(config: _Config) -> _Config:
+    """As it is for this system."""
+    over = config.platform_overrides.get(sys.platform)
+    try:
+        changed = msgspec.convert(over or {}, _Config)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"What the bundle says for {sys.platform} is wrong: {error}.", "Do not use it.") from error
+    command = changed.command or config.command
+    return _Config(command, changed.args or config.args, {**config.env, **changed.env})
+
+
+_PLACES = {
+    "HOME": "",
+    "DESKTOP": "Desktop",
+    "DOCUMENTS": "Documents",
+    "DOWNLOADS": "Downloads",
+    "pathSeparator": "/",
+    "/": "/",
+}
+
+
+def _told(name: str, wish: Wish, given: str | None) -> tuple[str, ...]:
+    """The values for one wish. Raises UsageError."""
+    if given is None:
+        default = wish.default if wish.default is not None else ()
+        each = default if isinstance(default, list | tuple) else (default,)
+        return tuple(_written(one) for one in each)
+    parts = [part.strip() for part in given.split(",")] if wish.multiple else [given]
+    return tuple(_fitting(name, wish, part) for part in parts)
+
+
+def _fitting(name: str, wish: Wish, given: str) -> str:
+    match wish.type:
+        case "number":
+            try:
+                number = float(given)
+            except ValueError:
+                raise UsageError(f"{name} is a number, not {given!r}.", "Give it anew.") from None
+            if (wish.min is not None and number < wish.min) or (wish.max is not None and number > wish.max):
+                raise UsageError(f"{name} is from {wish.min} to {wish.max}, not {given}.", "Give it anew.")
+        case "boolean":
+            said = given.strip().lower()
+            if said not in ("true", "false", "yes", "no"):
+                raise UsageError(f"{name} is true or false, not {given!r}.", "Give it anew.")
+            return "true" if said in ("true", "yes") else "false"
+        case "directory" | "file":
+            return str(Path(given).expanduser().absolute())
+    return given
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    # A default may name a place; what else looks like a variable is not filled in at a start.
+    return _filled(str(value), Path(), {})
+
+
+def _words(text: str, folder: Path, told: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """An argument as words: one that is just a value becomes as many words as that has."""
+    match = _VARIABLE.fullmatch(text)
+    name = match[1].removeprefix("user_config.") if match else ""
+    if match and match[1].startswith("user_config.") and name in told:
+        yield from told[name]
+    else:
+        yield _filled(text, folder, told)
+
+
+def _filled(text: str, folder: Path, told: Mapping[str, tuple[str, ...]]) -> str:
+    def one(match: "re.Match[str]") -> str:
+        name = match[1]
+        if name == "__dirname":
+            return str(folder)
+        if name in ("pathSeparator", "/"):
+            return "/"
+        if name in _PLACES:
+            return str(Path.home() / _PLACES[name])
+        return ",".join(told.get(name.removeprefix("user_config."), ()))
+
+    return _VARIABLE.sub(one, text)
+
+
+def described(bundle: Bundle) -> str:
+    """What it says of itself, in one line."""
+    manifest = bundle.manifest
+    by = f", by {plain(manifest.author.name, 100)}" if manifest.author.name else ""
+    return f"{plain(manifest.display_name or manifest.name, 100)} {plain(manifest.version, 40)}{by}"
+
+
+def name_of(bundle: Bundle) -> str:
+    """What it can be called here. Raises HaloclineError."""
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", bundle.manifest.name).strip("-.")[:60]
+    if not name:
+        raise HaloclineError(f"The bundle has no usable name: {plain(bundle.manifest.name, 100)!r}.", "Give one: --as")
+    return name

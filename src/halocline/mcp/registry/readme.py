@@ -1,0 +1,46 @@
+"""What the makers of a server say of it: found, fetched, and made harmless to read. It is shown to people alone."""
+
+import re
+from urllib.parse import urlsplit
+
+from halocline.mcp.registry.download import Way, fetched
+from halocline.mcp.registry.registry import LARGEST, Offered
+from halocline.mcp.tool_names import plain
+from halocline.protocol.errors import HaloclineError
+
+LONGEST = 60_000
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+async def readme(server: Offered, registry: str, way: Way, url: str = "") -> str:
+    """What its makers say of it, made harmless to read; `url` names another page. Raises HaloclineError."""
+    if not url and server.readme and not server.readme.startswith(("http://", "https://")):
+        return _harmless(server.readme)
+    place = url or server.readme or page_of(server)
+    if not place:
+        return ""
+    same = urlsplit(place)[:2] == urlsplit(registry)[:2]
+    if not place.startswith("https://") and not same:
+        raise HaloclineError(f"{place} is not read: it is not https.")
+    return _harmless((await fetched(place, way, LARGEST, "text/plain")).decode("utf-8", "replace"))
+
+
+def page_of(server: Offered) -> str:
+    """Where the README of a repository is, as text; empty where that is not known."""
+    repository = server.repository
+    address = urlsplit(repository.url if repository else "")
+    parts = address.path.strip("/").removesuffix(".git").split("/")
+    if repository is None or address.scheme != "https" or len(parts) < 2:
+        return ""
+    inside = f"{repository.subfolder.strip('/')}/" if repository.subfolder else ""
+    match address.hostname:
+        case "github.com":
+            return f"https://raw.githubusercontent.com/{parts[0]}/{parts[1]}/HEAD/{inside}README.md"
+        case "gitlab.com":
+            return f"https://gitlab.com/{'/'.join(parts)}/-/raw/HEAD/{inside}README.md"
+    return ""
+
+
+def _harmless(text: str) -> str:
+    """Without what a person would not see, and not without end."""
+    return plain(_COMMENT.sub("", text), LONGEST)

@@ -1,0 +1,292 @@
+"""Servers that can be installed, from the MCP registry, or any catalogue of the same form at a URL or in a file.
+
+What must stay true: what a registry says is untrusted. It becomes words of a command, never a line for a shell, and a
+person sees the very words that will be run before anything is written.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeGuard
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+
+from halocline.mcp.registry.download import Way as Reach, fetched
+from halocline.mcp.registry.popularity import told_by
+from halocline.mcp.tool_names import plain
+from halocline.protocol import json_input
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.mcp import Order
+from halocline.protocol.values import JsonObject, Value
+
+LARGEST = 8_000_000
+MOST_FOUND = 30
+OFFICIAL = "io.modelcontextprotocol.registry/official"
+PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
+RUNNERS = {
+    "npm": ("npx", "-y", "{name}@{version}"),
+    "pypi": ("uvx", "{name}@{version}"),
+    "oci": ("docker", "run", "-i", "--rm", "{name}:{version}"),
+    "nuget": ("dnx", "{name}@{version}", "--yes"),
+}
+"""What runs a package of each kind of registry."""
+_PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_.-]+)\}")
+
+
+class _Input(Value, frozen=True, rename="camel"):
+    """A value that a server wants: an argument, a variable or a header."""
+
+    name: str = ""
+    description: str = ""
+    value: str | None = None
+    default: str | None = None
+    value_hint: str = ""
+    type: str = ""
+    is_required: bool = False
+    is_secret: bool = False
+
+
+class _Transport(Value, frozen=True):
+    type: str = "stdio"
+    url: str = ""
+    headers: tuple[_Input, ...] = ()
+
+
+class _Package(Value, frozen=True, rename="camel"):
+    registry_type: str = ""
+    identifier: str = ""
+    version: str = ""
+    transport: _Transport = _Transport()
+    runtime_arguments: tuple[_Input, ...] = ()
+    package_arguments: tuple[_Input, ...] = ()
+    environment_variables: tuple[_Input, ...] = ()
+    file_sha256: str = msgspec.field(default="", name="fileSha256")
+
+
+class _Repository(Value, frozen=True):
+    url: str = ""
+    subfolder: str = ""
+
+
+class Offered(Value, frozen=True, rename="camel"):
+    """One server of a registry."""
+
+    name: str
+    description: str = ""
+    title: str = ""
+    version: str = ""
+    website_url: str = ""
+    readme: str = ""
+    tags: tuple[str, ...] = ()
+    stars: int = 0
+    downloads: int = 0
+    changed_at: str = ""
+    is_deprecated: bool = False
+    repository: _Repository | None = None
+    packages: tuple[_Package, ...] = ()
+    remotes: tuple[_Transport, ...] = ()
+
+    @property
+    def page(self) -> str:
+        """Where a person can read of it."""
+        return (self.repository.url if self.repository else "") or self.website_url
+
+
+class _Page(Value, frozen=True):
+    servers: tuple[JsonObject, ...] = ()
+
+
+class Way(Value, frozen=True):
+    """One way to set a server up: how it is written to a file, and which values are still wanted, and for what.
+
+    With a `bundle`, a URL, it is written once that is here: its bytes have the hash `sha256`.
+    """
+
+    given: JsonObject
+    wanted: tuple[tuple[str, str], ...] = ()
+    bundle: str = ""
+    sha256: str = ""
+
+
+async def search(
+    registry: str, words: str, way: Reach, tags: Sequence[str] = (), order: Order | None = None
+) -> list[Offered]:
+    """The servers whose name or description has the words, and that have the tags; without an order in the registry's.
+
+    Raises HaloclineError.
+    """
+    if registry.startswith(("http://", "https://")):
+        data = await _fetched(registry, words, way)
+    else:
+        data = await asyncio.to_thread(_read, registry)
+    try:
+        page = json_input.decode(data, type=_Page)
+    except msgspec.MsgspecError as error:
+        raise HaloclineError(f"{registry} does not answer as an MCP registry does: {error}.") from error
+    found: dict[str, Offered] = {}
+    for server in _servers(page.servers):
+        found.setdefault(server.name, server)  # the newest version comes first
+    wanted, tagged = words.lower().split(), {tag.lower() for tag in tags}
+    fitting = [server for server in found.values() if _has(server, wanted) and tagged <= _lower(server.tags)]
+    return in_order(fitting, order)[:MOST_FOUND]
+
+
+def in_order(servers: Sequence[Offered], order: Order | None) -> list[Offered]:
+    """The servers in an order; those of which the registry says nothing come last, as it has them."""
+    match order:
+        case "name":
+            return sorted(servers, key=lambda one: (one.title or one.name.rpartition("/")[2]).lower())
+        case "newest":
+            return sorted(servers, key=lambda one: one.changed_at, reverse=True)
+        case "stars":
+            return sorted(servers, key=lambda one: one.stars, reverse=True)
+        case "downloads":
+            return sorted(servers, key=lambda one: one.downloads, reverse=True)
+        case None:
+            return [*servers]
+
+
+def ways(server: Offered, values: dict[str, str]) -> Iterator[Way]:
+    """Every way to run or reach it that we know, packages first. `values` fill in what is wanted."""
+    for package in server.packages:
+        if package.registry_type == "mcpb" and package.identifier.startswith("https://") and package.file_sha256:
+            yield Way({}, bundle=package.identifier, sha256=package.file_sha256.lower())
+        usable = package.transport.type == "stdio" and package.registry_type in RUNNERS and _is_plain(package)
+        if usable and package.identifier and package.identifier[0] != "-":
+            yield _packaged(package, values)
+    for remote in server.remotes:
+        if remote.url.startswith("https://") and _is_plain(remote):
+            yield _remote(remote, values)
+
+
+async def _fetched(registry: str, words: str, way: Reach) -> bytes:
+    address = urlsplit(registry)
+    path = address.path if address.path.strip("/") else "/v0/servers"
+    if path.endswith(".json"):  # a file on a server, which answers no questions
+        return await fetched(registry, way, LARGEST, "application/json")
+    query = "&".join(filter(None, (address.query, urlencode({"search": words, "limit": 100, "version": "latest"}))))
+    return await fetched(f"{address.scheme}://{address.netloc}{path}?{query}", way, LARGEST, "application/json")
+
+
+def _read(file: str) -> bytes:
+    try:
+        return Path(file).expanduser().read_bytes()
+    except OSError as error:
+        raise UsageError(f"The registry {file} cannot be read: {error.strerror}.", "See: mcp.registry.") from error
+
+
+def _servers(entries: Iterable[JsonObject]) -> Iterator[Offered]:
+    """Of a page; one that is written wrongly, or that was taken back, is left out."""
+    for entry in entries:
+        given: Any = entry.get("server", entry)
+        if not isinstance(given, dict):
+            continue
+        metas = [meta for meta in (entry.get("_meta"), given.get("_meta")) if isinstance(meta, dict)]
+        official: JsonObject = next((meta[OFFICIAL] for meta in metas if isinstance(meta.get(OFFICIAL), dict)), {})
+        status = official.get("status") or given.get("status")
+        if status == "deleted" or official.get("isLatest") is False:
+            continue
+        places = [entry, given, *(meta.get(PUBLISHER) for meta in metas)]
+        more = {"isDeprecated": status == "deprecated", **told_by([place for place in places if _is_table(place)])}
+        more["changedAt"] = str(official.get("updatedAt") or official.get("publishedAt") or more["changedAt"])
+        try:
+            yield msgspec.convert({**given, **more}, Offered)
+        except msgspec.ValidationError:
+            continue
+
+
+def _is_table(place: object) -> TypeGuard[JsonObject]:
+    return isinstance(place, dict)
+
+
+def _lower(tags: Iterable[str]) -> set[str]:
+    return {tag.lower() for tag in tags}
+
+
+def _is_plain(way: _Package | _Transport) -> bool:
+    """A registry has no business with the variables of a person: it says by name what it wants."""
+    return b"${" not in msgspec.json.encode(way)
+
+
+def _has(server: Offered, words: Sequence[str]) -> bool:
+    text = f"{server.name} {server.title} {server.description}".lower()
+    return all(word in text for word in words)
+
+
+def _packaged(package: _Package, values: dict[str, str]) -> Way:
+    wanted: dict[str, str] = {}
+    program, *rest = RUNNERS[package.registry_type]
+    has_version = package.registry_type == "oci" and ":" in package.identifier.rpartition("/")[2]
+    version = "" if has_version else package.version
+    parts = (part.format(name=package.identifier, version=version or "") for part in rest)
+    runner = [part.removesuffix("@").removesuffix(":") for part in parts]
+    before = [word for each in package.runtime_arguments for word in _words(each, values, wanted)]
+    after = [word for each in package.package_arguments for word in _words(each, values, wanted)]
+    env = {each.name: _value(each, values, wanted) for each in package.environment_variables if each.name}
+    if package.registry_type == "oci":
+        before += [word for name in env for word in ("-e", name)]
+        args = [*runner[:-1], *before, runner[-1], *after]
+    else:
+        args = [*before, *(word for word in runner if word not in before), *after]
+    given: JsonObject = {"command": program, "args": args}
+    return Way(given | ({"env": env} if env else {}), tuple(wanted.items()))
+
+
+def _remote(remote: _Transport, values: dict[str, str]) -> Way:
+    wanted: dict[str, str] = {}
+    kind = "sse" if remote.type == "sse" else "streamableHttp"
+    headers = {each.name: _value(each, values, wanted) for each in remote.headers if each.name}
+    given: JsonObject = {"type": kind, "url": _filled(remote.url, values, wanted)}
+    return Way(given | ({"headers": headers} if headers else {}), tuple(wanted.items()))
+
+
+def _words(argument: _Input, values: dict[str, str], wanted: dict[str, str]) -> Iterator[str]:
+    """The words of an argument; one that may be left out and has no value is left out."""
+    known = argument.value if argument.value is not None else argument.default
+    name = (argument.name or argument.value_hint).lstrip("-")
+    if known is None and name in values:
+        known = values[name]
+    if argument.type == "named" and argument.name:
+        if known is None and not argument.is_required and not argument.value_hint:
+            return
+        yield argument.name
+        if known is None and not argument.value_hint:
+            return
+    elif known is None and not argument.is_required:
+        return
+    if known is None:
+        wanted[name] = plain(argument.description, 200)
+        yield f"${{{_variable(name)}}}"
+    else:
+        yield _filled(known, values, wanted)
+
+
+def _value(each: _Input, values: dict[str, str], wanted: dict[str, str]) -> str:
+    """The value of a variable or header. What is not known stays a variable, filled in at a start."""
+    if each.name in values:
+        return values[each.name]
+    if each.value is not None:
+        return _filled(each.value, values, wanted)
+    if each.default is not None and not each.is_secret:
+        return each.default
+    if each.is_required or each.is_secret:
+        wanted[each.name] = plain(each.description, 200)
+    return f"${{{_variable(each.name)}}}" if each.is_required else f"${{{_variable(each.name)}:-}}"
+
+
+def _filled(text: str, values: dict[str, str], wanted: dict[str, str]) -> str:
+    """A registry's own placeholders, `{name}`, with the values; others become variables."""
+
+    def one(match: "re.Match[str]") -> str:
+        name = match[1]
+        if name not in values:
+            wanted.setdefault(name, "")
+        return values.get(name, f"${{{_variable(name)}}}")
+
+    return _PLACEHOLDER.sub(one, text)
+
+
+def _variable(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_]", "_", name) if name[:1].isalpha() or name[:1] == "_" else f"V_{name}"

@@ -1,0 +1,160 @@
+"""The fields of a form that a server wants filled in: a flat schema of texts, numbers, choices, yes and no. Pure.
+
+What must stay true: a value that comes out of here fits what the server said of its field.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import date, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from halocline.mcp.tool_names import plain
+from halocline.protocol.values import JsonObject, Value
+
+MOST_FIELDS = 20
+MOST_CHOICES = 50
+YES, NO = ("yes", "y", "true", "1"), ("no", "n", "false", "0")
+
+
+class Unfit(Exception):
+    """An answer does not fit its field; the text says why."""
+
+
+class Field(Value, frozen=True):
+    """One field. `choices` are pairs of what is shown and what is sent."""
+
+    name: str
+    schema: JsonObject
+    required: bool
+    choices: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def question(self) -> str:
+        """What it is about, and what fits."""
+        title = plain(str(self.schema.get("title") or self.name), 100)
+        about = plain(str(self.schema.get("description") or ""), 500)
+        return f"{title}: {about}{self._several}" if about else f"{title}{self._several}"
+
+    @property
+    def _several(self) -> str:
+        if self.schema.get("type") != "array":
+            return ""
+        names = ", ".join(shown for shown, _ in self.choices)
+        return f" (several, with commas between them{': ' + names if names else ''})"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Answers on offer; what a server proposes comes first."""
+        match self.schema.get("type"):
+            case "boolean":
+                found: tuple[str, ...] = ("yes", "no")
+            case "array":
+                return ()
+            case _:
+                found = tuple(shown for shown, _ in self.choices)
+        proposed = self._proposed
+        return (proposed, *(each for each in found if each != proposed)) if proposed else found
+
+    @property
+    def _proposed(self) -> str:
+        given = self.schema.get("default")
+        if given is None or isinstance(given, list | dict):
+            return ""
+        if isinstance(given, bool):
+            return "yes" if given else "no"
+        return next((shown for shown, sent in self.choices if sent == given), plain(str(given), 200))
+
+    def value(self, given: str) -> Any:
+        """The answer as it is sent. Raises Unfit."""
+        match self.schema.get("type"):
+            case "boolean":
+                return _truth(given)
+            case "integer" | "number" as kind:
+                return _number(given, kind, self.schema)
+            case "array":
+                return self._list(given)
+        return self._chosen(given) if self.choices else _text(given, self.schema)
+
+    def _chosen(self, given: str) -> str:
+        for shown, sent in self.choices:
+            if given.strip() in (shown, sent):
+                return sent
+        raise Unfit(f"it is one of {', '.join(shown for shown, _ in self.choices)}")
+
+    def _list(self, given: str) -> list[str]:
+        parts = [part.strip() for part in given.split(",") if part.strip()]
+        found = list(dict.fromkeys(self._chosen(part) if self.choices else part for part in parts))
+        least, most = self.schema.get("minItems"), self.schema.get("maxItems")
+        _bounded(len(found), least, most, "it takes {} of them")
+        return found
+
+
+def fields_of(schema: JsonObject) -> tuple[Field, ...] | None:
+    """The fields of a form; None for one that cannot be put to a person."""
+    given = schema.get("properties") or {}
+    required = schema.get("required") or ()
+    if not isinstance(given, dict) or len(given) > MOST_FIELDS:
+        return None
+    if not all(isinstance(field, dict) and field.get("type", "string") != "object" for field in given.values()):
+        return None
+    return tuple(Field(name, field, name in required, _choices(field)) for name, field in given.items())
+
+
+def _choices(field: JsonObject) -> tuple[tuple[str, str], ...]:
+    """Every way in which the protocol has written choices so far."""
+    source = field.get("items") if field.get("type") == "array" else field
+    if not isinstance(source, dict):
+        return ()
+    titled = source.get("oneOf") or source.get("anyOf") or ()
+    pairs = [(each.get("title") or each.get("const"), each.get("const")) for each in titled if isinstance(each, dict)]
+    if not pairs:
+        values = source.get("enum") or ()
+        names = source.get("enumNames") or values
+        pairs = list(zip(names, values, strict=False))
+    return tuple((plain(str(shown), 100), str(sent)) for shown, sent in pairs if sent is not None)[:MOST_CHOICES]
+
+
+def _truth(given: str) -> bool:
+    said = given.strip().lower()
+    if said not in (*YES, *NO):
+        raise Unfit("it is yes or no")
+    return said in YES
+
+
+def _number(given: str, kind: str, schema: JsonObject) -> int | float:
+    try:
+        number = int(given) if kind == "integer" else float(given)
+    except ValueError:
+        raise Unfit("it is a whole number" if kind == "integer" else "it is a number") from None
+    if number != number or number in (float("inf"), float("-inf")):
+        raise Unfit("it is a number")
+    _bounded(number, schema.get("minimum"), schema.get("maximum"), "it is {}")
+    return number
+
+
+def _text(given: str, schema: JsonObject) -> str:
+    _bounded(len(given), schema.get("minLength"), schema.get("maxLength"), "it has {} letters")
+    if check := _FORMATS.get(str(schema.get("format"))):
+        fits, words = check
+        try:
+            if not fits(given):
+                raise ValueError
+        except ValueError:
+            raise Unfit(f"it is {words}") from None
+    return given
+
+
+def _bounded(number: float, least: Any, most: Any, said: str) -> None:
+    if isinstance(least, int | float) and number < least:
+        raise Unfit(said.format(f"at least {least:g}"))
+    if isinstance(most, int | float) and number > most:
+        raise Unfit(said.format(f"at most {most:g}"))
+
+
+_FORMATS: dict[str, tuple[Callable[[str], object], str]] = {
+    "email": (lambda text: re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", text), "an e-mail address"),
+    "uri": (lambda text: urlsplit(text).scheme and " " not in text, "an address with its scheme, as https://…"),
+    "date": (date.fromisoformat, "a date, as 2026-11-21"),
+    "date-time": (datetime.fromisoformat, "a date and time, as 2026-11-21T12:00:00+00:00"),
+}

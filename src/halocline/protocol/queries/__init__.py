@@ -1,0 +1,1 @@
+"""Answers to questions about tasks, as surfaces get them."""

@@ -1,0 +1,1 @@
+"""Values that are not shown, and taking secrets out of texts."""

@@ -1,0 +1,137 @@
+"""Finds keys by their published forms (`secret_forms`); fast, as it looks for a form only where its mark is; pure."""
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from functools import lru_cache
+from string import ascii_letters, digits
+from typing import NamedTuple
+
+from halocline.protocol.secrets.forms import SHAPES, TOKENS
+
+SHORTEST_RUN = 14
+_RUN_SIGNS = bytes(sign if chr(sign) in f"{ascii_letters}{digits}_-" else 32 for sign in range(256))
+_GATES = ("authorization", "key: ", "token: ", "dp.")
+"""A text that several marks share, so that one search finds them all."""
+_BEFORE, _BEHIND = 64, 256
+"""Characters around a mark within which what has it in its middle begins and ends."""
+_LONG = ("private key",)
+"""Marks of what may be far longer."""
+Found = tuple[int, int, str]
+
+
+def long_runs(data: bytes) -> frozenset[str]:
+    """Every long run of letters, digits, `_` and `-` in a text as UTF-8; much faster to look through than the text."""
+    words = data.translate(_RUN_SIGNS).split()
+    return frozenset(word.decode() for word in words if len(word) >= SHORTEST_RUN)
+
+
+def published_forms(text: str, data: bytes, runs: frozenset[str]) -> Iterator[Found]:
+    """Yield the span and name of each match, in no order. `data` is the text as UTF-8, `runs` its long runs."""
+    lower = text.lower()
+    is_same = len(lower) == len(text)  # a few letters grow when they are made small
+    for row in _possible(data, runs):
+        if row.place is _Place.ANYWHERE or not (row.is_token or is_same):
+            yield from ((*found.span(), row.name) for found in row.pattern.finditer(text))
+        else:
+            yield from _at_marks(row, text, text if row.is_token else lower)
+
+
+def may_have_form(data: bytes, runs: frozenset[str]) -> bool:
+    """Tell whether it is worth looking; true of every text that has a form."""
+    return any(True for _ in _possible(data, runs))
+
+
+class _Place(Enum):
+    """The place of a form in relation to its mark."""
+
+    AT = 1
+    BEHIND = 2
+    BEFORE = 3
+    ANYWHERE = 4
+
+
+class _Row(NamedTuple):
+    """One form. `is_run`: its mark begins a run of letters, digits, `_` and `-`."""
+
+    name: str
+    mark: str
+    pattern: re.Pattern[str]
+    is_token: bool
+    is_run: bool
+    place: _Place
+
+    def find_at(self, text: str, at: int) -> re.Match[str] | None:
+        """Return what has the form and its mark at a place."""
+        match self.place:
+            case _Place.AT:
+                return self.pattern.match(text, at)
+            case _Place.BEHIND:
+                return self.pattern.match(text, at + len(self.mark))
+            case _:
+                return self.pattern.search(text, max(0, at - _BEFORE), at + _BEHIND)
+
+
+def _at_marks(row: _Row, text: str, marks: str) -> Iterator[Found]:
+    """Much faster than a search: marks are rare."""
+    at = marks.find(row.mark)
+    while at >= 0:
+        found = row.find_at(text, at)
+        if found:
+            yield *found.span(), row.name
+        at = marks.find(row.mark, max(found.end(), at + 1) if found else at + 1)
+
+
+def _possible(data: bytes, runs: frozenset[str]) -> Iterator[_Row]:
+    """The forms that a text may have. Tokens are many, and begin where a run does."""
+    by_head, by_gate = _rows()
+    heads = {run[:2] for run in runs} & by_head.keys()
+    likely = [run for run in runs if run[:2] in heads]
+    yield from {row: None for run in likely for row in by_head[run[:2]] if run.startswith(row.mark)}
+    lower = data.lower()
+    for gate, rows in by_gate.items():
+        if gate in lower:
+            yield from (row for row in rows if row.mark.encode() in (data if row.is_token else lower))
+
+
+@lru_cache(1)
+def _rows() -> tuple[dict[str, list[_Row]], dict[bytes, list[_Row]]]:
+    """All forms, made when they are first needed: by the first two letters of a run, and by what a text must have."""
+    by_head: dict[str, list[_Row]] = {}
+    by_gate: dict[bytes, list[_Row]] = {}
+    for row in (*_shapes(), *_tokens()):
+        if row.is_run:
+            by_head.setdefault(row.mark[:2], []).append(row)
+        else:
+            gate = next((gate for gate in _GATES if gate in row.mark), row.mark.lower())
+            by_gate.setdefault(gate.encode(), []).append(row)
+    return by_head, by_gate
+
+
+def _tokens() -> Iterator[_Row]:
+    for name, patterns in TOKENS.items():
+        for pattern in patterns:
+            mark = _mark_of(pattern)
+            alone = re.compile(rf"(?<![A-Za-z0-9_-]){pattern}(?![A-Za-z0-9])")
+            yield _Row(name, mark, alone, True, len(mark) > 1 and bool(re.fullmatch(r"[\w-]+", mark)), _Place.AT)
+
+
+def _shapes() -> Iterator[_Row]:
+    for name, rows in SHAPES.items():
+        for mark, pattern in rows:
+            yield _Row(name, mark, re.compile(pattern, re.DOTALL), mark != mark.lower(), False, _place(mark, pattern))
+
+
+def _place(mark: str, pattern: str) -> _Place:
+    if pattern.startswith(("(?<=", "(?i:(?<=")):
+        return _Place.BEHIND
+    if mark in _LONG:
+        return _Place.ANYWHERE
+    return _Place.AT if _mark_of(pattern.removeprefix(r"\b")).lower().startswith(mark) else _Place.BEFORE
+
+
+def _mark_of(pattern: str) -> str:
+    """Return what every text begins with that fits the pattern."""
+    found = re.match(r"(?:[^\\[({.*+?|$^]|\\.)*", pattern)
+    assert found is not None
+    return found[0].replace("\\", "")

@@ -1,0 +1,122 @@
+"""Secrets that neither a name nor a published form gives away: long random strings that stand by themselves; pure.
+
+What is random and no secret is far more common: hashes, numbers of requests and objects, pictures, certificates, the
+sums of lock files. So hexadecimal and UUIDs never count, nor what is named like one of those, nor what is part of an
+address, a path or a block of base64; a text that a model edits must not be full of marks.
+"""
+
+import re
+from base64 import urlsafe_b64decode
+from binascii import Error
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from halocline.protocol.secrets.names import is_worded
+
+SHORTEST, LONGEST = 24, 128
+SEED = 16
+"""Characters in a row, of letters and digits, that such a string has at least."""
+Span = tuple[int, int]
+
+_SIGNS = "-A-Za-z0-9_+/"
+_RUN = re.compile(rf"[{_SIGNS}]{{{SHORTEST},{LONGEST}}}={{0,2}}(?![{_SIGNS}=%@\\~(]|\.[A-Za-z0-9_-])")
+_SIGN_BEFORE = re.compile(rf"[{_SIGNS}=:;.%&@#$\\~]\Z")
+_NAMED = re.compile(
+    r"(?i)(?:id|ids|sha\d*|md5|hash|digest|checksum|integrity|fingerprint|thumbprint|etag|nonce|signature|sig|cursor|next"
+    r"|next_?(?:page_?|continuation_?)?token|continuation_?token|page_?token|trace|request|revision|rev|version|public"
+    r"|public_?key|pub|cert\w*|data|image|icon|content|body|mappings|alphabet|chars|h1|hmac|record|arn:[\w:/-]*"
+    r"|marker|qualifier)[\"'`]?\s{0,3}(?:[:=]|=>|\()\s{0,3}[\"'`]?\s?\Z"
+)
+"""Text before a random string that shows it to be no secret."""
+_NO_SECRET = re.compile(
+    r"sha\d+[-_]|AAAA|MI[A-Z]|MFkw|MHYw|MCow|iVBOR|R0lGOD|/9j/|UklGR|d09G|PHN2|PD94|H4sI|UEsDB|JVBER|_Z|_R|__|eyJ"
+    r"|[a-z]{1,12}_\w*\Z|chatcmpl-|cmpl-|resp-|data:"
+)
+"""The beginnings of pictures, archives, certificates, public keys and mangled names; and `word_…`, which APIs call
+their objects: keys that begin like that have a published form."""
+_WORD_OF_PATH = re.compile(r"(?:^|/)[A-Za-z_-]{4,}(?:/|$)")
+_BASE64_LINE = re.compile(rf"[ \t\"'`|>#*,;.+/-]*[{_SIGNS}]{{30,}}={{0,2}}[ \t\"'`\\,;|*/+-]*\r?\Z")
+_EXAMPLE = re.compile(r"(?i)example|sample|dummy|placeholder|your|xxxx|redacted")
+_LOWER, _UPPER, _DIGIT = re.compile(r"[a-z]"), re.compile(r"[A-Z]"), re.compile(r"[0-9]")
+_SWITCH = re.compile(r"(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[0-9])[^0-9]")
+
+
+def random_strings(text: str, words: Iterable[str]) -> Iterator[Span]:
+    """Yield where they stand. `words` are all runs of letters, digits, `_` and `-` in the text of `SEED` or more."""
+    for word in words:
+        if len(word) < SEED or not _is_mixed(word):
+            continue
+        at = text.find(word)
+        while at >= 0:
+            if span := _around(text, at):
+                yield span
+            at = text.find(word, at + len(word))
+
+
+def is_random_string(value: str) -> bool:
+    """Tell whether a value looks like a key that a machine made."""
+    plain = value.rstrip("=")
+    signs = [sign for sign in plain if sign.isalnum()]
+    if len(plain) < SHORTEST or len(signs) < max(SHORTEST - 4, 0.85 * len(plain)) or not _is_mixed(plain):
+        return False
+    if _NO_SECRET.match(plain) or _EXAMPLE.search(plain) or ("/" in plain and _WORD_OF_PATH.search(plain)):
+        return False
+    if len(set(plain)) < 0.45 * min(len(plain), 40) or is_worded(plain, 0.45):
+        return False
+    return not (_is_in_order(plain) or _is_text_in_base64(plain))
+
+
+def _is_mixed(word: str) -> bool:
+    """Small letters, capitals and digits, and they change as often as chance has it; in names they come in groups."""
+    if not (_DIGIT.search(word) and _UPPER.search(word) and _LOWER.search(word)):
+        return False
+    digits = len(_DIGIT.findall(word))
+    return 2 * digits <= len(word) and len(_SWITCH.findall(word)) >= 0.42 * (len(word) - 1)
+
+
+def _is_in_order(plain: str) -> bool:
+    """As alphabets and lists of flags are."""
+    letters = plain.casefold()
+    steps = sum(0 <= ord(after) - ord(before) <= 3 for before, after in pairwise(letters))
+    return steps > 0.5 * len(letters)
+
+
+def _is_text_in_base64(plain: str) -> bool:
+    """Tell whether base64 makes it of a text that people read; what is secret in that is looked for elsewhere."""
+    coded = plain.translate({43: "-", 47: "_"})
+    try:
+        data = urlsafe_b64decode(coded[: len(coded) // 4 * 4])
+    except Error:
+        return False
+    return all(32 <= byte < 127 for byte in data)
+
+
+def _around(text: str, at: int) -> Span | None:
+    """The whole string of which a word is a part, when it may be a secret."""
+    start = at
+    while start > 0 and at - start <= LONGEST and (text[start - 1].isalnum() or text[start - 1] in "_+/-"):
+        start -= 1
+    run = _RUN.match(text, start)
+    if run is None or (start and _SIGN_BEFORE.match(text[start - 1]) and not _assigns(text, start)):
+        return None
+    if not is_random_string(run[0]) or _NAMED.search(text, max(0, start - 60), start) or _is_in_block(text, run):
+        return None
+    return run.span()
+
+
+def _assigns(text: str, start: int) -> bool:
+    """Tell whether what stands before is the `=` behind a name, as in `NAME=value`, and no address."""
+    return text[start - 1] == "=" and bool(
+        re.search(r"(?:^|[\s\"'`;])[A-Za-z_]\w*=\Z", text[max(0, start - 60) : start])
+    )
+
+
+def _is_in_block(text: str, run: re.Match[str]) -> bool:
+    """Tell whether it is a line of base64 with another one above it, or below."""
+    begin, end = text.rfind("\n", 0, run.start()) + 1, text.find("\n", run.end())
+    end = len(text) if end < 0 else end
+    if len(text[begin:end].strip(" \t\"'`|>#*,;.\\+\r")) > len(run[0]) + 2:
+        return False
+    above = text[text.rfind("\n", 0, max(0, begin - 1)) + 1 : max(0, begin - 1)]
+    below = text[end + 1 : text.find("\n", end + 1) if "\n" in text[end + 1 : end + 200] else end + 200]
+    return any(_BASE64_LINE.match(line) for line in (above, below))

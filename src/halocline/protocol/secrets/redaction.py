@@ -1,0 +1,223 @@
+"""Takes secrets out of texts: what the model reads, what is logged, and what leaves (exports, recordings, reports).
+
+A secret is known by its value (stored keys, those of the environment), by its published form, by its name, or by what
+base64 hides. In its place stands a mark. A mark with a number stands for one value, so that an edit which holds the
+mark can be given the value again, from the file that has it; a mark is never written over what it stands for.
+"""
+
+import re
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from string import ascii_letters, digits
+
+import msgspec
+
+from halocline.protocol import codec
+from halocline.protocol.events import DurableEvent
+from halocline.protocol.secrets.known import KnownSecrets
+from halocline.protocol.secrets.names import named_secrets
+from halocline.protocol.secrets.published_forms import long_runs, may_have_form, published_forms
+from halocline.protocol.secrets.random_strings import random_strings
+
+STORED, RANDOM = "stored key", "random string"
+"""Names in marks for secrets known by value alone, and for strings that only look like keys."""
+_MARK = re.compile(r"\[redacted [a-z -]{3,30} ([0-9a-f]{8})\]")
+_ANY_MARK = re.compile(r"\[redacted [a-z -]{3,40}(?:[0-9a-f]{8})?\]")
+_BASE64_SIGNS = bytes(sign if chr(sign) in f"{ascii_letters}{digits}+/" else 32 for sign in range(256))
+_SHORTEST_BASE64 = 40
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}(?:\r?\n[A-Za-z0-9+/]{4,76}){0,400}={0,2}")
+_SHORTEST = 6
+_NAMED_LIKE_ONE = (
+    r"""((?:authorization|cookie|api[_-]?key|token|secret|passw(?:or)?d)["']?\s{0,9}[:=]\s{0,9})"""
+    r"""(?:(?:bearer|basic)\s+)?("[^"\n]*"|'[^'\n]*'|[^\s,;&"'\[]+)"""
+)
+_LOOKS_LIKE_ONE = (
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*"
+    r"|\b(?:(?:sk|pk|rk|gh[pousr]|glpat|xox[a-z]|tvly|hf|gsk|npm|pypi)[-_]|AIza|github_pat_)[A-Za-z0-9_-]{16,}"
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
+    r"|(?<=bearer )[\w.~+/=-]{8,}"
+)
+Found = tuple[int, int, str]
+
+
+class UnknownMark(Exception):
+    """A mark stands for nothing in the text that an edit is for; the argument is the mark."""
+
+
+class Redactor:
+    """Takes secrets out of texts. `values` gives those that are known; it is asked again for each text.
+
+    With a `salt`, which stays the same for as long as marks are to be understood, each mark has its secret's number.
+    `at_random`: also strings that only look like keys; not for what has numbers of objects in fields of their own.
+    """
+
+    def __init__(
+        self, values: Callable[[], frozenset[str]] = frozenset, salt: bytes = b"", *, at_random: bool = False
+    ) -> None:
+        self._values = values
+        self._salt = salt
+        self._at_random = at_random
+        self._known = KnownSecrets(())
+
+    def __call__(self, text: str) -> str:
+        """The text with a mark in the place of each secret, and of each line of one that has several."""
+        return self._marked(text, _merged(self._found(text)))
+
+    def without_known(self, text: str) -> str:
+        """The text without the values that are known, whatever else is in it."""
+        return self._marked(text, _merged((*span, STORED) for span in self.known().spans(text)))
+
+    def known(self) -> KnownSecrets:
+        """The values that are known now."""
+        values = self._values()
+        if values != self._asked:
+            self._asked, self._known = values, KnownSecrets(values)
+        return self._known
+
+    _asked: frozenset[str] = frozenset()
+
+    def restored(self, text: str, original: str) -> str:
+        """What an edit's text means: each mark is again the value that it stands for in `original`.
+
+        Raises:
+            UnknownMark: a mark stands for nothing there, and is no part of that text itself.
+        """
+        if not (marks := {found[0]: found[1] for found in _MARK.finditer(text)}):
+            return text
+        meant: dict[str, set[str]] = {}
+        for start, end, _ in _merged(self._found(original)):
+            for value in original[start:end].splitlines():
+                meant.setdefault(self._number(value), set()).add(value)
+        for mark, number in marks.items():
+            match tuple(meant.get(number, ())):
+                case (value,):
+                    text = text.replace(mark, value)
+                case _ if mark not in original:
+                    raise UnknownMark(mark)
+        return text
+
+    def _marked(self, text: str, found: Iterable[Found]) -> str:
+        parts: list[str] = []
+        done = 0
+        for start, end, name in found:
+            parts += text[done:start], self._in_place_of(text[start:end], name)
+            done = end
+        return "".join((*parts, text[done:])) if done else text
+
+    def _in_place_of(self, secret: str, name: str) -> str:
+        if not self._salt:
+            return f"[redacted {name}]"
+        lines = secret.splitlines(keepends=True)
+        return "".join(self._mark(line, name) for line in lines)
+
+    def _mark(self, line: str, name: str) -> str:
+        value = line.rstrip("\r\n")
+        return f"[redacted {name} {self._number(value)}]{line[len(value) :]}" if value else line
+
+    def _number(self, value: str) -> str:
+        return blake2b(value.encode("utf-8", "surrogatepass"), digest_size=4, key=self._salt).hexdigest()
+
+    def _found(self, text: str) -> Iterator[Found]:
+        """What is in the text, in no order, but what marks in it say."""
+        if "[redacted " not in text:
+            return self._all(text)
+        marks = [mark.span() for mark in _ANY_MARK.finditer(text)]
+        return (one for one in self._all(text) if not any(one[0] < end and start < one[1] for start, end in marks))
+
+    def _all(self, text: str) -> Iterator[Found]:
+        yield from ((*span, STORED) for span in self.known().spans(text))
+        data = text.encode("utf-8", "surrogatepass")
+        runs = long_runs(data)
+        yield from published_forms(text, data, runs)
+        yield from ((*span, "secret") for span in named_secrets(text))
+        if max(map(len, data.translate(_BASE64_SIGNS).split()), default=0) >= _SHORTEST_BASE64:
+            yield from self._in_base64(text)
+        if self._at_random:
+            yield from ((*span, RANDOM) for span in random_strings(text, runs))
+
+    def _in_base64(self, text: str) -> Iterator[Found]:
+        for coded in _BASE64.finditer(text):
+            if (plain := _plain(coded[0])) and _holds_secret(plain):
+                yield *coded.span(), "encoded secret"
+
+
+def holds_mark(text: str) -> bool:
+    """Whether a text has a mark that stands for one value."""
+    return bool(_MARK.search(text))
+
+
+def redacted(text: str) -> str:
+    """The text with `[redacted NAME]` in the place of every secret that is known by its form or its name."""
+    return _PLAIN(text)
+
+
+def may_hold_keys(text: str) -> bool:
+    """Whether it is worth looking for keys: fast, and true of every text that holds one."""
+    data = text.encode("utf-8", "surrogatepass")
+    return bool(runs := long_runs(data)) or may_have_form(data, runs)
+
+
+def redacted_event(event: DurableEvent, blot: Callable[[str], str] = redacted) -> DurableEvent:
+    """The event without them, text by text, so that what has a form keeps it."""
+    return codec.decode(msgspec.json.encode(each_text(msgspec.to_builtins(event), blot)))
+
+
+def each_text(value: object, change: Callable[[str], str]) -> object:
+    """What was made of lists and objects, with every text in it changed. Names of fields stay, and names of types."""
+    match value:
+        case str():
+            return change(value)
+        case list() | tuple():
+            return [each_text(item, change) for item in value]
+        case dict():
+            return {key: item if key == "type" else each_text(item, change) for key, item in value.items()}
+        case _:
+            return value
+
+
+def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:
+    """For a text that a person will send on: also without these `secrets`, what is named like one, and the home folder.
+
+    It takes too much rather than too little.
+    """
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        if len(secret) >= _SHORTEST:
+            text = text.replace(secret, "[redacted]")
+    text = re.sub(_LOOKS_LIKE_ONE, "[redacted]", redacted(text), flags=re.IGNORECASE | re.DOTALL)
+    text = re.sub(_NAMED_LIKE_ONE, r"\1[redacted]", text, flags=re.IGNORECASE)
+    return re.sub(rf"{re.escape(home.rstrip('/'))}(?![\w.-])", "~", text) if len(home) > 1 else text
+
+
+def _merged(found: Iterable[Found]) -> Iterator[Found]:
+    """In order, and none over another: what overlaps is one, under the name of the first."""
+    current: Found | None = None
+    for start, end, name in sorted(found, key=lambda one: (one[0], -one[1])):
+        if current and start < current[1]:
+            current = (current[0], max(end, current[1]), current[2])
+            continue
+        if current:
+            yield current
+        current = (start, end, name)
+    if current:
+        yield current
+
+
+def _holds_secret(text: str) -> bool:
+    data = text.encode()
+    return any(True for _ in (*published_forms(text, data, long_runs(data)), *named_secrets(text)))
+
+
+def _plain(coded: str) -> str:
+    """The text that base64 stands for; empty when it stands for none."""
+    joined = "".join(coded.split()).rstrip("=")
+    try:
+        data = b64decode(joined[: len(joined) // 4 * 4])
+    except Error:
+        return ""
+    return data.decode() if data.isascii() and not data.translate(None, _PRINTED) else ""
+
+
+_PRINTED = bytes((9, 10, 13, *range(32, 127)))
+_PLAIN = Redactor()

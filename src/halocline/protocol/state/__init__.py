@@ -1,0 +1,1 @@
+"""What a task's events add up to."""

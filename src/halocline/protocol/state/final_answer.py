@@ -1,0 +1,23 @@
+"""What a turn came to, in the model's own words. Pure."""
+
+from halocline.protocol.messages import AssistantMessage, Text, ToolResult, UserMessage
+from halocline.protocol.state.state import State
+
+REPORTS = ("attempt_completion", "plan_mode_respond")
+"""Tools whose result, when it ends a turn, is the answer."""
+
+
+def final_text(state: State) -> str:
+    """The answer to the last prompt: the report of a tool that gives one, or the words of the last reply."""
+    reports: dict[str, str] = {}
+    for message in reversed(state.messages):
+        match message:
+            case UserMessage():
+                return ""
+            case ToolResult():
+                said = next((part.text for part in message.content if isinstance(part, Text)), "")
+                reports[message.call] = "" if message.is_error else said
+            case AssistantMessage():
+                calls = [call for call in message.tool_calls if call.name in REPORTS]
+                return reports.get(calls[-1].id, "") if calls else message.answer
+    return ""

@@ -1,0 +1,259 @@
+"""What a task knows: the fold of its events (`fold`), and nothing else.
+
+`loose_ends` says what must be written to leave no call, no
+approval and no question open; it serves the end of a turn and the reading of a log that a crash left behind.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from halocline.protocol import events as ev
+from halocline.protocol.going_back import Branch, Points
+from halocline.protocol.instructions import ActiveInstruction
+from halocline.protocol.labels import Labels
+from halocline.protocol.limits import Limits
+from halocline.protocol.mcp import McpServer, Sampled
+from halocline.protocol.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Effort,
+    Message,
+    StopReason,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+    UserPart,
+)
+from halocline.protocol.permission_rules import RuleBook
+from halocline.protocol.state import file_knowledge
+from halocline.protocol.subtasks import AgentLine, SubagentStarted, Subtask
+from halocline.protocol.values import JsonObject, Value
+
+Draft = tuple["Draft | None", ev.TextDelta | ev.ThinkingDelta]
+
+PROGRESS = "task_progress"
+"""An argument that some models send with every call, from Cline's prompts: the to-do list as a Markdown checklist."""
+UNKNOWN_OUTCOME = (
+    "Interrupted before this call ended. Its outcome is unknown: it may or may not have taken effect. "
+    "Check before relying on it or repeating it."
+)
+NOT_RUN = "Interrupted before this call was run. Nothing happened."
+PROCESS_ENDED = "The process ended."
+"""What the end of a turn says when the process that opened the task after a crash wrote it."""
+COMPACTION_CUT = "compaction_cut"
+"""The code of the error that ends a compaction which was cut short."""
+TIME_IS_UP = "The time limit is reached."
+"""What the end of a turn says when the time limit fell in the middle of something."""
+
+
+class OpenCall(Value, frozen=True):
+    """A call that has no end yet."""
+
+    call: ToolCall
+    started: bool = False
+
+
+class TurnState(Value, frozen=True):
+    """The turn that runs now."""
+
+    started_at: float
+    steps: int = 0
+    is_over: bool = False
+    first_message: int = 0
+
+
+class State(Value, frozen=True):
+    """Everything known about a task. `unheard` are a person's words that no request has carried yet.
+
+    `gap` is what the model hears of a process that died, and `interjected` what a person said instead of an answer,
+    once the calls that wait have their ends. `own_commands` run now, and of those `own_untold` the model has not
+    heard. A `subtask` says whose sub-agent the task is; `lanes` are sub-agents of its own that run. `kept_grants` are
+    those that reach beyond the task. `switches` are those that were set in it.
+    """
+
+    task: str = ""
+    seq: int = 0
+    started_at: float = 0.0
+    last_at: float = 0.0
+    workspace: str = ""
+    roots: tuple[str, ...] = ()
+    version: str = ""
+    model: str = ""
+    mode: ev.Mode = ev.Mode.ACT
+    approval_mode: ev.ApprovalMode = ev.ApprovalMode.ASK
+    system_prompt: str = ""
+    compact: bool = False
+    effort: Effort | None = None
+    limits: Limits | None = None
+    thinking_budget: int | None = None
+    messages: Sequence[Message] = ()
+    draft: Any = None
+    open_calls: tuple[OpenCall, ...] = ()
+    approvals: tuple[ev.ApprovalRequested, ...] = ()
+    questions: tuple[ev.QuestionAsked, ...] = ()
+    grants: frozenset[ev.Grant] = frozenset()
+    kept_grants: frozenset[tuple[ev.Grant, ev.Scope]] = frozenset()
+    refusals: frozenset[ev.Grant] = frozenset()
+    switches: dict[ev.ApprovalSwitch, bool | None] = {}
+    rules: RuleBook = RuleBook()
+    todos: tuple[ev.Todo, ...] = ()
+    todo_age: file_knowledge.TodoAge = file_knowledge.TodoAge()
+    known: file_knowledge.Known = {}
+    turn: TurnState | None = None
+    last_end: ev.TurnEnded | None = None
+    output_schema: JsonObject | None = None
+    answer: JsonObject | None = None
+    answers_refused: tuple[ev.AnswerRefused, ...] = ()
+    steps: int = 0
+    usage: Usage = Usage()
+    last_usage: Usage = Usage()
+    window: int | None = None
+    limit: int | None = None
+    compactions: tuple[ev.Compacted, ...] = ()
+    compacting: ev.CompactionStarted | None = None
+    cost: float | None = 0.0
+    failures_in_row: int = 0
+    same_call_in_row: int = 0
+    last_outcome: tuple[str, str] = ("", "")
+    forgiven_steps: int = 0
+    forgiven_cost: float = 0.0
+    declined: bool = False
+    nobody_answered: bool = False
+    files_changed: frozenset[str] = frozenset()
+    checkpoints: Sequence[ev.CheckpointTaken] = ()
+    shell: ev.ShellMoved = ev.ShellMoved()
+    page: str = ""
+    sandbox: ev.SandboxChecked = ev.SandboxChecked()
+    jobs: tuple[ev.JobStarted, ...] = ()
+    jobs_started: int = 0
+    own_commands: tuple[ev.OwnCommandStarted, ...] = ()
+    own_started: int = 0
+    own_untold: tuple[ev.OwnCommandEnded, ...] = ()
+    jobs_ended_apart: tuple[ev.JobEnded, ...] = ()
+    offered: frozenset[str] = frozenset()
+    mcp: tuple[McpServer, ...] = ()
+    sampled: Sampled = Sampled()
+    has_planned: bool = False
+    instructions: tuple[ActiveInstruction, ...] = ()
+    labels: Labels = Labels()
+    unheard: tuple[str, ...] = ()
+    points: Points = ()
+    branches: tuple[Branch, ...] = ()
+    gap: tuple[UserPart, ...] = ()
+    interjected: tuple[UserPart, ...] = ()
+    subtask: Subtask | None = None
+    agents: tuple[AgentLine, ...] = ()
+    lanes: tuple[SubagentStarted, ...] = ()
+
+    @property
+    def is_asking(self) -> bool:
+        """A turn waits for a person, or did so before a message or another process came, and nothing ran since."""
+        waits = (self.gap or self.interjected) and not any(opened.started for opened in self.open_calls)
+        return self.turn is not None and bool(self.approvals or self.questions or waits)
+
+    @property
+    def turn_is_over(self) -> bool:
+        return self.turn is None or self.turn.is_over
+
+    @property
+    def compaction(self) -> ev.Compacted | None:
+        """The one that decides what the model reads."""
+        return self.compactions[-1] if self.compactions else None
+
+    @property
+    def last_message(self) -> AssistantMessage:
+        """The newest reply. Raises LookupError when the model has not spoken."""
+        for message in reversed(self.messages):
+            if isinstance(message, AssistantMessage):
+                return message
+        raise LookupError("no reply yet")
+
+    @property
+    def owes_reply(self) -> bool:
+        """Whether something was said to the model after its newest reply, and after the results of its calls."""
+        return bool(self.messages) and isinstance(self.messages[-1], UserMessage)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody said or did anything in it."""
+        return not (self.messages or self.own_started) and self.last_end is None
+
+    @property
+    def title(self) -> str:
+        """Its name, or the first line of the first prompt."""
+        if self.labels.name:
+            return self.labels.name
+        for message in self.messages:
+            if isinstance(message, UserMessage):
+                words = "".join(part.text for part in message.content if isinstance(part, Text)).strip()
+                return words.split("\n", 1)[0][:120]
+        ran = next((own.command for own in self.own_commands), "") or next((own.command for own in self.own_untold), "")
+        return f"!{ran}".split("\n", 1)[0][:120] if ran else ""
+
+
+def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
+    """What is missing for every approval, question and call to have its end, and for the draft to be kept."""
+    ends: list[ev.DurableEvent] = []
+    if state.compacting:
+        ends.append(ev.ErrorRaised(code=COMPACTION_CUT, text="Not compacted: it was cut short."))
+    if draft := draft_parts(state):
+        message = AssistantMessage(content=draft, model=state.model, stop_reason=StopReason.CANCELLED, interrupted=True)
+        ends.append(ev.AssistantMessageCompleted(message=message))
+    for approval in state.approvals:
+        ends.append(
+            ev.ApprovalResolved(
+                request=approval.request, call=approval.call, decision=ev.Choice.REJECT_ONCE, by="interrupt"
+            )
+        )
+    ends += [ev.QuestionAnswered(request=asked.request, answer="", by="interrupt") for asked in state.questions]
+    ends += [cut_short(open_call) for open_call in state.open_calls]
+    return tuple(ends)
+
+
+def signature(call: ToolCall) -> str:
+    """The same for calls that ask the same thing: without the order of arguments, and what is only said beside them."""
+    arguments = {name: value for name, value in call.arguments.items() if name != PROGRESS}
+    # Of large arguments, JSON is made eight times as fast as Python's own notation.
+    return msgspec.json.encode((call.name, arguments, call.malformed), order="sorted").decode()
+
+
+def draft_parts(state: State) -> tuple[AssistantPart, ...]:
+    """What was streamed of a reply that is not complete, neighbouring deltas joined. Unfinished calls are left out."""
+    deltas: list[ev.TextDelta | ev.ThinkingDelta] = []
+    cell = state.draft
+    while cell is not None:
+        cell, delta = cell
+        deltas.append(delta)
+    parts: list[AssistantPart] = []
+    run: list[str] = []
+    for index, delta in enumerate(deltas := deltas[::-1]):
+        run.append(delta.text)
+        if index + 1 == len(deltas) or _begins_anew(deltas[index + 1], delta):
+            joined = "".join(run)
+            parts.append(Text(joined) if isinstance(delta, ev.TextDelta) else Thinking(joined))
+            run = []
+    # Reasoning without its signature cannot be replayed, so only words survive.
+    return tuple(part for part in parts if isinstance(part, Text) and part.text.strip())
+
+
+def _begins_anew(delta: ev.TextDelta | ev.ThinkingDelta, last: ev.TextDelta | ev.ThinkingDelta) -> bool:
+    return type(delta) is not type(last) or (isinstance(delta, ev.TextDelta) and delta.apart)
+
+
+def lost_calls(state: State) -> tuple[ev.ToolCallEnded, ...]:
+    """The ends of calls that ran when their process died, other than those that only waited for an answer."""
+    asking = {asked.call for asked in state.questions}
+    return tuple(cut_short(one) for one in state.open_calls if one.started and one.call.id not in asking)
+
+
+def cut_short(open_call: OpenCall) -> ev.ToolCallEnded:
+    """The end of a call that did not come to one of its own."""
+    call = open_call.call
+    text = UNKNOWN_OUTCOME if open_call.started else NOT_RUN
+    result = ToolResult(call=call.id, content=(Text(text),), is_error=True)
+    return ev.ToolCallEnded(call=call.id, name=call.name, status=ev.CallStatus.CANCELLED, result=result)

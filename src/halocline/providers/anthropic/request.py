@@ -1,0 +1,187 @@
+"""Anthropic's Messages API: our messages to its wire format, its stream to our events.
+
+What must stay true: thinking goes back as it came and only to the model that made it, results stand first in the user
+message that follows their calls, and the encoding of a message never depends on what comes after it, so that the
+server's prompt cache keeps matching.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from halocline.net.http import HttpClient
+from halocline.ports.blobs import Blobs
+from halocline.ports.model import ModelEvent, Request
+from halocline.ports.tool import ToolSpec
+from halocline.protocol.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Image,
+    Message,
+    Note,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from halocline.protocol.values import JsonObject
+from halocline.providers.anthropic.stream import FromWire
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.http import exchange
+from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_json, joined, picture
+from halocline.providers.thinking import for_anthropic, headers_for_anthropic
+
+_API_VERSION = "2023-06-01"
+_CACHED = b',"cache_control":{"type":"ephemeral"}}'
+
+
+class Anthropic:
+    """A model behind the Messages API. `blobs` holds the pictures that messages refer to."""
+
+    def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
+        self._endpoint = endpoint
+        self._client = client or HttpClient(endpoint.url.removesuffix("/v1"), endpoint.network)
+        self._fragments = fragments(endpoint, blobs)
+
+    @property
+    def name(self) -> str:
+        return self._endpoint.name
+
+    def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        body = to_wire(request, self._endpoint, self._fragments)
+        translator = FromWire(request, self._endpoint)
+        return exchange(self._client, self._endpoint, "/v1/messages", self._headers(request), body, translator)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    def _headers(self, request: Request) -> dict[str, str]:
+        own = {"anthropic-version": _API_VERSION} | headers_for_anthropic(request, self._endpoint)
+        return own | self._endpoint.request_headers("x-api-key")
+
+
+def fragments(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:
+    """Messages as their encoded content blocks, joined by commas; empty when nothing is left to say."""
+    return Fragments(lambda message: joined(map(encode_json, _blocks(message, endpoint, blobs))))
+
+
+def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -> list[bytes]:
+    """The body of a request, in parts to be sent one after another. Pure but for what `fragments` remembers."""
+    head = {"model": endpoint.wire_model(request.model), "stream": True, **for_anthropic(request, endpoint)}
+    if request.output_schema is not None:
+        from halocline.providers.response_format import native_schema
+
+        if schema := native_schema(request, endpoint):
+            form = {"type": "json_schema", "schema": schema}
+            head["output_config"] = {**head.get("output_config", {}), "format": form}
+    if request.tools:
+        head["tools"] = [_tool(spec) for spec in request.tools]
+    if request.system:
+        head["system"] = [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]
+    messages = _messages(request.messages, fragments.of(request.messages))
+    return [encode_json(head)[:-1], b',"messages":[', *messages, b"]}"]
+
+
+def _tool(spec: ToolSpec) -> JsonObject:
+    return {"name": spec.name, "description": spec.description, "input_schema": spec.schema}
+
+
+@dataclass(slots=True)
+class _Group:
+    """Neighbouring messages of one side: the API wants them as one."""
+
+    role: bytes
+    results: list[bytes] = field(default_factory=list)
+    others: list[bytes] = field(default_factory=list)
+
+    def parts(self, cached: bool) -> list[bytes]:
+        """The encoded message in pieces; `cached` marks its end as a place up to which the server should cache."""
+        blocks = self.results + self.others
+        if cached:
+            blocks[-1] = blocks[-1][:-1] + _CACHED
+        parts = [b'{"role":"', self.role, b'","content":[', blocks[0]]
+        for block in blocks[1:]:
+            parts += (b",", block)
+        parts.append(b"]}")
+        return parts
+
+
+def _messages(messages: Sequence[Message], encoded: Sequence[bytes]) -> list[bytes]:
+    groups = _groups(messages, encoded)
+    user_side = [group for group in groups if group.role == b"user"]
+    parts: list[bytes] = []
+    for group in groups:
+        if parts:
+            parts.append(b",")
+        parts += group.parts(cached=any(group is marked for marked in user_side[-2:]))
+    return parts
+
+
+def _groups(messages: Sequence[Message], encoded: Sequence[bytes]) -> list[_Group]:
+    groups: list[_Group] = []
+    for message, fragment in zip(messages, encoded, strict=True):
+        if not fragment:
+            continue
+        role = b"assistant" if isinstance(message, AssistantMessage) else b"user"
+        if not groups or groups[-1].role != role:
+            groups.append(_Group(role))
+        group = groups[-1]
+        (group.results if isinstance(message, ToolResult) else group.others).append(fragment)
+    return groups
+
+
+def _blocks(message: Message, endpoint: Endpoint, blobs: Blobs) -> Iterable[JsonObject]:
+    match message:
+        case UserMessage():
+            return _content(message.content, blobs)
+        case ToolResult():
+            return (_result(message, blobs),)
+        case AssistantMessage():
+            thoughts = message.model in ("", endpoint.name)
+            blocks = (_spoken(part, endpoint) for part in message.content if thoughts or not isinstance(part, Thinking))
+            return (block for block in blocks if block)
+
+
+def _content(parts: Iterable[Text | Note | Image], blobs: Blobs) -> Iterable[JsonObject]:
+    """The API refuses blank text, so it is left out."""
+    for part in parts:
+        if isinstance(part, Image):
+            yield _picture(part, blobs)
+        elif (text := part.words).strip():
+            yield {"type": "text", "text": text}
+
+
+def _picture(image: Image, blobs: Blobs) -> JsonObject:
+    data = picture(image, blobs)
+    if data is None:
+        return {"type": "text", "text": MISSING_PICTURE}
+    return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
+
+
+def _result(result: ToolResult, blobs: Blobs) -> JsonObject:
+    block: JsonObject = {"type": "tool_result", "tool_use_id": _wire_id(result.call)}
+    if content := list(_content(result.content, blobs)):
+        block["content"] = content
+    return block | ({"is_error": True} if result.is_error else {})
+
+
+def _spoken(part: AssistantPart, endpoint: Endpoint) -> JsonObject | None:
+    match part:
+        case Text():
+            return {"type": "text", "text": part.text} if part.text.strip() else None
+        case ToolCall():
+            return {"type": "tool_use", "id": _wire_id(part.id), "name": part.name, "input": part.arguments}
+        case Thinking() if part.provider != endpoint.vendor.name:
+            return None
+        case Thinking(redacted=data) if data:
+            return {"type": "redacted_thinking", "data": data}
+        case Thinking(signature=signature) if signature:
+            return {"type": "thinking", "thinking": part.text, "signature": signature}
+        case Thinking():
+            return None
+
+
+def _wire_id(id: str) -> str:
+    """Ids that another provider made may hold characters that this one refuses."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", id)

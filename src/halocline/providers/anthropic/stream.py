@@ -1,0 +1,189 @@
+"""Anthropic's stream, translated: the payloads of one reply go in, our events come out.
+
+Blocks may begin without announcement, and counts may be repeated; no text that arrives is lost.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import json_input
+from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
+from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.http import broken_off, decode_payload, failed_in_stream
+from halocline.providers.json_cache import encode_json
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, really, reported
+
+_STOPS = {
+    "max_tokens": StopReason.MAX_TOKENS,
+    # The server paused a turn of its own tools, of which it is told none here: the reply is not complete.
+    "pause_turn": StopReason.MAX_TOKENS,
+    "model_context_window_exceeded": StopReason.MAX_TOKENS,
+    "refusal": StopReason.REFUSAL,
+}
+
+
+class _WireUsage(msgspec.Struct):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+
+class _WireMessage(msgspec.Struct):
+    usage: _WireUsage | None = None
+
+
+class _WireBlock(msgspec.Struct):
+    type: str = ""
+    id: str | None = None
+    name: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    data: str | None = None
+    input: Any = None
+
+
+class _WireDelta(msgspec.Struct):
+    type: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    partial_json: str | None = None
+    stop_reason: str | None = None
+
+
+class _WireEvent(msgspec.Struct):
+    """Any event of the stream; fields it does not have are at their default."""
+
+    type: str = ""
+    index: int = 0
+    delta: _WireDelta | None = None
+    content_block: _WireBlock | None = None
+    message: _WireMessage | None = None
+    usage: _WireUsage | None = None
+    error: Any = None
+
+
+_decoder = json_input.Decoder(_WireEvent)
+
+
+@dataclass(slots=True)
+class _Block:
+    """A content block that is being written."""
+
+    words: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    signature: list[str] = field(default_factory=list)
+    redacted: str = ""
+    call: CallDraft | None = None
+    whole_input: str = ""
+
+
+class FromWire:
+    """Translates the payloads of one stream, in order."""
+
+    def __init__(self, request: Request, endpoint: Endpoint) -> None:
+        self.ended = False
+        self._endpoint = endpoint
+        self._ids = CallIds(request)
+        self._most = request.max_tokens
+        self._blocks: list[_Block] = []
+        self._open: dict[int, _Block] = {}
+        self._usage: Usage | None = None
+        self._stop: str | None = None
+
+    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+        event = decode_payload(_decoder, payload, self._endpoint)
+        match event.type:
+            case "content_block_delta" if event.delta is not None:
+                return self._delta(event.index, event.delta)
+            case "content_block_start" if event.content_block is not None:
+                return self._start(event.index, event.content_block)
+            case "message_start" if event.message is not None:
+                self._count(event.message.usage)
+            case "message_delta":
+                self._stop = (event.delta.stop_reason if event.delta else None) or self._stop
+                self._count(event.usage)
+            case "message_stop":
+                self.ended = True
+            case "error":
+                raise failed_in_stream(event.error, self._endpoint)
+        return ()
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        if not (self.ended or self._stop):
+            raise broken_off(self._endpoint)
+        stop = really(_STOPS.get(self._stop or "", StopReason.END_TURN), self._usage, self._most)
+        return last_events(self._endpoint, self._parts(stop), stop, self.spent())
+
+    def spent(self) -> UsageReported | None:
+        return reported(self._endpoint, self._usage)
+
+    def _start(self, index: int, sent: _WireBlock) -> tuple[ModelEvent, ...]:
+        block = self._open[index] = _Block(redacted=sent.data or "")
+        self._blocks.append(block)
+        if sent.type == "tool_use":
+            block.call = CallDraft(id=self._ids.claim(sent.id or ""), name=sent.name or "")
+            block.whole_input = encode_json(sent.input).decode() if sent.input else ""
+            return ()
+        first = _WireDelta(text=sent.text, thinking=sent.thinking, signature=sent.signature)
+        return self._delta(index, first)
+
+    def _delta(self, index: int, delta: _WireDelta) -> tuple[ModelEvent, ...]:
+        block = self._open.get(index) or self._unannounced(index)
+        if delta.text:
+            block.words.append(delta.text)
+            return (TextDelta(delta.text),)
+        if delta.thinking:
+            block.thoughts.append(delta.thinking)
+            return (ThinkingDelta(delta.thinking),)
+        if delta.signature:
+            block.signature.append(delta.signature)
+        if delta.partial_json:
+            block.call = block.call or CallDraft(id=self._ids.claim(""))
+            block.call.pieces.append(delta.partial_json)
+            return block.call.preview()
+        return ()
+
+    def _unannounced(self, index: int) -> _Block:
+        block = self._open[index] = _Block()
+        self._blocks.append(block)
+        return block
+
+    def _count(self, sent: _WireUsage | None) -> None:
+        """Counts are cumulative, and may be repeated: the newest number of each kind holds."""
+        if sent is None:
+            return
+        newest = {
+            "input": sent.input_tokens,
+            "output": sent.output_tokens,
+            "cache_read": sent.cache_read_input_tokens,
+            "cache_write": sent.cache_creation_input_tokens,
+        }
+        known = {kind: count for kind, count in newest.items() if count is not None}
+        self._usage = msgspec.structs.replace(self._usage or Usage(), **known)
+
+    def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+        for block in self._blocks:
+            if block.call is not None and not block.call.pieces and block.whole_input:
+                block.call.pieces.append(block.whole_input)
+        drafts = [block.call for block in self._blocks if block.call is not None]
+        calls = iter(finish_calls(drafts, self._ids, stop))
+        for block in self._blocks:
+            yield from self._thinking(block)
+            if block.words:
+                yield Text("".join(block.words))
+            if block.call is not None:
+                yield next(calls)
+
+    def _thinking(self, block: _Block) -> Iterable[Thinking]:
+        thoughts, signature = "".join(block.thoughts), "".join(block.signature)
+        if thoughts or signature or block.redacted:
+            provider = self._endpoint.vendor.name
+            yield Thinking(text=thoughts, signature=signature, redacted=block.redacted, provider=provider)

@@ -1,0 +1,75 @@
+"""OpenRouter's way of giving a program a key of its own: OAuth with PKCE, https://openrouter.ai/docs/guides/overview/auth/oauth
+
+The program sends the browser to a page, with the hash of a word that it alone knows; the browser comes back with a
+code; code and word together are worth a key, once.
+"""
+
+from base64 import urlsafe_b64encode
+from hashlib import sha256
+from secrets import token_urlsafe
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+
+from halocline._version import __version__
+from halocline.net.http import HttpClient
+from halocline.protocol import json_input
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.secrets.secret import Secret
+from halocline.protocol.values import Value
+from halocline.providers.endpoint import Endpoint
+
+_METHOD = "S256"
+_REFUSALS = (400, 403)
+
+
+class _Given(Value, frozen=True):
+    key: str
+
+
+class Exchange:
+    """One sign-in at one server; the word that makes the code worth something is in here."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._verifier = Secret(token_urlsafe(48))
+
+    def page(self, callback: str) -> str:
+        """Where the browser goes; it comes back to `callback`."""
+        digest = sha256(self._verifier.reveal().encode()).digest()
+        query = {
+            "callback_url": callback,
+            "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
+            "code_challenge_method": _METHOD,
+            "key_label": "Halocline",
+        }
+        place = urlsplit(self._endpoint.url)
+        return f"{place.scheme}://{place.netloc}/auth?{urlencode(query)}"
+
+    async def key_for(self, code: str) -> Secret:
+        """The key that a code is worth. Raises ModelError."""
+        body = {"code": code, "code_verifier": self._verifier.reveal(), "code_challenge_method": _METHOD}
+        client = HttpClient(self._endpoint.url, self._endpoint.network)
+        headers = {"content-type": "application/json", "user-agent": f"halocline/{__version__}"}
+        try:
+            response = await client.post("/auth/keys", headers, [msgspec.json.encode(body)])
+            answer = await response.read(65_536)
+        finally:
+            await client.close()
+        if response.status in _REFUSALS:
+            text = f"OpenRouter did not take the code (status {response.status}): it is wrong, used or too old."
+            raise ModelError(ModelErrorKind.AUTH, text, "Sign in once more.", status=response.status)
+        if response.status != 200:
+            from halocline.providers.errors import classify
+
+            raise classify(response.status, answer, response.headers, self._endpoint)
+        return _key(answer)
+
+
+def _key(answer: bytes) -> Secret:
+    try:
+        return Secret(json_input.decode(answer, type=_Given).key)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # Neither the answer nor the cause is shown: the key may be in it.
+        text = "OpenRouter's answer to the sign-in holds no key."
+        raise ModelError(ModelErrorKind.MALFORMED, text, "Try again, or make a key by hand.") from None

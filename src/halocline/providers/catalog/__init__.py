@@ -1,0 +1,1 @@
+"""Which models and vendors there are, what they cost and can do."""

@@ -1,0 +1,122 @@
+"""The catalogue of models as a file: gzip members, the first of which says what is where, then one for each provider.
+
+Only the provider that is asked for is unpacked, so a start pays little; `zcat` shows all of it. There are two such
+files, one that ships with Halocline and one that a person fetched; the newer one is asked first. A file that cannot be
+read is as if it were not there.
+"""
+
+import zlib
+from pathlib import Path
+
+import msgspec
+
+from halocline.files.regular import read_regular
+from halocline.protocol import json_input
+from halocline.protocol.values import Value
+from halocline.providers.catalog.models import UNKNOWN, ModelInfo
+
+BUNDLED = Path(__file__).with_name("catalogue.gz")
+GZIP = 31
+"""The window size by which zlib knows the gzip format."""
+
+
+class Entry(Value, frozen=True):
+    """One provider, and where in the file its models are. `env` are its variables, `npm` is the software for it."""
+
+    name: str = ""
+    env: tuple[str, ...] = ()
+    api: str = ""
+    npm: str = ""
+    at: int = 0
+    size: int = 0
+
+
+class Contents(Value, frozen=True):
+    """The first member. `made` is a date; `url` and `etag` are the address and the version that were fetched."""
+
+    made: str
+    sources: tuple[str, ...]
+    licence: str
+    providers: dict[str, Entry]
+    url: str = ""
+    etag: str = ""
+
+
+class CatalogueFile:
+    """One open file. A provider is unpacked when it is asked for, and kept."""
+
+    def __init__(self, contents: Contents, members: bytes) -> None:
+        self.contents = contents
+        self._members = members
+        self._unpacked: dict[str, dict[str, msgspec.Raw]] = {}
+
+    @classmethod
+    def open(cls, path: Path) -> "CatalogueFile | None":
+        """None when there is no such file, or when it is damaged."""
+        try:
+            first = zlib.decompressobj(GZIP)
+            return cls(json_input.decode(first.decompress(read_regular(path)), type=Contents), first.unused_data)
+        except (OSError, zlib.error, msgspec.MsgspecError):
+            return None
+
+    def names(self, provider: str) -> list[str]:
+        """The models of a provider."""
+        return list(self._models(provider))
+
+    def model(self, provider: str, name: str) -> ModelInfo | None:
+        """One model, if it is in here."""
+        raw = self._models(provider).get(name)
+        return None if raw is None else _decoded(raw)
+
+    def _models(self, provider: str) -> dict[str, msgspec.Raw]:
+        if provider not in self._unpacked:
+            self._unpacked[provider] = self._unpack(self.contents.providers.get(provider, Entry()))
+        return self._unpacked[provider]
+
+    def _unpack(self, entry: Entry) -> dict[str, msgspec.Raw]:
+        member = self._members[entry.at : entry.at + entry.size]
+        try:
+            return json_input.decode(zlib.decompress(member, GZIP), type=dict[str, msgspec.Raw]) if member else {}
+        except (zlib.error, msgspec.MsgspecError):
+            return {}
+
+
+def _decoded(raw: msgspec.Raw) -> ModelInfo:
+    try:
+        return json_input.decode(raw, type=ModelInfo)
+    except msgspec.MsgspecError:
+        return UNKNOWN
+
+
+class Catalogue:
+    """What the files say together. Nothing is read before something is asked."""
+
+    def __init__(self, *paths: Path) -> None:
+        self._paths = paths
+        self._open: list[CatalogueFile] | None = None
+
+    @property
+    def files(self) -> list[CatalogueFile]:
+        """Those that can be read, the newest first."""
+        if self._open is None:
+            found = [file for path in self._paths if (file := CatalogueFile.open(path))]
+            self._open = sorted(found, key=lambda file: file.contents.made, reverse=True)
+        return self._open
+
+    def provider(self, name: str) -> Entry | None:
+        return next((entry for one in self.files if (entry := one.contents.providers.get(name))), None)
+
+    def providers(self) -> dict[str, Entry]:
+        """All providers, by name in order."""
+        entries = {name: entry for one in reversed(self.files) for name, entry in one.contents.providers.items()}
+        return dict(sorted(entries.items()))
+
+    def names(self, provider: str) -> list[str]:
+        """The models of a provider, in order."""
+        return sorted({name for one in self.files for name in one.names(provider)})
+
+    def model(self, provider: str, name: str) -> ModelInfo | None:
+        """What is known of a model. A dated name stands for its undated one."""
+        undated, _, date = name.rpartition("-")
+        names = [name, undated] if len(date) == 8 and date.isdigit() else [name]
+        return next((info for n in names for one in self.files if (info := one.model(provider, n))), None)

@@ -1,0 +1,102 @@
+"""Asks a server which models it has: the cheapest question that needs a valid key. Nothing is generated or paid for."""
+
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from halocline.net.http import HttpClient
+from halocline.protocol import json_input
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.providers.auth.accounts import account
+from halocline.providers.endpoint import Endpoint
+
+_LARGEST = 16_000_000
+_NOT_THERE = frozenset({404, 405, 501})
+
+
+def gives_no_list(error: ModelError) -> bool:
+    """Whether a server has no list of models, or not for this key: neither says that the key is wrong."""
+    return error.status in _NOT_THERE | {403} and error.kind is not ModelErrorKind.PROXY
+
+
+class ModelDirectory:
+    """The list of models of one server. Every question may raise ModelError, and whoever asks closes it."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Raises UsageError when the base URL is none."""
+        self._endpoint = endpoint
+        anthropic = endpoint.family == "anthropic"
+        self._path = "/v1/models" if anthropic else "/models"
+        self._pages = {"anthropic": "?limit=1000", "gemini": "?pageSize=1000"}.get(endpoint.family, "")
+        self._client = HttpClient(endpoint.url.removesuffix("/v1") if anthropic else endpoint.url, endpoint.network)
+
+    @property
+    def host(self) -> str:
+        return self._client.host
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def knows_key(self) -> bool:
+        """Where the list is open to everybody, ask about the key. False when the vendor has no such question."""
+        path = account(self._endpoint.vendor).check_path
+        if not (path and self._endpoint.key):
+            return False
+        try:
+            await self._get(path)
+        except ModelError as error:
+            if error.status in _NOT_THERE:
+                return False
+            raise
+        return True
+
+    async def names(self) -> list[str]:
+        """The models' names, as requests use them."""
+        return _names(await self._get(self._path + self._pages), self._endpoint)
+
+    async def has(self, model: str) -> bool:
+        """Whether the server knows a name that its list does not hold: it may stand for another one."""
+        gemini_tuned = self._endpoint.family == "gemini" and "/" in model
+        path = f"/{quote(model)}" if gemini_tuned else f"{self._path}/{quote(model)}"
+        try:
+            await self._get(path)
+        except ModelError as error:
+            if error.status in (400, 403, *_NOT_THERE):
+                return False
+            raise
+        return True
+
+    async def _get(self, path: str) -> Any:
+        response = await self._client.get(path, _headers(self._endpoint))
+        body = await response.read(_LARGEST)
+        if response.status != 200:
+            from halocline.providers.errors import classify
+
+            raise classify(response.status, body[:65_536], response.headers, self._endpoint)
+        try:
+            return json_input.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise _no_list(self._endpoint) from None
+
+
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    own = {"anthropic-version": "2023-06-01"} if endpoint.family == "anthropic" else {}
+    names = {"anthropic": ("x-api-key", ""), "gemini": ("x-goog-api-key", "")}
+    name, before = names.get(endpoint.family, ("authorization", "Bearer "))
+    return endpoint.request_headers(name, before) | {"accept": "application/json"} | own
+
+
+def _names(document: Any, endpoint: Endpoint) -> list[str]:
+    """Gemini's list has `models` with a `name`, the others' `data` with an `id`; Together's is bare."""
+    if isinstance(document, dict):
+        document = document.get("data", document.get("models"))
+    if not isinstance(document, list):
+        raise _no_list(endpoint)
+    rows = [row for row in document if isinstance(row, dict)]
+    return [str(row.get("id") or row.get("name", "")).removeprefix("models/") for row in rows]
+
+
+def _no_list(endpoint: Endpoint) -> ModelError:
+    text = f"{endpoint.vendor.title} answered with something that is no list of models."
+    return ModelError(ModelErrorKind.MALFORMED, text, "Check the base URL: it may be a web page, not the API.")

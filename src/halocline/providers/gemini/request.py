@@ -1,0 +1,210 @@
+"""Google's Gemini API: our messages to its wire format, its stream to our events.
+
+What must stay true: the results of a reply follow it in one content, in the order of their calls; signatures go back at
+the part they came with; and the encoded contents of one request are a prefix of the next one's.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from urllib.parse import quote
+
+from halocline.net.http import HttpClient
+from halocline.ports.blobs import Blobs
+from halocline.ports.model import ModelEvent, Request
+from halocline.ports.tool import ToolSpec
+from halocline.protocol.messages import (
+    AssistantMessage,
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from halocline.protocol.values import JsonObject, Value
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.gemini.schema import parameters
+from halocline.providers.gemini.stream import FromWire
+from halocline.providers.http import exchange
+from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_json, joined, picture
+from halocline.providers.thinking import for_gemini
+
+_WANTS_SIGNATURES = re.compile(r"gemini-(?![12]\.)")
+# The API's own mark for calls that another model made, or a person: ai.google.dev/gemini-api/docs/thought-signatures
+_UNSIGNED = "skip_thought_signature_validator"
+
+
+class Gemini:
+    """A model behind the Gemini API. `blobs` holds the pictures that messages refer to."""
+
+    def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
+        self._endpoint = endpoint
+        self._client = client or HttpClient(endpoint.url, endpoint.network)
+        self._fragments = fragments(endpoint, blobs)
+
+    @property
+    def name(self) -> str:
+        return self._endpoint.name
+
+    def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        body = to_wire(request, self._endpoint, self._fragments)
+        translator = FromWire(request, self._endpoint)
+        path = address(self._endpoint.wire_model(request.model))
+        return exchange(self._client, self._endpoint, path, self._headers(), body, translator)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    def _headers(self) -> dict[str, str]:
+        return self._endpoint.request_headers("x-goog-api-key")
+
+
+def address(model: str) -> str:
+    """Where a model is asked, below the base URL. A name with a collection (`tunedModels/mine`) is taken as it is."""
+    return f"/{quote(model if '/' in model else f'models/{model}')}:streamGenerateContent?alt=sse"
+
+
+class Fragment(Value, frozen=True):
+    """One message, encoded: a content, or for a tool result its response. `pictures` are a result's, as parts."""
+
+    message: bytes
+    pictures: bytes = b""
+
+
+def fragments(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
+    """Messages as they are sent; `message` is empty when nothing is left to say."""
+    return Fragments(lambda message: _fragment(message, endpoint, blobs))
+
+
+def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]) -> list[bytes]:
+    """The body of a request, in parts to be sent one after another. Pure but for what `fragments` remembers.
+
+    The length of the reply is bounded only when the request says so: the server knows its own bounds better.
+    """
+    head: JsonObject = {}
+    if config := _config(request, endpoint):
+        head["generationConfig"] = config
+    if request.tools:
+        head["tools"] = [{"functionDeclarations": [_function(spec) for spec in request.tools]}]
+    if request.system:
+        head["systemInstruction"] = {"parts": [{"text": request.system}]}
+    contents = _contents(request.messages, fragments.of(request.messages))
+    return [encode_json(head)[:-1], b',"contents":[' if head else b'"contents":[', *contents, b"]}"]
+
+
+def _config(request: Request, endpoint: Endpoint) -> JsonObject:
+    config: JsonObject = {}
+    if request.max_tokens:
+        config["maxOutputTokens"] = request.max_tokens
+    if thinking := for_gemini(request, endpoint):
+        config["thinkingConfig"] = thinking
+    if request.output_schema is not None:
+        from halocline.providers.response_format import native_schema
+
+        if schema := native_schema(request, endpoint):
+            config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
+    return config
+
+
+def _bare(model: str) -> str:
+    return model.rpartition("/")[2]
+
+
+def _function(spec: ToolSpec) -> JsonObject:
+    function: JsonObject = {"name": spec.name, "description": spec.description}
+    accepted = parameters(spec.schema)
+    return function | ({"parameters": accepted} if accepted else {})
+
+
+def _contents(messages: Sequence[Message], encoded: Sequence[Fragment]) -> list[bytes]:
+    """The contents in pieces, with their commas."""
+    pieces: list[bytes] = []
+    names: Mapping[str, str] = {}
+    results: dict[str, Fragment] = {}
+    for message, fragment in zip(messages, encoded, strict=True):
+        if isinstance(message, ToolResult):
+            results[message.call] = fragment
+            continue
+        pieces += _answers(names, results)
+        results = {}
+        if isinstance(message, AssistantMessage):
+            names = {call.id: call.name for call in message.tool_calls}
+        if fragment.message:
+            pieces += (fragment.message, b",")
+    pieces += _answers(names, results)
+    return pieces[:-1]
+
+
+def _answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -> list[bytes]:
+    """One content for all results of a reply, the pictures last: the API counts responses by their calls."""
+    answered = [(id, name, results[id]) for id, name in names.items() if id in results]
+    parts: list[bytes] = []
+    for id, name, result in answered:
+        called = encode_json({"id": id, "name": name})[:-1]
+        parts += (b'{"functionResponse":', called, b',"response":', result.message, b"}}", b",")
+    for id, name, result in answered:
+        if result.pictures:
+            parts += (encode_json({"text": f"[Pictures in the result of {name}, call {id}:]"}), b",")
+            parts += (result.pictures, b",")
+    return [b'{"role":"user","parts":[', *parts[:-1], b"]}", b","] if parts else []
+
+
+def _fragment(message: Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
+    match message:
+        case UserMessage():
+            return Fragment(_content("user", _asked(message, blobs)))
+        case AssistantMessage():
+            return Fragment(_content("model", _spoken(message, endpoint)))
+        case ToolResult():
+            response = {"error" if message.is_error else "output": message.text}
+            pictures = (_picture(part, blobs) for part in message.content if isinstance(part, Image))
+            return Fragment(encode_json(response), joined(map(encode_json, pictures)))
+
+
+def _content(role: str, parts: Iterable[JsonObject]) -> bytes:
+    content = {"role": role, "parts": list(parts)}
+    return encode_json(content) if content["parts"] else b""
+
+
+def _asked(message: UserMessage, blobs: Blobs) -> Iterable[JsonObject]:
+    """The API refuses blank text, so it is left out."""
+    for part in message.content:
+        if isinstance(part, Image):
+            yield _picture(part, blobs)
+        elif (text := part.words).strip():
+            yield {"text": text}
+
+
+def _picture(image: Image, blobs: Blobs) -> JsonObject:
+    data = picture(image, blobs)
+    return {"text": MISSING_PICTURE} if data is None else {"inlineData": {"mimeType": image.media_type, "data": data}}
+
+
+def _spoken(message: AssistantMessage, endpoint: Endpoint) -> Iterable[JsonObject]:
+    """The reply's parts. Thinking that is nothing but a signature belongs to the part after it."""
+    unsigned = _UNSIGNED if _WANTS_SIGNATURES.match(_bare(endpoint.model)) else ""
+    signature = ""
+    for part in message.content:
+        match part:
+            case Thinking() if part.provider != endpoint.vendor.name:
+                continue
+            case Thinking(redacted=alone) if alone:
+                yield _signed({"text": ""}, alone)
+            case Thinking(text=text) if text:
+                yield _signed({"text": text, "thought": True}, part.signature)
+            case Thinking():
+                signature = part.signature
+            case Text(text=text):
+                if text:
+                    yield _signed({"text": text}, signature)
+                signature = ""
+            case ToolCall():
+                called = {"id": part.id, "name": part.name, "args": part.arguments}
+                yield _signed({"functionCall": called}, signature or unsigned)
+                # Only the first call of a reply has to be signed.
+                signature = unsigned = ""
+
+
+def _signed(part: JsonObject, signature: str) -> JsonObject:
+    return part | ({"thoughtSignature": signature} if signature else {})

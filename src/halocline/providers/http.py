@@ -1,0 +1,132 @@
+"""One request and its streamed reply, the same for every wire format: HTTP on one side, a translator on the other."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, closing
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from halocline.net.http import HttpClient, Response
+from halocline.ports.model import ModelEvent
+from halocline.protocol import json_input
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import UsageReported
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.sse import EventParser
+
+T = TypeVar("T")
+
+_ERROR_LIMIT = 65_536
+_ERROR_TIME = 20.0
+"""Seconds for all of what a server says about a refusal; what came by then is enough to tell what it means."""
+_LARGEST_EVENT = 64 << 20
+"""Bytes of one event of a stream."""
+_DRAIN_GRACE = 0.5
+
+
+class Translator(Protocol):
+    """Turns the data payloads of one stream into events. `ended` is true once the reply is known to be complete."""
+
+    ended: bool
+
+    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+        """Raises ModelError for an error in the stream, and for what cannot be read."""
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        """Usage and message. Raises ModelError when the reply is not complete or empty."""
+
+    def spent(self) -> UsageReported | None:
+        """What was taken so far, as far as the server told."""
+
+
+async def exchange(
+    client: HttpClient,
+    endpoint: Endpoint,
+    path: str,
+    headers: Mapping[str, str],
+    body: Sequence[bytes],
+    translator: Translator,
+) -> AsyncGenerator[ModelEvent, None]:
+    """Ask, and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
+
+    An attempt that fails costs all the same: what the server told of that comes before the error.
+    """
+    response = await client.post(path, headers, body)
+    try:
+        with closing(response):
+            await _check(response, endpoint)
+            parser = EventParser()
+            async with aclosing(response.body()) as chunks:
+                async for chunk in chunks:
+                    for payload in parser.feed(chunk):
+                        for event in translator.feed(payload):
+                            yield event
+                    if parser.waiting > _LARGEST_EVENT:
+                        raise unreadable(endpoint)
+                    if translator.ended:
+                        await response.drain(_DRAIN_GRACE)
+                        break
+        last = translator.finish()
+    except ModelError:
+        if spent := translator.spent():
+            yield spent
+        raise
+    for event in last:
+        yield event
+
+
+def bearer_headers(endpoint: Endpoint) -> dict[str, str]:
+    """The headers of a request to a server that takes its key as OpenAI's does."""
+    return endpoint.request_headers("authorization", "Bearer ")
+
+
+async def _check(response: Response, endpoint: Endpoint) -> None:
+    """Raises ModelError unless the answer is the beginning of a stream."""
+    if response.status != 200:
+        from halocline.providers.errors import classify
+
+        raise classify(response.status, await response.read(_ERROR_LIMIT, _ERROR_TIME), response.headers, endpoint)
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind in ("application/json", "text/html"):
+        raise _not_a_stream(await response.read(_ERROR_LIMIT, _ERROR_TIME), kind, endpoint)
+
+
+def _not_a_stream(body: bytes, kind: str, endpoint: Endpoint) -> ModelError:
+    try:
+        document = json_input.decode(body)
+    except msgspec.DecodeError:
+        document = None
+    if isinstance(document, dict) and document.get("error"):
+        return failed_in_stream(document["error"], endpoint)
+    text = f"{endpoint.vendor.title} answered with {kind} instead of a stream."
+    return ModelError(ModelErrorKind.MALFORMED, text, "Check the base URL: it may be a web page, not the API.")
+
+
+def failed_in_stream(error: object, endpoint: Endpoint) -> ModelError:
+    """What an error object in a stream means."""
+    # Its table of wordings is only paid for when something failed.
+    from halocline.providers.errors import classify_in_stream
+
+    return classify_in_stream(error, endpoint)
+
+
+def unreadable(endpoint: Endpoint) -> ModelError:
+    """A payload is not what the wire format allows."""
+    text = f"{endpoint.vendor.title} sent something that is not part of its stream format."
+    return ModelError(ModelErrorKind.MALFORMED, text, "Try again; if it happens often, check the base URL.")
+
+
+def broken_off(endpoint: Endpoint) -> ModelError:
+    """The stream ended without its end."""
+    text = f"{endpoint.vendor.title} broke off before the reply was complete."
+    return ModelError(ModelErrorKind.NETWORK, text, "Try again; if it happens often, check the network or a proxy.")
+
+
+def decode_payload(decoder: json_input.Decoder[T], payload: bytes, endpoint: Endpoint) -> T:
+    """Read one payload. Bytes that are not UTF-8 become replacement characters. Raises ModelError."""
+    try:
+        return decoder.decode(payload)
+    except UnicodeDecodeError:
+        return decode_payload(decoder, payload.decode("utf-8", "replace").encode(), endpoint)
+    except msgspec.DecodeError:
+        raise unreadable(endpoint) from None

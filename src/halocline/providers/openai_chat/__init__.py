@@ -1,0 +1,1 @@
+"""OpenAI's chat completions API, which most servers speak."""

@@ -1,0 +1,178 @@
+"""OpenAI's Chat Completions, and the many servers that speak it: our messages to its wire format, its stream to ours.
+
+What must stay true: the encoded messages of one request are a prefix of the next one's, and tool messages follow their
+calls directly (pictures in results come after all of them, in a user message: a tool message cannot hold any).
+"""
+
+from collections.abc import AsyncGenerator, Iterable, Sequence
+
+from halocline.net.http import HttpClient
+from halocline.ports.blobs import Blobs
+from halocline.ports.model import ModelEvent, Request
+from halocline.ports.tool import ToolSpec
+from halocline.protocol.messages import (
+    AssistantMessage,
+    Image,
+    Message,
+    Note,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from halocline.protocol.values import JsonObject, Value
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.http import bearer_headers, exchange
+from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_json, joined, picture, separated
+from halocline.providers.openai_chat.stream import FromWire
+
+
+class OpenAIChat:
+    """A model behind a Chat Completions server. `blobs` holds the pictures that messages refer to."""
+
+    def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
+        self._endpoint = endpoint
+        self._client = client or HttpClient(endpoint.url, endpoint.network)
+        self._fragments = fragments(endpoint, blobs)
+
+    @property
+    def name(self) -> str:
+        return self._endpoint.name
+
+    def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        body = to_wire(request, self._endpoint, self._fragments)
+        translator = FromWire(request, self._endpoint)
+        headers = bearer_headers(self._endpoint)
+        return exchange(self._client, self._endpoint, "/chat/completions", headers, body, translator)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+class Fragment(Value, frozen=True):
+    """One message, encoded. `pictures` are those of a tool result, as content parts, joined by commas."""
+
+    message: bytes
+    pictures: bytes = b""
+
+
+def fragments(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
+    return Fragments(lambda message: _fragment(message, endpoint, blobs))
+
+
+def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]) -> list[bytes]:
+    """The body of a request, in parts to be sent one after another. Pure but for what `fragments` remembers.
+
+    The length of the reply is bounded only when the request says so: servers know their own bounds better.
+    """
+    vendor = endpoint.vendor
+    head: JsonObject = {"model": endpoint.wire_model(request.model), "stream": True}
+    if vendor.usage_on_request:
+        head["stream_options"] = {"include_usage": True}
+    if request.max_tokens:
+        head[vendor.max_tokens_field] = request.max_tokens
+    if request.wishes_thinking:
+        from halocline.providers.thinking import for_chat
+
+        head |= for_chat(request, endpoint)
+    if vendor.cache_key_field and request.cache_key and endpoint.at_home:
+        head[vendor.cache_key_field] = request.cache_key
+    if request.output_schema is not None:
+        from halocline.providers.response_format import for_openai
+
+        if form := for_openai(request, endpoint):
+            head["response_format"] = {"type": "json_schema", "json_schema": form}
+    if vendor.claude_fields and "claude" in str(head["model"]):
+        head |= vendor.claude_fields
+    if request.tools:
+        head["tools"] = [_tool(spec) for spec in request.tools]
+    messages = [encode_json({"role": "system", "content": request.system})] if request.system else []
+    messages += _messages(request.messages, fragments.of(request.messages))
+    return [encode_json(head)[:-1], b',"messages":[', *separated(messages), b"]}"]
+
+
+def _tool(spec: ToolSpec) -> JsonObject:
+    function = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
+    return {"type": "function", "function": function}
+
+
+def _messages(messages: Sequence[Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
+    plain = [fragment.message for fragment in encoded if fragment.message and not fragment.pictures]
+    return plain if len(plain) == len(encoded) else _with_pictures(messages, encoded)
+
+
+def _with_pictures(messages: Sequence[Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
+    pictures: list[bytes] = []
+    for message, fragment in zip(messages, encoded, strict=True):
+        if pictures and not isinstance(message, ToolResult):
+            yield _picture_message(pictures)
+            pictures = []
+        if fragment.message:
+            yield fragment.message
+        if fragment.pictures:
+            pictures.append(fragment.pictures)
+    if pictures:
+        yield _picture_message(pictures)
+
+
+def _picture_message(pictures: Sequence[bytes]) -> bytes:
+    return b'{"role":"user","content":[' + joined(pictures) + b"]}"
+
+
+def _fragment(message: Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
+    match message:
+        case UserMessage():
+            return Fragment(encode_json({"role": "user", "content": _content(message.content, blobs)}))
+        case ToolResult():
+            return _result(message, blobs)
+        case AssistantMessage():
+            spoken = _spoken(message, endpoint)
+            return Fragment(encode_json(spoken) if len(spoken) > 1 else b"")
+
+
+def _content(parts: Sequence[Text | Note | Image], blobs: Blobs) -> str | list[JsonObject]:
+    """Plain text where it will do: not every server understands a list of parts."""
+    if not any(isinstance(part, Image) for part in parts):
+        return "\n\n".join(part.words for part in parts if not isinstance(part, Image))
+    return [_part(part, blobs) for part in parts]
+
+
+def _part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
+    if not isinstance(part, Image):
+        return {"type": "text", "text": part.words}
+    data = picture(part, blobs)
+    if data is None:
+        return {"type": "text", "text": MISSING_PICTURE}
+    return {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{data}"}}
+
+
+def _result(result: ToolResult, blobs: Blobs) -> Fragment:
+    """The format has no mark for a failed call, so its text says it."""
+    text = f"Error: {result.text}" if result.is_error else result.text
+    pictures = [part for part in result.content if isinstance(part, Image)]
+    if pictures:
+        text = f"{text}\n[The pictures of this result follow in the next user message.]".strip()
+    message = encode_json({"role": "tool", "tool_call_id": result.call, "content": text})
+    return Fragment(message, joined(encode_json(_part(image, blobs)) for image in pictures))
+
+
+def _spoken(message: AssistantMessage, endpoint: Endpoint) -> JsonObject:
+    spoken: JsonObject = {"role": "assistant"}
+    thoughts = "".join(
+        part.text for part in message.content if isinstance(part, Thinking) and part.provider == endpoint.vendor.name
+    )
+    if message.text:
+        spoken["content"] = message.text
+    if calls := [_call(call) for call in message.tool_calls]:
+        spoken["content"] = message.text or None
+        spoken["tool_calls"] = calls
+    field = endpoint.vendor.reasoning_field or endpoint.info.reasoning_field
+    if thoughts and field and len(spoken) > 1:
+        spoken[field] = thoughts
+    return spoken
+
+
+def _call(call: ToolCall) -> JsonObject:
+    arguments = encode_json(call.arguments).decode()
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}

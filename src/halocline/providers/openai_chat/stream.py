@@ -1,0 +1,192 @@
+"""A Chat Completions stream, translated: the payloads of one reply go in, our events come out.
+
+What servers add to the format (reasoning, costs, content in pieces) is understood; what is unknown is passed over.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import json_input
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
+from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.http import broken_off, decode_payload, failed_in_stream
+from halocline.providers.openai_chat.tool_calls import CallFragment, Calls
+from halocline.providers.reply import CallIds, finish_calls, last_events, really, reported
+
+_STOPS = {
+    "length": StopReason.MAX_TOKENS,
+    "max_tokens": StopReason.MAX_TOKENS,
+    "model_length": StopReason.MAX_TOKENS,
+    "model_context_window_exceeded": StopReason.MAX_TOKENS,
+    "content_filter": StopReason.REFUSAL,
+    "refusal": StopReason.REFUSAL,
+    "sensitive": StopReason.REFUSAL,
+}
+
+# Some servers say with the stop reason that they failed. Google adds what it was, behind a colon.
+_FAILED_STOPS = {
+    "abort": ModelErrorKind.SERVER,
+    "error": ModelErrorKind.SERVER,
+    "function_call_filter": ModelErrorKind.MALFORMED,
+    "insufficient_system_resource": ModelErrorKind.OVERLOADED,
+    "network_error": ModelErrorKind.SERVER,
+}
+
+
+class _TokenDetails(msgspec.Struct):
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class _WireUsage(msgspec.Struct):
+    """`prompt_cache_hit_tokens` is DeepSeek's. `cost` is what OpenRouter charged; with one's own key, a fee."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    total_tokens: int | None = None
+    prompt_tokens_details: _TokenDetails | None = None
+    completion_tokens_details: _TokenDetails | None = None
+    prompt_cache_hit_tokens: int | None = None
+    cost: Any = None
+    is_byok: bool | None = None
+
+
+class _WireDelta(msgspec.Struct):
+    """`content` may be a list of typed pieces; `reasoning_content` and `reasoning` are other servers' additions."""
+
+    content: str | list[Any] | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[CallFragment] | None = None
+
+
+class _WireChoice(msgspec.Struct):
+    delta: _WireDelta | None = None
+    finish_reason: str | None = None
+
+
+class _WireChunk(msgspec.Struct):
+    choices: list[_WireChoice] | None = None
+    usage: _WireUsage | None = None
+    error: Any = None
+
+
+_decoder = json_input.Decoder(_WireChunk)
+
+
+class FromWire:
+    """Translates the payloads of one stream, in order."""
+
+    def __init__(self, request: Request, endpoint: Endpoint) -> None:
+        self.ended = False
+        self._endpoint = endpoint
+        self._ids = CallIds(request)
+        self._most = request.max_tokens
+        self._calls = Calls(self._ids)
+        self._words: list[str] = []
+        self._thoughts: list[str] = []
+        self._usage: Usage | None = None
+        self._cost: float | None = None
+        self._stop: str | None = None
+        self._refused = False
+
+    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+        if payload == b"[DONE]":
+            self.ended = True
+            return ()
+        chunk = decode_payload(_decoder, payload, self._endpoint)
+        if chunk.error:
+            raise failed_in_stream(chunk.error, self._endpoint)
+        if chunk.usage is not None:
+            self._count(chunk.usage)
+        if not chunk.choices:
+            return ()
+        choice = chunk.choices[0]
+        if choice.finish_reason:
+            self._stop = choice.finish_reason
+        return self._delta(choice.delta) if choice.delta is not None else ()
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        if not (self.ended or self._stop):
+            raise broken_off(self._endpoint)
+        said = (self._stop or "").partition(":")[0]
+        if kind := _FAILED_STOPS.get(said):
+            text = f"{self._endpoint.vendor.title} failed before the reply was complete."
+            raise ModelError(kind, text, "Try again, or choose another model with -m.")
+        stop = _STOPS.get(said, StopReason.END_TURN)
+        stop = StopReason.REFUSAL if self._refused else really(stop, self._usage, self._most)
+        return last_events(self._endpoint, self._parts(stop), stop, self.spent())
+
+    def spent(self) -> UsageReported | None:
+        return reported(self._endpoint, self._usage, self._cost)
+
+    def _delta(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
+        content = delta.content
+        if type(content) is str and content and not (delta.tool_calls or delta.reasoning or delta.reasoning_content):
+            self._words.append(content)
+            return (TextDelta(content),)
+        return self._mixed(delta)
+
+    def _mixed(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
+        thoughts, text = _thoughts_and_words(delta)
+        self._refused = self._refused or bool(delta.refusal)
+        events: list[ModelEvent] = []
+        if thoughts:
+            self._thoughts.append(thoughts)
+            events.append(ThinkingDelta(thoughts))
+        if text:
+            self._words.append(text)
+            events.append(TextDelta(text))
+        for fragment in delta.tool_calls or ():
+            events += self._calls.add(fragment)
+        return tuple(events)
+
+    def _count(self, sent: _WireUsage) -> None:
+        """The newest count holds. `prompt_tokens` includes what came from a cache, so that is taken off."""
+        read, details = sent.prompt_tokens_details, sent.completion_tokens_details
+        cache_read = (read and read.cached_tokens) or sent.prompt_cache_hit_tokens or 0
+        cache_write = (read and read.cache_write_tokens) or 0
+        prompt, output = sent.prompt_tokens or 0, sent.completion_tokens or 0
+        reasoning = (details and details.reasoning_tokens) or 0
+        if sent.total_tokens == prompt + output + reasoning:
+            # Some servers leave reasoning out of the completion.
+            output += reasoning
+        self._usage = Usage(
+            input=max(0, prompt - cache_read - cache_write),
+            output=output,
+            cache_read=cache_read,
+            cache_write=cache_write,
+            reasoning=reasoning,
+        )
+        if isinstance(sent.cost, int | float) and not sent.is_byok:
+            self._cost = float(sent.cost)
+
+    def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+        if self._thoughts:
+            yield Thinking("".join(self._thoughts), provider=self._endpoint.vendor.name)
+        if self._words:
+            yield Text("".join(self._words))
+        yield from finish_calls(self._calls.drafts, self._ids, stop)
+
+
+def _thoughts_and_words(delta: _WireDelta) -> tuple[str, str]:
+    thoughts = delta.reasoning_content or delta.reasoning or ""
+    if not isinstance(delta.content, list):
+        return thoughts, (delta.content or "") + (delta.refusal or "")
+    pieces = [piece for piece in delta.content if isinstance(piece, dict)]
+    thoughts += "".join(_piece(piece.get("thinking")) for piece in pieces)
+    return thoughts, "".join(_piece(piece.get("text")) for piece in pieces)
+
+
+def _piece(content: object) -> str:
+    """The text of a piece, which may itself be a list of pieces."""
+    if isinstance(content, list):
+        return "".join(_piece(inner.get("text")) for inner in content if isinstance(inner, dict))
+    return content if isinstance(content, str) else ""

@@ -1,0 +1,264 @@
+"""The output of a Responses reply, item by item, as it is being written.
+
+What is heard twice (as deltas, at the end of a passage, of an item, of the reply) is said once, and what is heard only
+at an end is said then. An item is found by its index: there are servers that change ids on the way.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from halocline.ports.model import ModelEvent
+from halocline.protocol.events import TextDelta, ThinkingDelta
+from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking
+from halocline.providers.json_cache import encode_json
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, parse_arguments
+
+_PASSAGES = {
+    "output_text": "text",
+    "refusal": "refusal",
+    "summary_text": "summary",
+    "reasoning_text": "reasoning",
+}
+_THOUGHTS = frozenset({"summary", "reasoning"})
+
+
+class WireItem(msgspec.Struct):
+    """Any item of the output; fields it does not have are at their default."""
+
+    type: str = ""
+    id: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: Any = None
+    content: Any = None
+    summary: Any = None
+    encrypted_content: Any = None
+    phase: Any = None
+
+
+@dataclass(slots=True)
+class _Thoughts:
+    """`raw` is the whole reasoning item as the server wrote it, if it can be sent back."""
+
+    pieces: list[str] = field(default_factory=list)
+    raw: str = ""
+
+
+@dataclass(slots=True)
+class _Item:
+    """`heard` holds the pieces of each passage, by its kind and index; `announced` are arguments told in advance."""
+
+    type: str = ""
+    id: str = ""
+    phase: str = ""
+    heard: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    thoughts: _Thoughts | None = None
+    call: CallDraft | None = None
+    announced: str = ""
+    done: bool = False
+
+    def differs(self, sent: WireItem) -> bool:
+        """Whether the server speaks of another item, in the place of this one."""
+        if self.call is not None and self.call.sent_id and sent.call_id:
+            return self.call.sent_id != sent.call_id
+        return bool(self.type and sent.type and self.type != sent.type)
+
+    def of_kind(self, kind: str) -> str:
+        return "".join(piece for (one, _), pieces in self.heard.items() if one == kind for piece in pieces)
+
+
+@dataclass(slots=True)
+class _Words:
+    """Text that came in one go from one item."""
+
+    item: _Item
+    pieces: list[str] = field(default_factory=list)
+
+
+class Output:
+    """All items of one reply. Text is kept in the order in which it was said."""
+
+    def __init__(self, ids: CallIds, provider: str) -> None:
+        self.refused = False
+        self._ids = ids
+        self._provider = provider
+        self._items: dict[int, _Item] = {}
+        self._newest: _Item | None = None
+        self._words: _Words | None = None
+        self._parts: list[_Words | _Thoughts | _Item] = []
+
+    def begin(self, index: int | None, sent: WireItem) -> tuple[ModelEvent, ...]:
+        """An item is announced. One that is announced again goes on."""
+        item = self._find(index, sent.id)
+        repeated = item is not None and sent.id == item.id
+        if item is None or item.differs(sent) or (item.done and not repeated):
+            item = self._new(index)
+        self._describe(item, sent)
+        item.announced = item.announced or _arguments(sent.arguments)
+        return item.call.preview() if item.call is not None else ()
+
+    def end(self, index: int | None, sent: WireItem, raw: str) -> tuple[ModelEvent, ...]:
+        """An item is whole; `raw` is how the server wrote it."""
+        item = self._find(index, sent.id)
+        if item is None or item.differs(sent):
+            item = self._new(index)
+        self._describe(item, sent)
+        item.done = True
+        events = [event for kind in _PASSAGES.values() for event in self._rest(item, kind, sent)]
+        if sent.type == "reasoning" and (sent.encrypted_content or sent.content):
+            self._thoughts(item).raw = raw
+        if item.call is not None:
+            events += self._whole_call(item.call, _arguments(sent.arguments))
+        return tuple(events)
+
+    def close(self, items: Iterable[tuple[WireItem, str]]) -> tuple[ModelEvent, ...]:
+        """The reply is whole. Its items count where their own ends are missing, or when nothing else came."""
+        silent = not self._parts
+        events: list[ModelEvent] = []
+        for index, (sent, raw) in enumerate(items):
+            known = self._find(None, sent.id)
+            if silent or (known is not None and not known.done):
+                events += self.end(index if silent else None, sent, raw)
+        return tuple(events)
+
+    def say(self, index: int | None, id: str | None, kind: str, passage: int, text: str) -> tuple[ModelEvent, ...]:
+        """A piece of a passage."""
+        return self._say(self._at(index, id), kind, passage, text)
+
+    def complete(self, index: int | None, id: str | None, kind: str, passage: int, text: str) -> tuple[ModelEvent, ...]:
+        """The whole of a passage: what is missing of it is said now."""
+        if not text:
+            return ()
+        item = self._at(index, id)
+        if kind == "arguments":
+            return self._whole_call(self._call(item), text)
+        heard = "".join(item.heard.get((kind, passage), ()))
+        rest = [self._say(item, kind, passage, missing) for _, missing in _unheard(heard, [(passage, text)])]
+        return tuple(event for events in rest for event in events)
+
+    def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+        """The message's content."""
+        called = [part for part in self._parts if isinstance(part, _Item)]
+        calls = iter(finish_calls([_draft(item) for item in called], self._ids, stop))
+        for part in self._parts:
+            match part:
+                case _Words():
+                    yield Text("".join(part.pieces), phase=part.item.phase)
+                case _Thoughts(pieces=pieces, raw=raw):
+                    yield Thinking("".join(pieces), redacted=raw, provider=self._provider)
+                case _Item():
+                    yield next(calls)
+
+    def _find(self, index: int | None, id: str | None) -> _Item | None:
+        if index is not None:
+            return self._items.get(index)
+        return next((item for item in self._items.values() if id and item.id == id), None)
+
+    def _at(self, index: int | None, id: str | None) -> _Item:
+        """The item that an event is about; the newest when it does not say."""
+        item = self._find(index, id) or (self._newest if index is None else None)
+        return item or self._new(index)
+
+    def _new(self, index: int | None) -> _Item:
+        item = self._newest = _Item()
+        self._items[-1 - len(self._items) if index is None else index] = item
+        return item
+
+    def _describe(self, item: _Item, sent: WireItem) -> None:
+        item.type = item.type or sent.type
+        item.id = sent.id or item.id
+        item.phase = sent.phase if isinstance(sent.phase, str) else item.phase
+        if sent.type != "function_call":
+            return
+        call = self._call(item)
+        call.name = call.name or sent.name or ""
+        if sent.call_id and not call.sent_id:
+            call.sent_id = sent.call_id
+            call.id = self._ids.claim(sent.call_id)
+
+    def _call(self, item: _Item) -> CallDraft:
+        if item.call is None:
+            item.call = CallDraft()
+            self._parts.append(item)
+        return item.call
+
+    def _thoughts(self, item: _Item) -> _Thoughts:
+        if item.thoughts is None:
+            item.thoughts = _Thoughts()
+            self._parts.append(item.thoughts)
+        return item.thoughts
+
+    def _say(self, item: _Item, kind: str, passage: int, text: str) -> tuple[ModelEvent, ...]:
+        if not text:
+            return ()
+        if kind == "arguments":
+            call = self._call(item)
+            call.pieces.append(text)
+            return call.preview()
+        heard = item.heard.setdefault((kind, passage), [])
+        heard.append(text)
+        if kind in _THOUGHTS:
+            return self._think(self._thoughts(item), text, begins=len(heard) == 1)
+        self.refused = self.refused or kind == "refusal"
+        apart = self._words is not None and self._words.item is not item
+        if self._words is None or apart:
+            self._words = _Words(item)
+            self._parts.append(self._words)
+        self._words.pieces.append(text)
+        return (TextDelta(text, apart=apart),)
+
+    def _think(self, thoughts: _Thoughts, text: str, begins: bool) -> tuple[ModelEvent, ...]:
+        shown = f"\n\n{text}" if begins and thoughts.pieces else text
+        thoughts.pieces.append(shown)
+        return (ThinkingDelta(shown),)
+
+    def _rest(self, item: _Item, kind: str, sent: WireItem) -> Iterator[ModelEvent]:
+        for passage, missing in _unheard(item.of_kind(kind), _passages(sent, kind)):
+            yield from self._say(item, kind, passage, missing)
+
+    def _whole_call(self, call: CallDraft, whole: str) -> tuple[ModelEvent, ...]:
+        """Arguments that came in pieces hold, unless the pieces are less than one whole object."""
+        pieces = call.arguments
+        if whole.startswith(pieces):
+            call.pieces += [whole[len(pieces) :]] if len(whole) > len(pieces) else []
+        elif whole and parse_arguments(pieces) is None:
+            call.pieces, call.shown = [whole], 1
+        return call.preview()
+
+
+def _draft(item: _Item) -> CallDraft:
+    call = item.call or CallDraft()
+    if not call.pieces and item.announced:
+        call.pieces.append(item.announced)
+    return call
+
+
+def _passages(sent: WireItem, kind: str) -> Iterator[tuple[int, str]]:
+    """The whole text of each passage of a kind, with its index."""
+    for passages in (sent.summary, sent.content):
+        for index, passage in enumerate(passages if isinstance(passages, list) else ()):
+            if isinstance(passage, dict) and _PASSAGES.get(str(passage.get("type"))) == kind:
+                text = passage.get("refusal" if kind == "refusal" else "text")
+                yield index, text if isinstance(text, str) else ""
+
+
+def _unheard(heard: str, passages: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """What of these passages was not heard yet. Where they contradict what was heard, that holds."""
+    for index, text in passages:
+        if heard.startswith(text):
+            heard = heard[len(text) :]
+        elif text.startswith(heard):
+            yield index, text[len(heard) :]
+            heard = ""
+        else:
+            return
+
+
+def _arguments(sent: Any) -> str:
+    """Arguments are JSON text; a few servers send the object itself."""
+    if isinstance(sent, dict):
+        return encode_json(sent).decode()
+    return sent if isinstance(sent, str) else ""

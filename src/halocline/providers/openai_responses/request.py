@@ -1,0 +1,213 @@
+"""OpenAI's Responses API: our messages to its wire format, its stream to our events. Nothing is stored on the server.
+
+What must stay true: a model's reasoning goes back exactly as it came and directly before what followed it, results
+follow their calls, and the encoded items of one request are a prefix of the next one's.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from hashlib import sha256
+
+from halocline.net.http import HttpClient
+from halocline.ports.blobs import Blobs
+from halocline.ports.model import ModelEvent, Request
+from halocline.ports.tool import ToolSpec
+from halocline.protocol.errors import ModelError
+from halocline.protocol.messages import (
+    AssistantMessage,
+    Image,
+    Message,
+    Note,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from halocline.protocol.values import JsonObject
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.http import bearer_headers, exchange
+from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_json, joined, picture, separated
+from halocline.providers.openai_responses.stream import FromWire
+
+WISHES: Mapping[str, object] = {
+    "include": ["reasoning.encrypted_content"],
+    "reasoning": {"summary": "auto"},
+}
+"""What is asked for until the server says that this model or this account cannot have it."""
+
+_DENIALS = {
+    "include": re.compile(r"encrypted content is not supported|parameter: 'include", re.IGNORECASE),
+    "reasoning": re.compile(r"reasoning\.summary|reasoning summaries|parameter: 'reasoning", re.IGNORECASE),
+}
+_UNREADABLE = re.compile(
+    r"encrypted content.*(verified|decrypted|match)|reasoning input items|of type 'reasoning'", re.IGNORECASE
+)
+"""What servers say of reasoning that another key, organization or model made."""
+
+_LEAST_TOKENS = 16
+_LONGEST_ID = 64
+
+
+class OpenAIResponses:
+    """A model behind a Responses server. `blobs` holds the pictures that messages refer to."""
+
+    def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
+        self._endpoint = endpoint
+        self._client = client or HttpClient(endpoint.url, endpoint.network)
+        self._blobs = blobs
+        self._maker = endpoint.vendor.name
+        self._fragments = fragments(self._maker, blobs)
+        self._wishes = dict(WISHES)
+
+    @property
+    def name(self) -> str:
+        return self._endpoint.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        begun = False
+        while True:
+            try:
+                async with aclosing(self._ask(request)) as events:
+                    async for event in events:
+                        begun = True
+                        yield event
+                return
+            except ModelError as error:
+                if begun or not self._gives_way(error):
+                    raise
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        body = to_wire(request, self._endpoint, self._fragments, self._wishes)
+        translator = FromWire(request, self._endpoint)
+        return exchange(self._client, self._endpoint, "/responses", bearer_headers(self._endpoint), body, translator)
+
+    def _gives_way(self, error: ModelError) -> bool:
+        """Whether the server only refused what can be left out from now on."""
+        return error.status == 400 and (self._give_up_wishes(error) or self._give_up_reasoning(error))
+
+    def _give_up_wishes(self, error: ModelError) -> bool:
+        denied = [name for name in self._wishes if _DENIALS[name].search(error.text)]
+        for name in denied:
+            del self._wishes[name]
+        return bool(denied)
+
+    def _give_up_reasoning(self, error: ModelError) -> bool:
+        if not (self._maker and _UNREADABLE.search(error.text)):
+            return False
+        self._maker = ""
+        self._fragments = fragments(self._maker, self._blobs)
+        return True
+
+
+def fragments(maker: str, blobs: Blobs) -> Fragments[bytes]:
+    """Messages as their encoded items, joined by commas; empty when nothing is left to say.
+
+    `maker` is the provider whose reasoning and phases go back; empty for none.
+    """
+    return Fragments(lambda message: joined(_items(message, maker, blobs)))
+
+
+def to_wire(
+    request: Request, endpoint: Endpoint, fragments: Fragments[bytes], wishes: Mapping[str, object] = WISHES
+) -> list[bytes]:
+    """The body of a request, in parts to be sent one after another. Pure but for what `fragments` remembers.
+
+    The length of the reply is bounded only when the request says so; the API refuses a bound below 16.
+    """
+    head: JsonObject = {"model": endpoint.wire_model(request.model), "stream": True, "store": False, **wishes}
+    if request.wishes_thinking:
+        from halocline.providers.thinking import for_responses
+
+        if reasoning := for_responses(request, endpoint):
+            head["reasoning"] = {**head.get("reasoning", {}), **reasoning}
+    if request.cache_key and endpoint.vendor.cache_key_field and endpoint.at_home:
+        head[endpoint.vendor.cache_key_field] = request.cache_key
+    if request.output_schema is not None:
+        from halocline.providers.response_format import for_openai
+
+        if form := for_openai(request, endpoint):
+            head["text"] = {"format": {"type": "json_schema", **form}}
+    if request.max_tokens:
+        head["max_output_tokens"] = max(_LEAST_TOKENS, request.max_tokens)
+    if request.system:
+        head["instructions"] = request.system
+    if request.tools:
+        head["tools"] = [_tool(spec) for spec in request.tools]
+    items = [fragment for fragment in fragments.of(request.messages) if fragment]
+    return [encode_json(head)[:-1], b',"input":[', *separated(items), b"]}"]
+
+
+def _tool(spec: ToolSpec) -> JsonObject:
+    """Not strict: that allows no optional arguments."""
+    function = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
+    return {"type": "function", **function, "strict": False}
+
+
+def _items(message: Message, maker: str, blobs: Blobs) -> Iterator[bytes]:
+    match message:
+        case UserMessage():
+            yield encode_json(_said("user", _content(message.content, blobs)))
+        case ToolResult():
+            yield encode_json(_result(message, blobs))
+        case AssistantMessage():
+            yield from _spoken(message, maker)
+
+
+def _said(role: str, content: str | list[JsonObject]) -> JsonObject:
+    return {"type": "message", "role": role, "content": content}
+
+
+def _content(parts: Sequence[Text | Note | Image], blobs: Blobs) -> str | list[JsonObject]:
+    """Plain text where it will do: not every server understands a list of parts."""
+    if not any(isinstance(part, Image) for part in parts):
+        return "\n\n".join(part.words for part in parts if not isinstance(part, Image))
+    return [_part(part, blobs) for part in parts]
+
+
+def _part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
+    if not isinstance(part, Image):
+        return {"type": "input_text", "text": part.words}
+    data = picture(part, blobs)
+    if data is None:
+        return {"type": "input_text", "text": MISSING_PICTURE}
+    return {"type": "input_image", "detail": "auto", "image_url": f"data:{part.media_type};base64,{data}"}
+
+
+def _result(result: ToolResult, blobs: Blobs) -> JsonObject:
+    """The format has no mark for a failed call, so its text says it."""
+    said = f"Error: {result.text}" if result.is_error else result.text
+    pictures = [part for part in result.content if isinstance(part, Image)]
+    output = [_part(Text(said), blobs), *(_part(image, blobs) for image in pictures)] if pictures else said
+    return {"type": "function_call_output", "call_id": _wire_id(result.call), "output": output}
+
+
+def _spoken(message: AssistantMessage, maker: str) -> Iterator[bytes]:
+    """The API refuses reasoning that nothing followed, so that is left out."""
+    reasoning: list[bytes] = []
+    phased = bool(maker) and message.model.startswith(f"{maker}/")
+    for part in message.content:
+        match part:
+            case Thinking(redacted=raw) if raw and maker and part.provider == maker:
+                reasoning.append(raw.encode())
+            case Text() if part.text.strip():
+                phase: JsonObject = {"phase": part.phase} if part.phase and phased else {}
+                yield from (*reasoning, encode_json(_said("assistant", part.text) | phase))
+                reasoning = []
+            case ToolCall():
+                yield from (*reasoning, encode_json(_call(part)))
+                reasoning = []
+
+
+def _call(call: ToolCall) -> JsonObject:
+    arguments = encode_json(call.arguments).decode()
+    return {"type": "function_call", "call_id": _wire_id(call.id), "name": call.name, "arguments": arguments}
+
+
+def _wire_id(id: str) -> str:
+    """Ids that another provider made may be longer than this one allows."""
+    return id if len(id) <= _LONGEST_ID else sha256(id.encode()).hexdigest()

@@ -1,0 +1,172 @@
+"""A Responses stream, translated: the payloads of one reply go in, our events come out.
+
+Events and items of unknown types are passed over; what an event says of its item is `responses_output`'s matter.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import json_input
+from halocline.protocol.events import UsageReported
+from halocline.protocol.messages import StopReason, Usage
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.http import broken_off, decode_payload, failed_in_stream
+from halocline.providers.openai_responses.items import Output, WireItem
+from halocline.providers.reply import CallIds, last_events, really, reported
+
+_KINDS = {
+    "response.output_text": "text",
+    "response.refusal": "refusal",
+    "response.reasoning_summary_text": "summary",
+    "response.reasoning_text": "reasoning",
+    "response.function_call_arguments": "arguments",
+}
+_NOTHING = msgspec.Raw(b"{}")
+
+
+class _WireEvent(msgspec.Struct):
+    """Any event of the stream. What only some types have is read when the type is known."""
+
+    type: str = ""
+    output_index: int | None = None
+    item_id: str | None = None
+    content_index: int | None = None
+    summary_index: int | None = None
+    delta: Any = None
+    text: Any = None
+    refusal: Any = None
+    arguments: Any = None
+    item: msgspec.Raw = _NOTHING
+    response: msgspec.Raw = _NOTHING
+    error: Any = None
+    code: Any = None
+    message: Any = None
+
+
+class _InputDetails(msgspec.Struct):
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+
+
+class _OutputDetails(msgspec.Struct):
+    reasoning_tokens: int | None = None
+
+
+class _WireUsage(msgspec.Struct):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    input_tokens_details: _InputDetails | None = None
+    output_tokens_details: _OutputDetails | None = None
+
+
+class _Incomplete(msgspec.Struct):
+    reason: str | None = None
+
+
+class _WireResponse(msgspec.Struct):
+    status: str | None = None
+    output: list[msgspec.Raw] | None = None
+    usage: _WireUsage | None = None
+    error: Any = None
+    incomplete_details: _Incomplete | None = None
+
+
+_event_decoder = json_input.Decoder(_WireEvent)
+_item_decoder = json_input.Decoder(WireItem)
+_response_decoder = json_input.Decoder(_WireResponse)
+
+
+class FromWire:
+    """Translates the payloads of one stream, in order."""
+
+    def __init__(self, request: Request, endpoint: Endpoint) -> None:
+        self.ended = False
+        self._endpoint = endpoint
+        self._output = Output(CallIds(request), endpoint.vendor.name)
+        self._usage: Usage | None = None
+        self._stop = StopReason.END_TURN
+        self._most = request.max_tokens
+
+    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+        if payload == b"[DONE]":
+            self.ended = True
+            return ()
+        event = decode_payload(_event_decoder, payload, self._endpoint)
+        if event.type == "error" or event.error:
+            raise failed_in_stream(event.error or {"code": event.code, "message": event.message}, self._endpoint)
+        stem, _, ending = event.type.rpartition(".")
+        if kind := _KINDS.get(stem):
+            return self._passage(event, kind, ending)
+        match event.type:
+            case "response.output_item.added":
+                return self._output.begin(event.output_index, self._item(event.item))
+            case "response.output_item.done":
+                return self._output.end(event.output_index, self._item(event.item), _text(event.item))
+            case "response.completed" | "response.incomplete" | "response.failed":
+                return self._close(self._response(event.response), ending)
+        return ()
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        if not self.ended:
+            raise broken_off(self._endpoint)
+        stop = StopReason.REFUSAL if self._output.refused else really(self._stop, self._usage, self._most)
+        return last_events(self._endpoint, self._output.parts(stop), stop, self.spent())
+
+    def spent(self) -> UsageReported | None:
+        return reported(self._endpoint, self._usage)
+
+    def _passage(self, event: _WireEvent, kind: str, ending: str) -> tuple[ModelEvent, ...]:
+        index = (event.summary_index if kind == "summary" else event.content_index) or 0
+        if ending == "delta" and isinstance(event.delta, str):
+            return self._output.say(event.output_index, event.item_id, kind, index, event.delta)
+        whole = {"refusal": event.refusal, "arguments": event.arguments}.get(kind, event.text)
+        if ending == "done" and isinstance(whole, str):
+            return self._output.complete(event.output_index, event.item_id, kind, index, whole)
+        return ()
+
+    def _close(self, response: _WireResponse, ending: str) -> tuple[ModelEvent, ...]:
+        if response.usage is not None:
+            self._usage = _usage(response.usage)
+        if ending == "failed" or response.status == "failed":
+            raise failed_in_stream(response.error or {"code": "server_error"}, self._endpoint)
+        self.ended = True
+        if ending == "incomplete" or response.incomplete_details is not None:
+            self._stop = _stop(response.incomplete_details)
+        return self._output.close(self._items(response.output or ()))
+
+    def _items(self, output: Sequence[msgspec.Raw]) -> Iterator[tuple[WireItem, str]]:
+        for raw in output:
+            yield self._item(raw), _text(raw)
+
+    def _item(self, raw: msgspec.Raw) -> WireItem:
+        return decode_payload(_item_decoder, bytes(raw), self._endpoint)
+
+    def _response(self, raw: msgspec.Raw) -> _WireResponse:
+        return decode_payload(_response_decoder, bytes(raw), self._endpoint)
+
+
+def _stop(details: _Incomplete | None) -> StopReason:
+    """Why a reply is incomplete. A reason that is not known is taken as a limit: what came may be cut."""
+    filtered = details is not None and details.reason == "content_filter"
+    return StopReason.REFUSAL if filtered else StopReason.MAX_TOKENS
+
+
+def _usage(sent: _WireUsage) -> Usage:
+    """`input_tokens` includes what came from a cache, so that is taken off."""
+    read, written = sent.input_tokens_details, sent.output_tokens_details
+    cache_read = (read and read.cached_tokens) or 0
+    cache_write = (read and read.cache_write_tokens) or 0
+    return Usage(
+        input=max(0, (sent.input_tokens or 0) - cache_read - cache_write),
+        output=sent.output_tokens or 0,
+        cache_read=cache_read,
+        cache_write=cache_write,
+        reasoning=(written and written.reasoning_tokens) or 0,
+    )
+
+
+def _text(raw: msgspec.Raw) -> str:
+    return bytes(raw).decode("utf-8", "replace")

@@ -1,0 +1,212 @@
+"""A model that plays a script: for demonstrations, and for tests, ours and other people's.
+
+    model = Scripted.load(Path("script.toml"))
+    model = Scripted([Turn(text="I read it.", calls=(Call("read_file", {"path": "a"}),)), Turn(text="Done.")])
+
+`script.py` describes the file. Which turn comes next is counted from the replies in the request, so that a resumed task
+goes on at the right place; a turn that was cut short counts as answered. A fault is delivered once.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from halocline.ports.model import ModelEvent, Request
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import (
+    AssistantMessageCompleted,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    UsageReported,
+)
+from halocline.protocol.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    Note,
+    Text,
+    Thinking,
+    ToolCall,
+    Usage,
+)
+from halocline.providers.reply import parse_arguments
+from halocline.providers.scripted.script import SUMMARY, Call, Fault, Turn, load_script, pieces
+
+__all__ = ["Call", "Fault", "Scripted", "Turn"]
+
+Kind = ModelErrorKind
+
+_BEFORE_TEXT = {
+    Fault.RATE_LIMIT: (Kind.RATE_LIMIT, "The script says: too much was asked in too short a time.", 429),
+    Fault.OVERLOADED: (Kind.OVERLOADED, "The script says: the model is overloaded.", 529),
+    Fault.SERVER: (Kind.SERVER, "The script says: the server had an error of its own.", 500),
+    Fault.AUTH: (Kind.AUTH, "The script says: the key was not accepted.", 401),
+    Fault.CONTEXT_EXCEEDED: (Kind.CONTEXT_EXCEEDED, "The script says: the conversation is too long.", 400),
+}
+_AFTER_TEXT = {
+    Fault.DISCONNECT: (Kind.NETWORK, "The script says: the connection broke off.", None),
+    Fault.STREAM_ERROR: (Kind.OVERLOADED, "The script says: the model failed in the middle of its reply.", None),
+    Fault.STALL: (Kind.STALLED, "The script says: nothing more came.", None),
+}
+_HINT = "The script asked for this fault."
+
+
+class Scripted:
+    """Plays turns. `name` is what a person would have typed."""
+
+    def __init__(
+        self,
+        turns: Sequence[Turn],
+        name: str = "scripted/script",
+        *,
+        summary: str = SUMMARY,
+        summary_delay: float = 0.0,
+        window: int | None = None,
+    ) -> None:
+        """`summary` is said when one is wanted, after so many seconds; empty, that fails.
+
+        What has more tokens than `window` is refused.
+        """
+        self._turns = tuple(turns)
+        self._summary = summary
+        self._summary_delay = summary_delay
+        self._window = window
+        self._name = name
+        self._delivered: set[int] = set()
+
+    @classmethod
+    def load(cls, path: Path | str) -> "Scripted":
+        """Raises SettingsError for a script that cannot be read or is wrong."""
+        # The whole path, so that a task that is resumed from another folder finds its script again.
+        script = load_script(Path(path))
+        name = f"scripted/{Path(path).absolute()}"
+        return cls(script.turns, name, summary=script.summary, window=script.window)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        self._require_room(request)
+        if request.summary:
+            async for event in self._sum_up(request):
+                yield event
+            return
+        position = self._position(request)
+        if position == len(self._turns):
+            raise self._over()
+        turn = self._turns[position]
+        if problem := turn.unmet(newest_text(request.messages)):
+            raise ModelError(Kind.INVALID_REQUEST, f"Turn {position + 1}: {problem}", "Correct the script or the task.")
+        await asyncio.sleep(turn.delay)
+        self._fail(turn, position, _BEFORE_TEXT)
+        calls = () if turn.fault else tuple(_call(call, position, n) for n, call in enumerate(turn.calls, start=1))
+        for delta in _deltas(turn, calls):
+            yield delta
+            await asyncio.sleep(turn.pace)
+        if turn.fault is Fault.STALL:
+            await _silence(turn.retry_after)
+        self._fail(turn, position, _AFTER_TEXT)
+        usage = turn.usage or _estimate(request, turn)
+        yield UsageReported(usage=usage, cost=_cost(turn), window=self._window)
+        yield AssistantMessageCompleted(message=self._message(turn, calls))
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+    async def _sum_up(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        if not self._summary:
+            raise ModelError(Kind.SERVER, "The script has no summary.", _HINT)
+        await asyncio.sleep(self._summary_delay)
+        turn = Turn(text=self._summary)
+        yield UsageReported(usage=_estimate(request, turn), cost=0.0, window=self._window)
+        yield AssistantMessageCompleted(message=self._message(turn, ()))
+
+    def _require_room(self, request: Request) -> None:
+        size = _estimate(request, Turn()).total
+        if self._window is not None and size > self._window:
+            text = f"This model's maximum context length is {self._window} tokens, and {size} were sent."
+            raise ModelError(Kind.CONTEXT_EXCEEDED, text, _HINT, status=400)
+
+    def _position(self, request: Request) -> int:
+        shown = sum(isinstance(message, AssistantMessage) for message in request.messages)
+        replies = shown + request.replies_left_out
+        for index, turn in enumerate(self._turns):
+            if turn.fault and (replies or index in self._delivered):
+                continue
+            if not replies:
+                return index
+            replies -= 1
+        return len(self._turns)
+
+    def _fail(self, turn: Turn, position: int, faults: Mapping[Fault, tuple[ModelErrorKind, str, int | None]]) -> None:
+        if turn.fault is not None and turn.fault in faults:
+            self._delivered.add(position)
+            kind, text, status = faults[turn.fault]
+            raise ModelError(kind, text, _HINT, status=status, retry_after=turn.retry_after)
+
+    def _over(self) -> ModelError:
+        count = f"{len(self._turns)} turn{'s' if len(self._turns) != 1 else ''}"
+        text = f"The script {self._name} is over: it has {count}, and one more was asked for."
+        return ModelError(Kind.INVALID_REQUEST, text, "Add a turn to the script, or take a real model with -m.")
+
+    def _message(self, turn: Turn, calls: tuple[ToolCall, ...]) -> AssistantMessage:
+        parts: list[AssistantPart] = []
+        if turn.thinking:
+            parts.append(Thinking(turn.thinking, provider="scripted"))
+        if turn.text:
+            parts.append(Text(turn.text))
+        return AssistantMessage(content=(*parts, *calls), model=self._name, stop_reason=turn.stop)
+
+
+def newest_text(messages: Sequence[Message]) -> str:
+    """The words of all messages after the last reply."""
+    newest: list[str] = []
+    for message in reversed(messages):
+        if isinstance(message, AssistantMessage):
+            break
+        newest.append("\n".join(part.text for part in message.content if isinstance(part, Text | Note)))
+    return "\n".join(reversed(newest))
+
+
+async def _silence(seconds: float | None) -> None:
+    if seconds is None:
+        await asyncio.Event().wait()
+    else:
+        await asyncio.sleep(seconds)
+
+
+def _call(call: Call, position: int, number: int) -> ToolCall:
+    make = partial(ToolCall, id=call.id or f"call_{position + 1}_{number}", name=call.tool)
+    arguments = parse_arguments(call.text)
+    return make(malformed=call.text) if arguments is None else make(arguments=arguments)
+
+
+def _deltas(turn: Turn, calls: Sequence[ToolCall]) -> Iterable[TextDelta | ThinkingDelta | ToolCallDelta]:
+    for piece in pieces(turn.thinking, turn.chunk):
+        yield ThinkingDelta(piece)
+    for piece in pieces(turn.spoken_text, turn.chunk):
+        yield TextDelta(piece)
+    for call, scripted in zip(calls, turn.calls, strict=False):
+        for piece in pieces(scripted.text, turn.chunk):
+            yield ToolCallDelta(call=call.id, name=call.name, arguments=piece)
+
+
+def _cost(turn: Turn) -> float | None:
+    """A script that gives usage without a cost has an unknown one; without either it is free."""
+    return 0.0 if turn.cost is None and turn.usage is None else turn.cost
+
+
+def _estimate(request: Request, turn: Turn) -> Usage:
+    """Four characters are about one token."""
+    read = len(request.system) + sum(map(_length, request.messages))
+    written = len(turn.thinking) + len(turn.text) + sum(len(call.text) for call in turn.calls)
+    return Usage(input=read // 4, output=written // 4)
+
+
+def _length(message: Message) -> int:
+    return sum(len(part.text) for part in message.content if isinstance(part, Text | Note)) + sum(
+        len(str(part.arguments)) for part in message.content if isinstance(part, ToolCall)
+    )

@@ -1,0 +1,150 @@
+"""The turns of a scripted model: what a script may say, and how its file is read.
+
+A script is a TOML file of turns; `Scripted` (a model) and `ModelServer` (an HTTP server) both play it.
+
+    window = 8000                      # tokens; a longer request is refused. Only `Scripted` plays these two
+    summary = "It goes well."          # what is said when a summary is wanted; empty, that fails
+
+    [[turn]]
+    expect = "fix the test"            # the newest messages must contain this (a text, or a list of texts)
+    unexpected = "Traceback"           # and must not contain this
+    delay = 0.5                        # seconds before the first delta
+    pace = 0.02                        # seconds between deltas
+    chunk = 24                         # characters in a delta
+    thinking = "I should look first."
+    text = "I will read the file."
+    usage = { input = 1200, output = 40, cache_read = 0, cache_write = 0 }
+    cost = 0.002                       # dollars
+    stop = "end_turn"                  # or max_tokens, refusal
+
+    [[turn.call]]
+    tool = "read_file"
+    arguments = { path = "app.py" }    # or raw = '{"path": "ap' for text that is not complete JSON
+    id = "call_1"                      # made up when left out
+
+    [[turn]]
+    fault = "rate_limit"               # the turn fails instead; the kinds are those of `Fault`
+    retry_after = 2                    # seconds; for a stall, how long it lasts
+
+A turn answers one request. The newest messages are all that came after the previous reply.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from halocline.protocol.errors import SettingsError
+from halocline.protocol.messages import StopReason, Usage
+from halocline.protocol.values import JsonObject
+
+SUMMARY = "The work goes on as planned; the facts below say how far it came."
+"""What a script says when a summary is wanted and it has no words of its own."""
+
+
+class Fault(StrEnum):
+    """How a turn fails. The last three come after half of the text; a stall stays silent, for ever unless bounded."""
+
+    RATE_LIMIT = "rate_limit"
+    OVERLOADED = "overloaded"
+    SERVER = "server"
+    AUTH = "auth"
+    CONTEXT_EXCEEDED = "context_exceeded"
+    DISCONNECT = "disconnect"
+    STREAM_ERROR = "stream_error"
+    STALL = "stall"
+
+
+class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One tool call. `raw` replaces the arguments' JSON text, for calls that do not parse."""
+
+    tool: str
+    arguments: JsonObject = {}
+    raw: str = ""
+    id: str = ""
+
+    @property
+    def text(self) -> str:
+        """The arguments as a model would write them."""
+        return self.raw or msgspec.json.encode(self.arguments).decode()
+
+
+class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"calls": "call"}):
+    """One reply. The module tells what the fields mean."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    thinking: str = ""
+    delay: float = 0.0
+    pace: float = 0.0
+    chunk: int = 24
+    usage: Usage | None = None
+    cost: float | None = None
+    stop: StopReason = StopReason.END_TURN
+    fault: Fault | None = None
+    retry_after: float | None = None
+    expect: str | tuple[str, ...] = ()
+    unexpected: str | tuple[str, ...] = ()
+
+    def unmet(self, newest: str) -> str:
+        """What is wrong with the newest messages, in one sentence; empty when nothing is."""
+        for text in _several(self.expect):
+            if text not in newest:
+                return f"The script expected {text!r}, and the newest messages were: {_shortened(newest)!r}"
+        for text in _several(self.unexpected):
+            if text in newest:
+                return f"The script did not expect {text!r}, and the newest messages were: {_shortened(newest)!r}"
+        return ""
+
+    @property
+    def spoken_text(self) -> str:
+        """The text, or the half of it that is said before a fault."""
+        return self.text[: (len(self.text) + 1) // 2] if self.fault else self.text
+
+
+class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"turns": "turn"}):
+    """A whole file: its turns, what is said when a summary is wanted, and the tokens that a request may have."""
+
+    turns: tuple[Turn, ...]
+    summary: str = SUMMARY
+    window: int | None = None
+
+
+def pieces(text: str, size: int) -> list[str]:
+    """The text in deltas of `size` characters."""
+    return [text[start : start + size] for start in range(0, len(text), max(1, size))]
+
+
+def load_turns(path: Path) -> tuple[Turn, ...]:
+    """Read the turns of a script. Raises SettingsError as `load_script` does."""
+    return load_script(path).turns
+
+
+def load_script(path: Path) -> Script:
+    """Read a script.
+
+    Raises:
+        SettingsError: the file cannot be read, is no TOML, or says what no script may; the text names the key.
+    """
+    import tomllib
+
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Script)
+    except OSError as error:
+        raise SettingsError(
+            f"The script {path} cannot be read: {error.strerror or error}.", "Check the path."
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The script {path} is no valid TOML: {error}.", "Correct the file.") from None
+    except msgspec.ValidationError as error:
+        hint = "The manual of scripts is in halocline/providers/scripted/script.py."
+        raise SettingsError(f"The script {path} is wrong: {error}.", hint) from None
+
+
+def _several(texts: str | Sequence[str]) -> Sequence[str]:
+    return (texts,) if isinstance(texts, str) else texts
+
+
+def _shortened(text: str, limit: int = 600) -> str:
+    return text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"

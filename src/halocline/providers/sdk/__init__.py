@@ -1,0 +1,1 @@
+"""All other vendors, through the library of the extra `[providers]`."""

@@ -1,0 +1,90 @@
+"""One vendor's model through the library: a request, and the reply as it comes.
+
+Importing this costs a second or more, so `library` does it in a thread when the first request is made.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import httpx2
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.messages import ModelResponse, ModelResponseStreamEvent
+from pydantic_ai.settings import ModelSettings, ThinkingLevel, merge_model_settings
+
+from halocline.ports.blobs import Blobs
+from halocline.ports.model import ModelEvent, Request
+from halocline.protocol.messages import Effort
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.sdk.errors import failed, not_made
+from halocline.providers.sdk.messages import parameters, to_library
+from halocline.providers.sdk.stream import FromLibrary
+from halocline.providers.sdk.transport import Way
+from halocline.providers.sdk.vendors import MAKERS, Made
+from halocline.providers.thinking import fitted
+from halocline.providers.thinking_table import Takes
+
+_LEVELS: dict[Effort, ThinkingLevel] = {
+    Effort.NONE: False,
+    Effort.MINIMAL: "minimal",
+    Effort.LOW: "low",
+    Effort.MEDIUM: "medium",
+    Effort.HIGH: "high",
+    Effort.XHIGH: "xhigh",
+    Effort.MAX: "max",
+}
+
+
+class LibraryExchange:
+    """Asks one endpoint."""
+
+    def __init__(self, endpoint: Endpoint, blobs: Blobs) -> None:
+        """Raises ModelError when the vendor's SDK refuses what it is given."""
+        self._endpoint = endpoint
+        self._blobs = blobs
+        # Waits are bounded by our transport; httpx2 itself warns of clients without times of their own.
+        self._http = httpx2.AsyncClient(transport=Way(endpoint.network), timeout=None, trust_env=False)
+        self._made = self._make()
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        translator = FromLibrary(request, self._endpoint)
+        async with aclosing(self._events(request)) as events:
+            async for event in events:
+                if isinstance(event, ModelResponse):
+                    ours = translator.finish(event)
+                else:
+                    ours = translator.feed(event)
+                for each in ours:
+                    yield each
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    def _make(self) -> Made:
+        try:
+            return MAKERS[self._endpoint.vendor.name](self._endpoint, self._http)
+        except Exception as error:
+            raise not_made(error, self._endpoint) from error
+
+    async def _events(self, request: Request) -> AsyncGenerator[ModelResponseStreamEvent | ModelResponse, None]:
+        """The library's events, and at last all that it understood. Whatever it raises is explained."""
+        messages = to_library(request.messages, self._endpoint.vendor.name, self._blobs)
+        try:
+            async with model_request_stream(
+                self._made.model,
+                messages,
+                model_settings=merge_model_settings(self._made.settings, _wishes(request)),
+                model_request_parameters=parameters(request),
+            ) as stream:
+                async for event in stream:
+                    yield event
+                yield stream.get()
+        except Exception as error:
+            raise failed(error, self._endpoint) from error
+
+
+def _wishes(request: Request) -> ModelSettings:
+    """How long the reply may be and how hard to think; the library knows what each model takes of that."""
+    settings: ModelSettings = {"max_tokens": request.max_tokens} if request.max_tokens else {}
+    if request.wishes_thinking and (effort := fitted(request, Takes(tuple(Effort))).effort):
+        settings |= {"thinking": _LEVELS[effort]}
+    return settings

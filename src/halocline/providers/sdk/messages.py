@@ -1,0 +1,163 @@
+"""A request in the library's words: our messages as its messages. Pure but for the pictures, which blobs hold.
+
+What must stay true: results follow their calls directly, and whatever only its maker understands (signatures, ids)
+goes back exactly as it came, at the part it came with, and to that maker alone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import groupby
+from typing import Any
+
+import msgspec
+from pydantic_ai.messages import (
+    BinaryContent,
+    InstructionPart,
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.tools import ToolDefinition
+
+from halocline.ports.blobs import Blobs
+from halocline.ports.model import Request
+from halocline.ports.tool import ToolSpec
+from halocline.protocol import json_input
+from halocline.protocol.messages import (
+    AssistantMessage,
+    Image,
+    Message,
+    Note,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from halocline.protocol.values import JsonObject
+from halocline.providers.json_cache import MISSING_PICTURE, encode_json
+
+_OPAQUE = ("id", "signature", "provider_name", "provider_details")
+"""The fields of a part that only its maker understands."""
+
+
+def seal(part: ModelResponsePart) -> str:
+    """What only its maker understands of a part, as text that fits into `Thinking.redacted`; empty when nothing is."""
+    fields = {name: value for name in _OPAQUE if (value := getattr(part, name, None))}
+    if not fields or fields.keys() == {"provider_name"}:
+        return ""
+    return encode_json({"part": part.part_kind, **fields}).decode()
+
+
+def parameters(request: Request) -> ModelRequestParameters:
+    """The system prompt, which never changes within a task, and the tools as they are described to every model."""
+    return ModelRequestParameters(
+        function_tools=[_tool(spec) for spec in request.tools],
+        instruction_parts=[InstructionPart(request.system)] if request.system else None,
+    )
+
+
+def _tool(spec: ToolSpec) -> ToolDefinition:
+    """Not strict: that allows no optional arguments."""
+    return ToolDefinition(
+        name=spec.name, description=spec.description, parameters_json_schema=spec.schema, strict=False
+    )
+
+
+def to_library(messages: Sequence[Message], maker: str, blobs: Blobs) -> list[ModelMessage]:
+    """The conversation. `maker` is the provider whose thinking goes back."""
+    names = {call.id: call.name for m in messages if isinstance(m, AssistantMessage) for call in m.tool_calls}
+    conversation: list[ModelMessage] = []
+    for by_model, group in groupby(messages, lambda message: isinstance(message, AssistantMessage)):
+        if by_model:
+            spoken = [part for m in group if isinstance(m, AssistantMessage) for part in _spoken(m, maker)]
+            conversation += [ModelResponse(parts=spoken)] if spoken else []
+        else:
+            parts = [part for message in group for part in _told(message, names, blobs)]
+            # Results come first: every API wants them directly after their calls.
+            parts.sort(key=lambda part: not isinstance(part, ToolReturnPart))
+            conversation += [ModelRequest(parts=parts)] if parts else []
+    return conversation
+
+
+def _told(message: Message, names: dict[str, str], blobs: Blobs) -> Iterator[ModelRequestPart]:
+    match message:
+        case UserMessage():
+            if content := list(_content(message.content, blobs)):
+                yield UserPromptPart(content=content)
+        case ToolResult():
+            yield _result(message, names.get(message.call, ""), blobs)
+
+
+def _result(result: ToolResult, name: str, blobs: Blobs) -> ToolReturnPart:
+    """Where an API has no mark for a failed call, the library says it in the text."""
+    told: Any = list(_content(result.content, blobs)) if _has_picture(result) else result.text
+    return ToolReturnPart(name, told, _wire_id(result.call), outcome="failed" if result.is_error else "success")
+
+
+def _has_picture(result: ToolResult) -> bool:
+    return any(isinstance(part, Image) for part in result.content)
+
+
+def _content(parts: Iterable[Text | Note | Image], blobs: Blobs) -> Iterator[str | BinaryContent]:
+    """Blank text is refused by some APIs, so it is left out."""
+    for part in parts:
+        if isinstance(part, Image):
+            yield _picture(part, blobs)
+        elif (text := part.words).strip():
+            yield text
+
+
+def _picture(image: Image, blobs: Blobs) -> str | BinaryContent:
+    try:
+        return BinaryContent(data=blobs.get(image.blob), media_type=image.media_type)
+    except KeyError:
+        return MISSING_PICTURE
+
+
+def _spoken(message: AssistantMessage, maker: str) -> Iterator[ModelResponsePart]:
+    """The reply's parts. A seal that is not thinking's own belongs to the part after it.
+
+    Thinking without a seal stays here: the library would tell it as words of the reply.
+    """
+    sealed: dict[str, JsonObject] = {}
+    for part in message.content:
+        match part:
+            case Thinking() if part.provider != maker:
+                continue
+            case Thinking():
+                fields = _unsealed(part.redacted)
+                kind = fields.pop("part", "")
+                if kind == "thinking":
+                    yield ThinkingPart(part.text, **fields)
+                else:
+                    sealed = {kind: fields}
+            case Text(text=text):
+                fields = sealed.pop("text", {})
+                if text.strip() or fields:
+                    yield TextPart(text, **fields)
+            case ToolCall():
+                yield ToolCallPart(part.name, part.arguments, _wire_id(part.id), **sealed.pop("tool-call", {}))
+
+
+def _wire_id(id: str) -> str:
+    """Ids that another provider made may be longer than this one allows, or hold characters that it refuses."""
+    return id if re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", id) else sha256(id.encode()).hexdigest()
+
+
+def _unsealed(text: str) -> JsonObject:
+    """The fields of a seal; none when it is not one of ours."""
+    try:
+        fields = json_input.decode(text, type=JsonObject)
+    except msgspec.DecodeError:
+        return {}
+    return {name: value for name, value in fields.items() if name in (*_OPAQUE, "part")}

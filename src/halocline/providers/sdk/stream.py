@@ -1,0 +1,150 @@
+"""The library's stream, translated: the events of one reply go in, ours come out.
+
+The message is put together from the parts that the library holds at the end: only they have every signature.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+from pydantic_ai.messages import (
+    FinishReason,
+    ModelResponse,
+    ModelResponsePart,
+    ModelResponseStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
+    ToolCallPart,
+    ToolCallPartDelta,
+)
+from pydantic_ai.usage import RequestUsage
+
+from halocline.ports.model import ModelEvent, Request
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
+from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.http import broken_off
+from halocline.providers.json_cache import encode_json
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, reported
+from halocline.providers.sdk.messages import seal
+
+_STOPS: dict[FinishReason | None, StopReason] = {
+    "length": StopReason.MAX_TOKENS,
+    "content_filter": StopReason.REFUSAL,
+}
+
+
+class FromLibrary:
+    """Translates the events of one stream, in order."""
+
+    def __init__(self, request: Request, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._ids = CallIds(request)
+        self._calls: dict[int, CallDraft] = {}
+
+    def feed(self, event: ModelResponseStreamEvent) -> tuple[ModelEvent, ...]:
+        match event:
+            case PartStartEvent(part=TextPart(content=text)) if text:
+                return (TextDelta(text),)
+            case PartStartEvent(part=ThinkingPart(content=text)) if text:
+                return (ThinkingDelta(text),)
+            case PartStartEvent(index=index, part=ToolCallPart() as call):
+                return self._begin(index, call)
+            case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
+                return (TextDelta(text),)
+            case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(text))) if text:
+                return (ThinkingDelta(text),)
+            case PartDeltaEvent(index=index, delta=ToolCallPartDelta(args_delta=arguments)) if index in self._calls:
+                return self._go_on(self._calls[index], arguments)
+        return ()
+
+    def finish(self, response: ModelResponse) -> tuple[ModelEvent, ...]:
+        """Usage and message. Raises ModelError when the reply is not complete, failed or empty."""
+        match response.finish_reason:
+            case None:
+                raise broken_off(self._endpoint)
+            case "error":
+                raise self._failure(response)
+        stop = _STOPS.get(response.finish_reason, StopReason.END_TURN)
+        parts = self._parts(response.parts, stop)
+        return last_events(self._endpoint, parts, stop, self._spent(response))
+
+    def _spent(self, response: ModelResponse) -> UsageReported | None:
+        """The library's list of prices counts where ours has none."""
+        spent = reported(self._endpoint, _usage(response.usage))
+        return replace(spent, cost=_cost(response)) if spent and spent.cost is None else spent
+
+    def _failure(self, response: ModelResponse) -> ModelError:
+        """Of a call that could not be read, Google's servers send nothing but this reason."""
+        reason = str((response.provider_details or {}).get("finish_reason", "error"))
+        kind = ModelErrorKind.MALFORMED if "MALFORMED" in reason else ModelErrorKind.SERVER
+        text = f"{self._endpoint.vendor.title} says that the reply failed ({reason})."
+        return ModelError(kind, text, "Try again; if it happens often, choose another model with -m.")
+
+    def _begin(self, index: int, call: ToolCallPart) -> tuple[ModelEvent, ...]:
+        draft = CallDraft(call.tool_call_id, self._ids.claim(call.tool_call_id), call.tool_name)
+        self._calls[index] = draft
+        return self._go_on(draft, call.args)
+
+    def _go_on(self, draft: CallDraft, arguments: str | dict[str, object] | None) -> tuple[ModelEvent, ...]:
+        if text := _text(arguments):
+            draft.pieces.append(text)
+        return draft.preview()
+
+    def _parts(self, parts: Sequence[ModelResponsePart], stop: StopReason) -> Iterator[AssistantPart]:
+        calls = iter(self._finished([part for part in parts if isinstance(part, ToolCallPart)], stop))
+        provider = self._endpoint.vendor.name
+        for part in parts:
+            opaque = seal(part)
+            match part:
+                case ThinkingPart(content=text):
+                    if text or opaque:
+                        yield Thinking(text, redacted=opaque, provider=provider)
+                    continue
+                case TextPart(content=text) if not text:
+                    continue
+                case TextPart() | ToolCallPart() if opaque:
+                    yield Thinking(redacted=opaque, provider=provider)
+            match part:
+                case TextPart(content=text):
+                    yield Text(text)
+                case ToolCallPart():
+                    yield next(calls)
+
+    def _finished(self, calls: Iterable[ToolCallPart], stop: StopReason) -> list[ToolCall]:
+        """The calls as they ended; what was shown of each has its id."""
+        shown = iter(self._calls.values())
+        drafts = []
+        for call in calls:
+            draft = next(shown, None) or CallDraft(call.tool_call_id, self._ids.claim(call.tool_call_id))
+            draft.name, draft.pieces = call.tool_name, [_text(call.args)]
+            drafts.append(draft)
+        return finish_calls(drafts, self._ids, stop)
+
+
+def _text(arguments: str | dict[str, object] | None) -> str:
+    return encode_json(arguments).decode() if isinstance(arguments, dict) else arguments or ""
+
+
+def _usage(usage: RequestUsage) -> Usage:
+    """The library counts what caches hold as input, too."""
+    read, written = usage.cache_read_tokens, usage.cache_write_tokens
+    return Usage(
+        input=max(0, usage.input_tokens - read - written),
+        output=usage.output_tokens,
+        cache_read=read,
+        cache_write=written,
+        reasoning=usage.details.get("reasoning_tokens", 0),
+    )
+
+
+def _cost(response: ModelResponse) -> float | None:
+    """What the library's own list of prices says, in dollars; None when it does not know the model."""
+    try:
+        return float(response.cost().total_price)
+    except (LookupError, ValueError, AssertionError):
+        return None

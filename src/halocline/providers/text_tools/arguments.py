@@ -1,0 +1,116 @@
+"""A call's arguments as markup, in both directions: what a model wrote to what it meant, and back for its own memory.
+
+What the schema does not allow is never repaired: there are no arguments then.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import msgspec
+
+from halocline.protocol import json_input
+from halocline.protocol.values import JsonObject
+from halocline.providers.reply import parse_arguments
+from halocline.providers.text_tools.tags import WHOLE, ToolTags
+
+_SCALARS: dict[str, type[int] | type[float] | type[bool]] = {"integer": int, "number": float, "boolean": bool}
+_NOTHING = frozenset({"", "null", "none"})
+
+
+class Undecodable(Exception):
+    """The text is not what the tool's schema asks for."""
+
+
+def read_arguments(body: str, tool: ToolTags) -> JsonObject | None:
+    """The arguments in a call's body; None when they do not decode.
+
+    A body without parameters may be one JSON object, or the value of the only parameter that the tool needs.
+    """
+    try:
+        values = dict(_values(body, tool))
+        if not values:
+            return _bare(body.strip(), tool)
+        decoded = ((name, _decoded(text, tool, name)) for name, text in values.items())
+        return {name: value for name, value in decoded if value is not None}
+    except Undecodable:
+        return None
+
+
+def write_arguments(arguments: JsonObject) -> str:
+    """The body of a call with these arguments."""
+    return "".join(f"\n<{name}>{_written(name, value)}</{name}>" for name, value in arguments.items()) + "\n"
+
+
+def _values(body: str, tool: ToolTags) -> Iterator[tuple[str, str]]:
+    """Each parameter that the body gives, with its text. Raises Undecodable when one has no end."""
+    at = 0
+    while (opening := _next_opening(body, tool, at)) is not None:
+        start, tag = opening
+        name, closing = tool.parameters[tag], f"</{tag}>"
+        start += len(tag) + 2
+        end = body.rfind(closing, start) if name in WHOLE else body.find(closing, start)
+        if end < 0:
+            raise Undecodable
+        yield name, _trimmed(name, body[start:end])
+        at = end + len(closing)
+
+
+def _next_opening(body: str, tool: ToolTags, at: int) -> tuple[int, str] | None:
+    found = tool.openings.search(body, at)
+    return (found.start(), found.group()[1:-1]) if found else None
+
+
+def _trimmed(name: str, text: str) -> str:
+    """Without the blanks around; what may be a file keeps its indentation and its last line's end."""
+    if name not in WHOLE:
+        return text.strip()
+    text = text.removeprefix("\r").removeprefix("\n")
+    kept = text.rstrip(" \t")
+    return kept if kept.endswith("\n") or not kept else text
+
+
+def _decoded(text: str, tool: ToolTags, name: str) -> object:
+    """The value that a parameter's text stands for; None when it says that there is none."""
+    kind = tool.fields[name].get("type", "string")
+    if kind == "string":
+        return text
+    if text.casefold() in _NOTHING and name not in tool.required:
+        return None
+    if scalar := _SCALARS.get(kind):
+        with suppress(msgspec.ValidationError):
+            return msgspec.convert(text, scalar, strict=False)
+        raise Undecodable
+    return _structure(text, kind)
+
+
+def _structure(text: str, kind: str) -> object:
+    """A JSON array or object. One object where a list is asked for is a list of one."""
+    try:
+        value = json_input.decode(text)
+    except msgspec.DecodeError:
+        raise Undecodable from None
+    if kind == "array" and isinstance(value, dict):
+        return [value]
+    if not isinstance(value, list if kind == "array" else dict):
+        raise Undecodable
+    return value
+
+
+def _bare(body: str, tool: ToolTags) -> JsonObject:
+    if not body:
+        return {}
+    if body.startswith("{"):
+        arguments = parse_arguments(body)
+        if arguments is not None and set(arguments) <= set(tool.fields):
+            return arguments
+        raise Undecodable
+    if len(tool.required) == 1 and body[0] not in '<["':
+        (name,) = tool.required
+        if tool.fields[name].get("type") == "string":
+            return {name: body}
+    raise Undecodable
+
+
+def _written(name: str, value: object) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return f"\n{text}" if name in WHOLE else text

@@ -1,0 +1,153 @@
+"""Tools for models that have none of their own: calls are written and read as XML tags in the text, around any model.
+
+Words are passed on as they come, except for what may be the beginning of a tag. Behind a call whose value may hold
+anything (a file's content), words wait until the next call or the end of the reply: only then is its end known.
+"""
+
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import aclosing
+from functools import partial
+from typing import cast
+
+from msgspec.structs import replace
+
+from halocline.ports.model import Model, ModelEvent, Request
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import (
+    AssistantMessageCompleted,
+    StepRetried,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    UsageReported,
+)
+from halocline.protocol.messages import AssistantMessage, AssistantPart, StopReason, Text, Thinking, ToolCall
+from halocline.providers.reply import CallIds
+from halocline.providers.text_tools.arguments import read_arguments
+from halocline.providers.text_tools.prompt import TextPrompt
+from halocline.providers.text_tools.reader import Called, Growing, Piece, Reader, Thoughts, Words
+from halocline.providers.text_tools.tags import tags_of
+
+_CUT = "(the call has no end)"
+
+
+class TextProtocol:
+    """A model that speaks with `model` in text alone. Its promises are those of any model."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._prompt = TextPrompt()
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        reply = _Reply(request)
+        usage: tuple[UsageReported, ...] = ()
+        # Models are async generators: only those promise to close what is left early.
+        asked = cast(AsyncGenerator[ModelEvent, None], self._model.stream(self._prompt.of(request)))
+        async with aclosing(asked) as events:
+            try:
+                async for event in events:
+                    match event:
+                        case TextDelta():
+                            for heard in reply.hear(event.text):
+                                yield heard
+                        case UsageReported():
+                            usage = (event,)
+                        case AssistantMessageCompleted():
+                            for last in (*reply.rest(event.message), *usage, reply.completed(event)):
+                                yield last
+                        case StepRetried():
+                            for spent in usage:
+                                yield spent
+                            yield event
+                            reply, usage = _Reply(request), ()
+                        case _:
+                            yield event
+            except ModelError:
+                for spent in usage:
+                    yield spent
+                raise
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+class _Reply:
+    """One reply, put together from the pieces that are read in its text."""
+
+    def __init__(self, request: Request) -> None:
+        self._ids = CallIds(request)
+        self._tools = tags_of(request.tools)
+        self._reader = Reader(request.tools)
+        self._parts: list[AssistantPart] = []
+        self._words: list[str] = []
+        self._thoughts: list[str] = []
+        self._open = ""
+
+    def hear(self, text: str) -> Iterator[ModelEvent]:
+        for piece in self._reader.feed(text):
+            yield from self._take(piece)
+
+    def rest(self, message: AssistantMessage) -> list[ModelEvent]:
+        cut = message.stop_reason is not StopReason.END_TURN
+        return [event for piece in self._reader.finish(cut=cut) for event in self._take(piece)]
+
+    def completed(self, event: AssistantMessageCompleted) -> AssistantMessageCompleted:
+        """The whole message. What the model did not say in words (signed reasoning) stays as it is.
+
+        Raises:
+            ModelError: the reply says nothing and calls nothing.
+        """
+        self._part_ends()
+        sent = event.message
+        kept = [part for part in sent.content if not isinstance(part, Text)]
+        said = any(not isinstance(part, Thinking) for part in (*kept, *self._parts))
+        if not said and sent.stop_reason is not StopReason.REFUSAL:
+            text = f"{sent.model} sent a reply without words and without a call."
+            raise ModelError(
+                ModelErrorKind.EMPTY, text, "Try again; if it happens often, choose another model with -m."
+            )
+        return replace(event, message=replace(sent, content=tuple(_in_order(kept, self._parts))))
+
+    def _take(self, piece: Piece) -> Iterable[ModelEvent]:
+        match piece:
+            case Words():
+                self._part_ends(words=False)
+                self._words.append(piece.text)
+                return (TextDelta(piece.text),)
+            case Thoughts():
+                self._part_ends(thoughts=False)
+                self._thoughts.append(piece.text)
+                return (ThinkingDelta(piece.text),)
+            case Growing():
+                self._part_ends()
+                self._open = self._open or self._ids.claim("")
+                return (ToolCallDelta(call=self._open, name=piece.tool, arguments=piece.text),)
+            case Called():
+                self._parts.append(self._called(piece))
+                self._open = ""
+                return ()
+
+    def _called(self, called: Called) -> ToolCall:
+        make = partial(ToolCall, id=self._open, name=called.tool)
+        arguments = read_arguments(called.body, self._tools[called.tool]) if called.whole else None
+        return make(malformed=called.body.strip() or _CUT) if arguments is None else make(arguments=arguments)
+
+    def _part_ends(self, *, words: bool = True, thoughts: bool = True) -> None:
+        if words and self._words:
+            self._parts.append(Text("".join(self._words)))
+            self._words = []
+        if thoughts and self._thoughts:
+            self._parts.append(Thinking("".join(self._thoughts)))
+            self._thoughts = []
+
+
+def _in_order(kept: Iterable[AssistantPart], read: Iterable[AssistantPart]) -> Iterator[AssistantPart]:
+    """Reasoning that came apart from the text stands before it, calls behind it."""
+    kept = tuple(kept)
+    yield from (part for part in kept if isinstance(part, Thinking))
+    yield from read
+    yield from (part for part in kept if not isinstance(part, Thinking))

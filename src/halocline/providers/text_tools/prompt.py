@@ -1,0 +1,123 @@
+"""The writing side of the text protocol: a request with tools becomes one without, in which all of it is said in words.
+
+What must stay true: the messages of one request begin those of the next, as the very same objects where nothing was
+added, so that what is behind this can keep their encodings.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from halocline.context.system_prompt.build import text_tools
+from halocline.ports.model import Request
+from halocline.ports.tool import ToolSpec
+from halocline.protocol.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Image,
+    Message,
+    ResultPart,
+    Text,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+    UserPart,
+)
+from halocline.providers.json_cache import Fragments, encode_json
+from halocline.providers.text_tools.arguments import write_arguments
+
+
+class TextPrompt:
+    """Rewrites the requests of one task. Results become the person's side of the conversation."""
+
+    def __init__(self) -> None:
+        self._spoken = Fragments(self._rewritten)
+        self._names: dict[str, str] = {}
+        self._sent: Sequence[Message] = ()
+
+    def of(self, request: Request) -> Request:
+        spoken = _alternating(self._spoken.of(request.messages))
+        self._sent = tuple(_same_where_equal(spoken, self._sent))
+        # A reply that had to be JSON could not hold calls, which are text here.
+        return replace(request, system=_system(request), messages=self._sent, tools=(), output_schema=None)
+
+    def _rewritten(self, message: Message) -> UserMessage | AssistantMessage:
+        match message:
+            case UserMessage():
+                return message
+            case AssistantMessage():
+                self._names |= {call.id: call.name for call in message.tool_calls}
+                return replace(message, content=tuple(_spoken(message.content)))
+            case ToolResult():
+                return UserMessage(tuple(_result(message, self._names.get(message.call, "a call"))))
+
+
+def write_call(call: ToolCall) -> str:
+    """The call as a model writes it; one that did not decode as it was written."""
+    return f"<{call.name}>{call.malformed or write_arguments(call.arguments)}</{call.name}>"
+
+
+def _system(request: Request) -> str:
+    if not request.tools:
+        return request.system
+    tools = text_tools("\n\n".join(map(_described, request.tools)))
+    return f"{request.system}\n\n{tools}" if request.system else tools
+
+
+def _described(spec: ToolSpec) -> str:
+    fields = spec.schema.get("properties", {})
+    required = spec.schema.get("required", ())
+    lines = [f"## {spec.name}", spec.description]
+    for name, field in fields.items():
+        kind = field.get("type", "string")
+        need = "required" if name in required else "optional"
+        lines.append(f"- {name} ({kind}, {need}): {field.get('description', '')}{_shape(field)}")
+    parameters = "".join(f"\n<{name}>…</{name}>" for name in fields)
+    return "\n".join((*lines, f"<{spec.name}>{parameters}\n</{spec.name}>"))
+
+
+def _shape(field: dict[str, object]) -> str:
+    """What the items of a list are, as JSON schema."""
+    return f" Items: {encode_json(field['items']).decode()}" if "items" in field else ""
+
+
+def _spoken(parts: Iterable[AssistantPart]) -> Iterator[AssistantPart]:
+    """Calls become text below the words before them."""
+    for at, part in enumerate(parts):
+        if isinstance(part, ToolCall):
+            yield Text(f"\n\n{write_call(part)}" if at else write_call(part))
+        else:
+            yield part
+
+
+def _result(result: ToolResult, name: str) -> Iterator[ResultPart]:
+    yield Text(f"[{'Error' if result.is_error else 'Result'} of {name}]\n{result.text}")
+    for part in result.content:
+        if isinstance(part, Image):
+            yield part
+
+
+def _alternating(messages: Iterable[UserMessage | AssistantMessage]) -> Iterator[UserMessage | AssistantMessage]:
+    """Neighbouring messages of the person's side as one: many models take only turns in turn."""
+    side: list[UserMessage] = []
+    for message in messages:
+        if isinstance(message, UserMessage):
+            side.append(message)
+            continue
+        yield from _joined(side)
+        side = []
+        yield message
+    yield from _joined(side)
+
+
+def _joined(side: Sequence[UserMessage]) -> Iterator[UserMessage]:
+    if len(side) < 2:
+        yield from side
+    else:
+        content: tuple[UserPart, ...] = tuple(part for message in side for part in message.content)
+        yield UserMessage(content)
+
+
+def _same_where_equal(new: Iterable[Message], old: Sequence[Message]) -> Iterator[Message]:
+    for at, message in enumerate(new):
+        yield old[at] if at < len(old) and old[at] == message else message

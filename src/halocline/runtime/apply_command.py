@@ -1,0 +1,44 @@
+"""What a person wishes of an open task and gets at once; prompts, and what takes a while, are the controller's own."""
+
+from halocline.protocol import commands as cmd
+from halocline.protocol.events import ApprovalSwitched, EffortChanged, GrantTakenBack, PolicyChanged, TaskLabelled
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.start import OpenTask, switch
+from halocline.task.inbox import Wish
+
+
+def granted(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bool:
+    """False when it came too late: nothing waits for it any more. Raises UsageError."""
+    task = opened.task
+    match command:
+        case cmd.Interrupt():
+            task.inbox.interrupt()
+        case cmd.RetryNow():
+            return opened.model.ask_now()
+        case cmd.ResolveApproval():
+            return task.inbox.resolve(command)
+        case cmd.SetMode(mode=mode):
+            switch(task, mode, opened.model.names, assembly)
+        case cmd.SetPolicy(approval_mode=approval_mode, client=client):
+            task.emit(PolicyChanged(approval_mode=approval_mode, client=client))
+        case cmd.SetApprovalSwitch(switch=kind, on=on, client=client):
+            if (kind, on) not in task.state.switches.items():
+                task.emit(ApprovalSwitched(switch=kind, on=on, client=client))
+        case cmd.TakeBack(grant=grant, client=client):
+            if grant not in task.state.grants:
+                return False
+            task.emit(GrantTakenBack(grant=grant, client=client))
+        case cmd.SetEffort(effort=effort, budget=budget):
+            if (effort, budget) != (task.state.effort, task.state.thinking_budget):
+                task.emit(EffortChanged(effort=effort, budget=budget))
+        case cmd.Compact(focus=focus, undo=undo):
+            task.inbox.wish(Wish(focus, undo))
+        case cmd.RunCommand() | cmd.StopCommand():
+            return opened.own_commands().take(command)
+        case cmd.LeaveRunning(run=run):
+            return opened.own_commands().take(command) if run else task.machine.shell.leave()
+        case cmd.Label(name=name, tags=tags, favourite=favourite):
+            task.emit(TaskLabelled(name=name, tags=tags, favourite=favourite))
+        case cmd.CloseTask():
+            task.inbox.close()
+    return True

@@ -1,0 +1,407 @@
+"""The only place that names concrete classes: it wires the rooms into a task."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.context.request import Context
+from halocline.hosts.code.tree_sitter import TreeSitter
+from halocline.hosts.documents.documents import ChildDocuments
+from halocline.hosts.files.local import LocalFiles
+from halocline.hosts.ripgrep import Ripgrep
+from halocline.hosts.shell.policy_facts import LocalShellFacts
+from halocline.hosts.shell.shell import LocalShell
+from halocline.hosts.web.fetch import LocalWeb
+from halocline.net.network import Network
+from halocline.policy.grid import rules_of
+from halocline.ports.checkpoints import Checkpoints
+from halocline.ports.model import Model
+from halocline.ports.tool import Toolset
+from halocline.protocol.events import ApprovalMode, Mode
+from halocline.protocol.limits import Limits
+from halocline.protocol.secrets.secret import Secret
+from halocline.protocol.state.state import State
+from halocline.providers.catalog.file import BUNDLED, Catalogue
+from halocline.providers.text_tools.correction import Correcting
+from halocline.runtime.assembly.feature_probes import any_hooks, any_servers, has_hooks, has_subagents
+from halocline.runtime.assembly.network import network_to
+from halocline.runtime.assembly.optional_parts import (
+    LazyMentions,
+    checkpoints,
+    diagnostics,
+    has_jobs,
+    in_auto,
+    sandbox,
+    subagents,
+)
+from halocline.runtime.assembly.redactor import KnownValues
+from halocline.runtime.assembly.revisions import WorkspaceRevisions
+from halocline.runtime.assembly.toolset import toolset
+from halocline.runtime.limits import chosen_limits
+from halocline.runtime.models.keys import FoundKey, Keys, key_variables
+from halocline.runtime.models.resolve import open_model, thinking, with_retries, with_text_tools
+from halocline.runtime.models.vendors import remark, takes_images
+from halocline.runtime.prompts.system_prompt import names
+from halocline.runtime.rules.live import instructions_of
+from halocline.runtime.task_options import Choices as Choices
+from halocline.store.blobs import DiskBlobs
+from halocline.store.paths import Home
+from halocline.store.permissions.rules import RuleFiles
+from halocline.store.settings.settings import Settings, load_settings, over
+from halocline.store.tasks.history import new_task_id
+from halocline.task.calls.policy_input import OUTPUTS
+from halocline.task.governor import Governor
+from halocline.task.host import Machine
+from halocline.task.inbox import Inbox
+from halocline.task.log import Log
+from halocline.task.task import Task
+from halocline.task.updates.change_watch import Attention
+
+if TYPE_CHECKING:
+    from halocline.hosts.browser.discovery import FoundBrowser
+    from halocline.hosts.sandbox.sandbox import Sandbox
+    from halocline.mcp.connection.pool import Pool
+    from halocline.ports.browser import Browser
+    from halocline.ports.hooks import Hooks
+    from halocline.ports.instructions import Instructions
+    from halocline.ports.web_search import WebSearch
+    from halocline.providers.catalog.refresh import Refreshed
+    from halocline.runtime.mcp import FolderServers
+    from halocline.runtime.rules.hooks import FolderHooks
+    from halocline.store.tasks.recording import Recorder
+
+PATIENCE = 30.0
+"""Seconds for which a server of catalogues may be silent."""
+
+
+class Assembly:
+    """Makes tasks and their parts for one home and one set of settings."""
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        env: Mapping[str, str],
+        api_key: Secret | None = None,
+        had_browser: bool | None = None,
+        is_watched: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`had_browser`: whether a recorded task was offered one; None: as it is here."""
+        self._had_browser, self.is_watched = had_browser, is_watched
+        self.home = home
+        self.settings = settings
+        self.env = env
+        given = FoundKey(api_key, "--api-key") if api_key else None
+        self.keys = Keys(home, env, given, settings.base_url)
+        self._other_keys = Keys(home, env)
+        self._search_keys = Keys(home, env, base_url=settings.web_search.url)
+
+    @classmethod
+    def of(cls, choices: Choices, env: Mapping[str, str] = os.environ) -> "Assembly":
+        """Read the home and the settings. Raises UsageError and SettingsError."""
+        home = Home.of(env)
+        settings = choices.over(load_settings(home.settings, env, choices.profile))
+        return cls(home, settings, env, choices.api_key, is_watched=lambda: not choices.unattended)
+
+    @cached_property
+    def blobs(self) -> DiskBlobs:
+        return DiskBlobs(self.home.blobs)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """What is known of providers and models; read when something is asked."""
+        return Catalogue(self.home.catalogue, BUNDLED)
+
+    async def model(self, named: str) -> Model:
+        """What a task asks: the model that was named, or those that the settings name for act and plan mode.
+
+        Raises:
+            UsageError: one of them, or of the fallback models, cannot be used.
+        """
+        act = await self._with_fallback(await self._open(named, self.settings, self.keys))
+        wanted = self.settings.plan.model
+        if named or wanted in ("", act.name):
+            return act
+        from halocline.providers.wrappers.per_mode import Switching
+
+        return Switching({Mode.ACT: act, Mode.PLAN: await self._with_fallback(await self._beside(wanted, act))})
+
+    async def _with_fallback(self, model: Model) -> Model:
+        names = [name for name in self.settings.fallback_models if name != model.name]
+        if not names:
+            return model
+        from halocline.providers.wrappers.fallback import Fallback
+
+        return Fallback([model, *[await self._beside(name, model) for name in names]])
+
+    async def _beside(self, named: str, main: Model) -> Model:
+        """Another model than the main one. A base URL and a key that were given are for the main one's provider."""
+        if named.partition("/")[0] == main.name.partition("/")[0]:
+            return await self._open(named, over(self.settings, {"context_window": None}), self.keys)
+        elsewhere = over(self.settings, {"base_url": "", "context_window": None})
+        return await self._open(named, elsewhere, self._other_keys)
+
+    async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
+        model = await open_model(named, settings, self.env, keys, self.blobs, self.catalogue)
+        return with_retries(Correcting(with_text_tools(model, settings)), settings, lambda: self.is_watched())
+
+    async def names(self, named: str) -> dict[Mode, str]:
+        """The names of the models that a task would have, without opening them. Raises UsageError."""
+        return await names(named, self.settings, self.keys, self.catalogue)
+
+    def remark(self, model: str) -> str:
+        """What a person should hear of the model that they chose, or of what it lacks; mostly nothing."""
+        said = remark(model, self.settings, self.env, self.catalogue)
+        if self.settings.browser and not self._browser_program:
+            found = self._found_browser
+            said = f"{said} The model has no browser: {found.missing}. {found.hint}".strip()
+        return said
+
+    async def refresh_models(self) -> "Refreshed":
+        """Fetch the catalogue anew. Raises HaloclineError; then the old one stays."""
+        from halocline.providers.catalog.refresh import refresh
+
+        url = self.settings.catalogue_url
+        way = replace(network_to(url, self.settings, self.env), first_byte_timeout=PATIENCE, stall_timeout=PATIENCE)
+        return await refresh(url, self.home.catalogue, way)
+
+    def context(self) -> Context:
+        """What builds a task's requests."""
+        return Context(self.settings.max_tokens, thinking(self.settings), self.settings.compaction.at, self._sees)
+
+    def _sees(self, model: str) -> bool:
+        return takes_images(model, self.settings, self.catalogue)
+
+    def tools(self) -> Toolset:
+        """The tools there are; which of them the model is offered is the state's matter."""
+        browser = self._browser_program if self._had_browser is None else self._had_browser
+        search = self._search.url if self._search else None
+        return toolset(self.settings, browser=bool(browser), search=search, notes=self.home.memory)
+
+    def offered(self, state: State, attended: bool, before: Iterable[str]) -> frozenset[str]:
+        """Which tools a task is offered beside those of every task; `before` are those that it has for its own reasons.
+
+        Nobody can accept a new task, or a note for later ones, where nobody is. A sub-agent has what it began with.
+        """
+        if state.subtask:
+            return frozenset(before)
+        names = {*before, *self.settings.extra_tools} - {"web_search", "remember"}
+        if self.settings.memory and (attended or state.approval_mode is ApprovalMode.YOLO):
+            names.add("remember")
+        if self._search is not None and not self.search_remark:
+            names.add("web_search")
+        if has_subagents(self.settings, self.home, Path(state.workspace)):
+            names.add("use_subagents")
+        return frozenset(names if attended else names - {"new_task"})
+
+    @cached_property
+    def search_remark(self) -> str:
+        """Why web_search is not offered although an engine is set; empty when all is well."""
+        if self._search is None:
+            return ""
+        from halocline.runtime.assembly.search_engine import without_key
+
+        return without_key(self.settings, self._search_keys)
+
+    @cached_property
+    def _search(self) -> "WebSearch | None":
+        """The search engine of the settings. Raises UsageError when it cannot be asked."""
+        if not self.settings.web_search.engine:
+            return None
+        from halocline.runtime.assembly.search_engine import search
+
+        return search(self.settings, self._search_keys, self._way)
+
+    def task(
+        self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool, trusted: bool = False
+    ) -> Task:
+        """One task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
+        parts = self.parts(log, state, workspace, self._hooks(workspace, state.roots, log, trusted=trusted))
+        parts |= {"model": model, "inbox": Inbox(attended=attended)}
+        if state.subtask:
+            from halocline.runtime.subagents.runner import lean
+
+            return Task(**lean(parts))
+        parts["machine"] = structs.replace(parts["machine"], subagents=subagents(self.settings, trusted=trusted))
+        if any_servers(self.home, self.settings, workspace, self.env):
+            return self.mcp_of(workspace).task(parts, state.roots, trusted=trusted)
+        return Task(**parts)
+
+    def hooks_of(self, workspace: Path) -> "FolderHooks":
+        """The hooks that are set up for a folder, and whether they may run."""
+        from halocline.runtime.rules.hooks import FolderHooks
+
+        return FolderHooks(workspace, self.home, self.settings, self.env)
+
+    def _hooks(self, workspace: Path, roots: tuple[str, ...], log: Log, *, trusted: bool) -> "Hooks | None":
+        others = [self.hooks_of(root) for root in map(Path, roots) if has_hooks(self.settings, root)]
+        if not (others or any_hooks(self.home, self.settings, workspace, self.env)):
+            return None
+        live, hidden, passed = self.hooks_of(workspace).live, self.key_variables(), self.settings.pass_environment
+        return live(log.path, hidden, self.secrets.blot, others, passed=passed, trusted=trusted)
+
+    def recorder(self, file: Path) -> "Recorder":
+        """Writes a recording to a new file. Raises UsageError when it exists or cannot be made."""
+        from halocline.store.tasks.recording import RECORDED_SETTINGS, Recorder
+
+        settings = {name: getattr(self.settings, name) for name in RECORDED_SETTINGS}
+        if self._browser_program:
+            settings |= {"browser": True, "browser_viewport": self.settings.browser_viewport}
+        return Recorder(file, settings, self.secrets.values())
+
+    def parts(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> dict[str, Any]:
+        """Build what a task is made of, but for its model and its inbox."""
+        log.refers_to(self.blobs.sync)
+        log.leaves_out(self.secrets.blot_known)
+        return {
+            "machine": (machine := self._machine(log, state, workspace, hooks)),
+            "log": log,
+            "state": state,
+            "context": self.context(),
+            "automatic_compaction": self.settings.compaction.automatic,
+            "toolset": self.tools(),
+            "checkpoints": self._checkpoints(workspace, state.roots, log.task, machine),
+            "governor": Governor(self.limits()),
+            "home": self.home.root,
+        }
+
+    def limits(self) -> Limits:
+        """Return what the settings allow a task that begins or goes on now."""
+        return chosen_limits(self.settings)
+
+    def shadow_git(self, workspace: Path, task: str, is_busy: Callable[[], bool] = lambda: False) -> ShadowGit:
+        """The checkpoints of a workspace; new ones are counted as the task's, which `is_busy` while a job runs."""
+        from halocline.checkpoints.store.repository import Limits as CheckpointLimits
+
+        limits, quota = CheckpointLimits(self.settings.checkpoints_patience), int(self.settings.checkpoints_quota * 1e6)
+        return ShadowGit(self.home.checkpoints, workspace, task, limits=limits, quota=quota, is_busy=is_busy)
+
+    def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, machine: Machine) -> Checkpoints:
+        store = partial(self.shadow_git, task=task, is_busy=has_jobs(machine))
+        is_plain = self.settings.checkpoints and not roots
+        return store(workspace) if is_plain else checkpoints(self.settings, store, workspace, roots)
+
+    def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> Machine:
+        folder = log.path.parent
+        attention = Attention(folder, LocalFiles(), self.settings.todo_reminder)
+        log.attach(attention)
+        machine = Machine(
+            files=LocalFiles(self.home.edits),
+            shell=LocalShell(
+                folder / OUTPUTS,
+                self.key_variables(),
+                first_job=state.jobs_started + 1,
+                workspace=state.workspace,
+                sandbox=self.sandbox(workspace, folder, state.roots),
+                sandbox_in_auto=in_auto(self.settings, partial(self.any_sandbox, workspace, folder, state.roots)),
+                blot=self.secrets.blot,
+                home=str(self.home.root),
+                passed=self.settings.pass_environment,
+            ),
+            search=Ripgrep(),
+            web=LocalWeb(self._way),
+            blobs=self.blobs,
+            code=TreeSitter(),
+            documents=ChildDocuments(),
+            browser=self._browser(),
+            takes_images=self._sees,
+            syntax_errors=self.settings.syntax_errors,
+            leave=self.leave(workspace, state.roots),
+            partial_edits=self.settings.partial_edits,
+            folder=folder,
+            revisions=WorkspaceRevisions(workspace, lambda: self.shadow_git(workspace, log.task)),
+            web_search=self._search,
+            redact=self.secrets.blot_thoroughly,
+            new_task_id=new_task_id,
+            diagnostics=diagnostics(self.settings, workspace, self.key_variables(), self.env),
+            formatters=self.settings.formatters,
+            facts=self.shell_facts(),
+            hooks=hooks,
+            instructions=self.instructions(workspace, state.roots),
+            attention=attention,
+            blot=self.secrets.blot,
+            restored=self.secrets.restored,
+        )
+        return structs.replace(machine, mentions=LazyMentions(machine, self.home))
+
+    def instructions(self, workspace: Path, roots: tuple[str, ...] = ()) -> "Instructions | None":
+        """The files of rules that hold in a folder and further ones; None where they are switched off."""
+        return instructions_of(workspace, self.home, self.settings, self.env, self.leave, roots)
+
+    def mcp_of(self, workspace: Path) -> "FolderServers":
+        """The MCP servers that are set up for a folder."""
+        from halocline.runtime.mcp import FolderServers
+
+        hooks, keys, pool = self.hooks_of(workspace), self.key_variables(), self._mcp_pool
+        return FolderServers(hooks, self.home, self.settings, self.env, keys, self.blobs, self.catalogue, pool)
+
+    @cached_property
+    def _mcp_pool(self) -> "Pool":
+        from halocline.runtime.mcp import pool
+
+        return pool(self.env)
+
+    async def close(self) -> None:
+        """Let go of what tasks shared."""
+        if pool := self.__dict__.get("_mcp_pool"):
+            await pool.close()
+
+    def shell_facts(self) -> LocalShellFacts:
+        """What the judge of commands must know of this machine."""
+        return LocalShellFacts(self.env)
+
+    def leave(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleFiles:
+        """What people allow and forbid for good in a workspace, and in further folders of a task."""
+        return RuleFiles(
+            self.home.policy,
+            self.home.grants,
+            workspace,
+            trusted=lambda: self.hooks_of(workspace).is_trusted,
+            extra=rules_of(self.settings.auto_approve),
+            roots=roots,
+        )
+
+    @cached_property
+    def _found_browser(self) -> "FoundBrowser":
+        from halocline.hosts.browser.discovery import find_browser
+
+        return find_browser(self.settings.browser_executable, remote=self.settings.browser_remote)
+
+    @property
+    def _browser_program(self) -> str:
+        """The browser that tasks may use; empty when the settings want none, or none can be used."""
+        return self._found_browser.program if self.settings.browser else ""
+
+    def _browser(self) -> "Browser | None":
+        if not self._browser_program:
+            return None
+        from halocline.runtime.assembly.optional_parts import browser
+
+        return browser(self._browser_program, self.settings, self.env, self._way)
+
+    @cached_property
+    def secrets(self) -> KnownValues:
+        """What must be in no text that the model reads, that is logged, or that leaves."""
+        keys = (self.keys, self._other_keys, self._search_keys)
+        return KnownValues(self.home, self.settings, self.env, self.key_variables, keys)
+
+    def sandbox(self, workspace: Path, folder: Path, roots: tuple[str, ...] = ()) -> "Sandbox | None":
+        """What holds all commands of a task, whose own folder is given. None when the settings want none."""
+        return self.any_sandbox(workspace, folder, roots) if self.settings.sandbox in ("auto", "require") else None
+
+    def any_sandbox(self, workspace: Path, folder: Path, roots: tuple[str, ...] = ()) -> "Sandbox":
+        """The same, wanted or not."""
+        return sandbox(self.settings, self.home.root, workspace, roots, folder)
+
+    def _way(self, url: str) -> Network:
+        return network_to(url, self.settings, self.env)
+
+    def key_variables(self) -> frozenset[str]:
+        """The variables that hold keys: no command is given them."""
+        return key_variables(self.settings, self.env, self.catalogue)

@@ -1,0 +1,56 @@
+"""Whether there is anything set up that a task may have: hooks and MCP servers, which run programs, and agents.
+
+Every start asks this; most often there is nothing, and nothing more is loaded.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from halocline.protocol.config_locations import (
+    HOOK_FOLDERS,
+    HOOK_SETTINGS,
+    OWN_AGENTS,
+    OWN_HOOK_FOLDERS,
+    OWN_HOOK_SETTINGS,
+    PROJECT_AGENTS,
+    PROJECT_MCP,
+)
+from halocline.store.paths import Home, mcp_files
+from halocline.store.settings.settings import Settings
+
+
+def may_run_code(settings: Settings, workspace: Path) -> bool:
+    """Whether a folder might have some of its own."""
+    servers = PROJECT_MCP if settings.mcp.enabled else ()
+    return has_hooks(settings, workspace) or any(os.path.exists(workspace / name) for name in servers)
+
+
+def any_hooks(home: Home, settings: Settings, workspace: Path, env: Mapping[str, str]) -> bool:
+    """Whether any place of hooks is there."""
+    if not settings.hooks:
+        return False
+    places: list[Path] = []
+    if user := env.get("HOME"):
+        places += [Path(user, name) for name in (*OWN_HOOK_FOLDERS, *OWN_HOOK_SETTINGS)]
+    places += [home.hooks, *map(Path, settings.hook_folders)]
+    return has_hooks(settings, workspace) or any(os.path.exists(os.path.expanduser(place)) for place in places)
+
+
+def any_servers(home: Home, settings: Settings, workspace: Path, env: Mapping[str, str]) -> bool:
+    """Whether any file of MCP servers is there."""
+    user = env.get("HOME", "") if settings.mcp.others else ""
+    return settings.mcp.enabled and any(map(os.path.exists, mcp_files(home, workspace, user)))
+
+
+def has_subagents(settings: Settings, home: Home, workspace: Path) -> bool:
+    """Whether a task is offered sub-agents: the person wants them, or an agent is described somewhere."""
+    if settings.subagents != "auto":
+        return settings.subagents == "on"
+    places = (home.agents, *(Path.home() / name for name in OWN_AGENTS), *(workspace / name for name in PROJECT_AGENTS))
+    return any(map(os.path.isdir, places))
+
+
+def has_hooks(settings: Settings, workspace: Path) -> bool:
+    """Whether a folder might have hooks of its own."""
+    return settings.hooks and any(os.path.exists(workspace / name) for name in (*HOOK_FOLDERS, *HOOK_SETTINGS))

@@ -1,0 +1,170 @@
+"""Parts of the machine that most tasks never use: they are imported when a task has them."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from halocline.hosts.files.local import LocalFiles
+from halocline.hosts.language_servers.servers import LanguageServers
+from halocline.net.network import Network
+from halocline.policy.paths import Judged
+from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
+from halocline.ports.host import Files
+from halocline.protocol.events import DurableEvent
+from halocline.protocol.jobs import JobState
+from halocline.protocol.messages import Message, UserPart
+from halocline.protocol.queries.mentions import Mentioned
+from halocline.protocol.state.state import State
+from halocline.store.paths import Home
+from halocline.store.settings.settings import Settings
+from halocline.store.tasks import history
+from halocline.task.host import Machine
+from halocline.task.log import read
+
+if TYPE_CHECKING:
+    from halocline.checkpoints.shadow_git import ShadowGit
+    from halocline.hosts.sandbox.sandbox import Sandbox
+    from halocline.ports.browser import Browser
+    from halocline.ports.checkpoints import Checkpoints
+    from halocline.ports.subagents import Report, Subagents, Wanted
+    from halocline.providers.wrappers.per_mode import Chosen
+    from halocline.runtime.assembly.assembly import Assembly
+    from halocline.runtime.mentions.resolver import Resolver
+    from halocline.runtime.subagents.runner import Subtasks
+    from halocline.task.task import Task
+
+
+def diagnostics(settings: Settings, workspace: Path, hidden: frozenset[str], env: Mapping[str, str]) -> Diagnostics:
+    """Who says what an edit broke. Servers do not see the variables that are `hidden`."""
+    chosen = settings.language_servers
+    if not chosen.enabled:
+        return NoDiagnostics()
+    return LanguageServers(
+        workspace, chosen.wait, project_programs=chosen.project_binaries, hidden=hidden, environment=env
+    )
+
+
+class LazyMentions:
+    """Fulfils `ports.mentions.Mentions`; most prompts mention nothing, and load nothing."""
+
+    def __init__(self, machine: Machine, home: Home) -> None:
+        self._machine = machine
+        self._home = home
+
+    async def resolve(
+        self, words: Sequence[str], state: State, visible: Sequence[Message] = ()
+    ) -> tuple[UserPart, ...]:
+        return await self._resolver.resolve(words, state, visible)
+
+    async def sizes(self, words: Sequence[str], state: State) -> tuple[Mentioned, ...]:
+        return await self._resolver.sizes(words, state)
+
+    @cached_property
+    def _resolver(self) -> "Resolver":
+        from halocline.runtime.mentions.resolver import Resolver
+
+        return Resolver(self._machine, self._home.root, self._past)
+
+    def _past(self, name: str) -> tuple[str, Sequence[DurableEvent]]:
+        whole = history.find(self._home.tasks, name)
+        return whole, tuple(read(self._home.log(whole)))
+
+
+class Hall(NamedTuple):
+    """What a task needs of the controller to have tasks of its own."""
+
+    assembly: "Callable[[], Assembly]"
+    serve: "Callable[[str, Task, Chosen], str]"
+    let_go: Callable[[str], Awaitable[Exception | None]]
+
+
+class LentSubagents:
+    """Fulfils `ports.subagents.Subagents`, once the controller has lent it its hall; few tasks ever load them."""
+
+    def __init__(self, *, trusted: bool) -> None:
+        self._trusted = trusted
+
+    def lend(self, task: "Task", hall: Hall) -> None:
+        self._task, self._hall = task, hall
+
+    async def run(self, wanted: "Sequence[Wanted]", call: str, rule: str) -> "tuple[Report, ...]":
+        return await self._subtasks.run(wanted, call, rule)
+
+    @cached_property
+    def _subtasks(self) -> "Subtasks":
+        from halocline.runtime.subagents.runner import Subtasks
+
+        return Subtasks(self._task, self._hall, trusted=self._trusted)
+
+
+def subagents(settings: Settings, *, trusted: bool) -> "Subagents | None":
+    """The sub-agents of a task, unless the person wants none; `trusted` as for the task."""
+    return None if settings.subagents == "off" else LentSubagents(trusted=trusted)
+
+
+def lend(task: "Task", hall: Hall) -> None:
+    """Let a task have sub-agents in the controller's hall, if it may have any."""
+    if isinstance(lent := task.machine.subagents, LentSubagents):
+        lent.lend(task, hall)
+
+
+def checkpoints(
+    settings: Settings, store: "Callable[[Path], ShadowGit]", workspace: Path, roots: Sequence[str]
+) -> "Checkpoints":
+    """The checkpoints of a task that has none, or several folders."""
+    if not settings.checkpoints:
+        from halocline.checkpoints.off import Off
+
+        return Off()
+    from halocline.checkpoints.multi_root import RootedCheckpoints
+
+    return RootedCheckpoints(workspace, store(workspace), {root: store(Path(root)) for root in roots})
+
+
+def has_jobs(machine: Machine) -> Callable[[], bool]:
+    """Tell whether a job of the task runs."""
+    return lambda: any(job.state is not JobState.ENDED for job in machine.shell.jobs.list())
+
+
+def looking() -> Files:
+    """The files of this machine, for who only looks."""
+    return LocalFiles()
+
+
+def files_within(*folders: Path, places: Sequence[str] = (), journals: Path | None = None) -> LocalFiles:
+    """The files of this machine, for who writes in these folders or at these places, wherever links lead by then."""
+    return LocalFiles(journals, Judged(tuple(places), *folders))
+
+
+def browser(program: str, settings: Settings, env: Mapping[str, str], way: Callable[[str], Network]) -> "Browser":
+    """The browser of one task; it is started with the first page."""
+    from halocline.hosts.browser.browser import BrowserSetup, LocalBrowser
+    from halocline.runtime.assembly.network import ca_files
+
+    return LocalBrowser(BrowserSetup(program, settings.browser_remote, settings.viewport, ca_files(settings, env)), way)
+
+
+def sandbox(settings: Settings, state: Path, workspace: Path, roots: Sequence[str], folder: Path) -> "Sandbox":
+    """What holds the commands of a task; `state` is Halocline's own folder, and `folder` the task's in it."""
+    from halocline.hosts.sandbox.mounts import Wishes
+    from halocline.hosts.sandbox.sandbox import Sandbox
+
+    wishes = Wishes(
+        workspace=workspace.resolve(),
+        home=Path.home().resolve(),
+        state=state.resolve(),
+        own=folder.resolve(),
+        network=settings.sandbox_network,
+        git_writes=settings.sandbox_git_writes or settings.sandbox == "in-auto",
+        writable=tuple(Path(place).expanduser().resolve() for place in settings.sandbox_writable),
+        processes=settings.sandbox_processes,
+        file_size=settings.sandbox_file_size,
+        roots=tuple(map(Path, roots)),
+    )
+    return Sandbox(wishes, required=settings.sandbox == "require")
+
+
+def in_auto(settings: Settings, make: "Callable[[], Sandbox]") -> "Callable[[], Sandbox] | None":
+    """Makes what holds commands in approval mode auto only; None when the settings say otherwise."""
+    return make if settings.sandbox == "in-auto" else None

@@ -1,0 +1,127 @@
+"""The secrets of one home and one environment, and what takes them out of what the model reads and the log keeps."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from halocline.files.regular import read_regular
+from halocline.protocol import json_input
+from halocline.protocol.errors import SecretsError
+from halocline.protocol.secrets.secret import Secret
+from halocline.protocol.secrets.values import SHORTEST, secrets_in_environment, secrets_in_mapping
+from halocline.runtime.models.keys import Keys
+from halocline.store.paths import Home
+from halocline.store.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from halocline.protocol.secrets.redaction import Redactor
+
+
+class KnownValues:
+    """Every secret that Halocline knows by its value, and the redactor that is told of them.
+
+    Those are the ones that `keys` handed out, all that are stored in files of the home, and what variables hold that
+    are named like secrets or are in `names`. A keyring is not asked: it might ask a person for its password.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        env: Mapping[str, str],
+        names: Callable[[], Iterable[str]],
+        keys: Iterable[Keys],
+    ) -> None:
+        self._home = home
+        self._settings = settings
+        self._env = env
+        self._names = names
+        self._keys = tuple(keys)
+        self._seen: tuple[object, ...] = ()
+        self._stored: frozenset[str] = frozenset()
+        self._looked_for: tuple[frozenset[str], tuple[str, ...]] = (frozenset(), ())
+
+    def blot(self, text: str) -> str:
+        """The text without secrets, unless the settings want them shown."""
+        return self._redactor(text) if self._settings.hide_keys else text
+
+    def blot_known(self, text: str) -> str:
+        """The text without the values that are known, unless the settings want them shown.
+
+        Every event of every task comes by here, so it is looked at before anything is loaded.
+        """
+        is_clean = not self._settings.hide_keys or not any(value in text for value in self._plain())
+        return text if is_clean else self._redactor.without_known(text)
+
+    def _plain(self) -> tuple[str, ...]:
+        """The values as they are, and as JSON has them."""
+        if self._looked_for[0] != (values := self.values()):
+            as_json = (msgspec.json.encode(value).decode()[1:-1] for value in values)
+            self._looked_for = values, tuple(value for value in {*values, *as_json} if len(value) >= SHORTEST)
+        return self._looked_for[1]
+
+    def blot_for_others(self, text: str) -> str:
+        """For what leaves this home, whatever the settings say: marks have no numbers there."""
+        return self._for_others(text)
+
+    def blot_thoroughly(self, text: str) -> str:
+        """For a text that a person will send on, whatever the settings say."""
+        from halocline.protocol.secrets.redaction import thoroughly_redacted
+
+        return thoroughly_redacted(text, self.values(), str(Path.home()))
+
+    def restored(self, text: str, original: str) -> str:
+        """What an edit's text means: see `Redactor.restored`."""
+        return self._redactor.restored(text, original)
+
+    def _used(self) -> tuple[Secret, ...]:
+        return tuple(secret for keys in self._keys for secret in keys.used)
+
+    def values(self) -> frozenset[str]:
+        """All of them, as they are now."""
+        seen = (*map(_stamp, (self._home.credentials, self._home.mcp)), len(self._used()))
+        if seen != self._seen:
+            used = frozenset(secret.reveal() for secret in self._used())
+            self._seen, self._stored = seen, frozenset((*used, *self._in_files(), *self._in_environment))
+        return self._stored
+
+    @cached_property
+    def _redactor(self) -> "Redactor":
+        from halocline.protocol.secrets.redaction import Redactor  # the first output is soon enough
+        from halocline.store.secrets.salt import salt
+
+        return Redactor(self.values, salt(self._home.salt), at_random=True)
+
+    @cached_property
+    def _for_others(self) -> "Redactor":
+        from halocline.protocol.secrets.redaction import Redactor
+
+        return Redactor(self.values)
+
+    @cached_property
+    def _in_environment(self) -> frozenset[str]:
+        return frozenset(secrets_in_environment(self._env, self._names()))
+
+    def _in_files(self) -> Iterator[str]:
+        if os.path.lexists(self._home.credentials):
+            from halocline.store.secrets.store import SecretStore
+
+            with suppress(SecretsError):
+                yield from (secret.reveal() for secret in SecretStore(self._home.credentials).in_file())
+        with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+            yield from secrets_in_mapping(json_input.decode(read_regular(self._home.mcp)))
+        for provider in self._settings.providers.values():
+            yield from secrets_in_mapping(provider.headers or {})
+
+
+def _stamp(path: os.PathLike[str]) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino

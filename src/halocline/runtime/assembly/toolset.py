@@ -1,0 +1,36 @@
+"""Which tools there are in this home; which of them a task is offered is the state's matter."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from halocline.hosts.sandbox.program import is_there
+from halocline.ports.tool import AnyTool, Toolset
+from halocline.store.settings.settings import Settings
+from halocline.tools.toolset import ALL, Tools, with_sandbox
+
+
+def toolset(settings: Settings, *, browser: bool, search: str | None, notes: Path) -> Toolset:
+    """The tools there are. `search` is where the engine is asked, `notes` the folder for a person's notes."""
+    tools = list(_held(settings))
+    if browser:
+        from halocline.tools.browser_action import tool_for
+
+        tools.append(tool_for(settings.viewport))
+    if search is not None:
+        from halocline.tools import web_search
+
+        tools.append(web_search.through(search))
+    if settings.memory:
+        from halocline.tools import remember
+
+        tools.append(remember.kept_in(notes))
+    return Tools(tools)
+
+
+def _held(settings: Settings) -> Iterable[AnyTool]:
+    match settings.sandbox:
+        case "off":
+            return ALL
+        case "in-auto":
+            return with_sandbox(ALL, only_in_auto=True) if is_there() else ALL
+    return with_sandbox(ALL)

@@ -1,0 +1,1 @@
+"""One task in several processes: the one that writes it, and those that watch and drive it."""

@@ -1,0 +1,58 @@
+"""The program's own log: traces of bugs that a task survived. Nothing is made or imported before there is one."""
+
+import logging
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+
+from halocline.protocol.private_files import make_private_folder
+
+LOGGER = logging.getLogger("halocline")
+FILE_NAME = "halocline.log"
+LARGEST = 1_000_000
+"""Bytes; the file before is kept beside it, older ones are not."""
+
+
+class _Redacting(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        from halocline.protocol.secrets.redaction import redacted  # most programs never write a line
+
+        return redacted(super().format(record))
+
+
+class ProgramLog(logging.Handler):
+    """Writes what the `halocline` logger is told to a small rotating file in `folder`, private to the person."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(logging.WARNING)
+        self._folder = folder
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(OSError):  # on a full or broken disk a trace is lost; nobody's screen is the place for it
+            self._file.emit(record)
+
+    def attach(self) -> None:
+        """Listen from now on."""
+        LOGGER.addHandler(self)
+
+    def close(self) -> None:
+        """Listen no more, and let go of the file."""
+        LOGGER.removeHandler(self)
+        if file := self.__dict__.pop("_file", None):
+            with suppress(OSError):
+                file.close()
+        super().close()
+
+    @cached_property
+    def _file(self) -> logging.Handler:
+        from logging.handlers import RotatingFileHandler  # costs milliseconds, and hardly ever needed
+
+        class Quiet(RotatingFileHandler):
+            def handleError(self, record: logging.LogRecord) -> None:
+                """Usually it prints a trace with everything that was to be written."""
+
+        make_private_folder(self._folder)
+        (self._folder / FILE_NAME).touch(mode=0o600)
+        file = Quiet(self._folder / FILE_NAME, maxBytes=LARGEST, backupCount=1, encoding="utf-8")
+        file.setFormatter(_Redacting("%(asctime)s %(process)d %(levelname)s %(message)s"))
+        return file

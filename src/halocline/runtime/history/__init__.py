@@ -1,0 +1,1 @@
+"""Rewinding, forking and reverting: everything about a task's past."""

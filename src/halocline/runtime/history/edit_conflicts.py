@@ -1,0 +1,97 @@
+"""An edit that did not apply, looked at by a person: what it looked for, what its files hold now at the nearest place.
+
+A query: nothing is changed, and a file is read only where a tool could read it without asking.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from halocline.ports.tool import ALIASES
+from halocline.protocol.errors import UsageError
+from halocline.protocol.events import AssistantMessageCompleted, DurableEvent
+from halocline.protocol.messages import ToolCall
+from halocline.protocol.state.reducer import fold
+from halocline.protocol.values import JsonObject, Value
+from halocline.runtime.assembly.optional_parts import looking
+from halocline.runtime.history.previews import readable_text
+from halocline.store.paths import Home
+from halocline.task.calls.policy_input import posture
+
+if TYPE_CHECKING:
+    from halocline.edits.edit import Edit
+
+LINE = 400
+"""Characters of a line that are shown."""
+
+
+class Clash(Value, frozen=True):
+    """One edit of `path` that has no certain place. `there` are lines of the file from `first` on, as it is now."""
+
+    path: str
+    name: str
+    why: str
+    search: tuple[str, ...]
+    there: tuple[str, ...]
+    replace: tuple[str, ...]
+    first: int
+
+
+class Clashes(Value, frozen=True, omit_defaults=False):
+    """`unread` are files that cannot be shown; `fits` are those that all their edits would fit now."""
+
+    clashes: tuple[Clash, ...] = ()
+    unread: tuple[str, ...] = ()
+    fits: tuple[str, ...] = ()
+
+
+async def clashes(past: Sequence[DurableEvent], call: str, home: Home) -> Clashes:
+    """What of an edit does not fit its files as they are now. Raises UsageError."""
+    from halocline.edits.conflicts import conflicts
+
+    stance, files = posture(fold(past), home.root), looking()
+    found: list[Clash] = []
+    unread, fits = [], []
+    for path, edits in _wanted(_call(past, call)):
+        text = await readable_text(path, stance, files)
+        if text is None:
+            unread.append(path)
+        elif misses := conflicts(text.view, edits):
+            found += [
+                Clash(path, one.name, one.why, _cut(one.search), _cut(one.there), _cut(one.replace), one.first)
+                for one in misses
+            ]
+        else:
+            fits.append(path)
+    return Clashes(tuple(found), tuple(unread), tuple(fits))
+
+
+def _call(past: Sequence[DurableEvent], call: str) -> ToolCall:
+    for event in past:
+        if isinstance(event, AssistantMessageCompleted):
+            for part in event.message.content:
+                if isinstance(part, ToolCall) and part.id == call:
+                    return part
+    raise UsageError(f"There is no call {call} in this task.", "Reload the page.")
+
+
+def _wanted(call: ToolCall) -> "list[tuple[str, Sequence[Edit]]]":
+    """The files of a call and the edits of each. Raises UsageError when it does not say any."""
+    from halocline.edits import blocks, exact, patch
+    from halocline.edits.text import EditError
+
+    given: JsonObject = {ALIASES.get(name, name): value for name, value in call.arguments.items()}
+    try:
+        match call.name, given:
+            case "replace_in_file", {"path": str(path), "diff": str(text)}:
+                return [(path, blocks.parse(text))]
+            case "replace_in_file", {"path": str(path), "old_text": str(old)}:
+                return [(path, exact.parse(old, str(given.get("new_text", ""))))]
+            case "apply_patch", {"input": str(text)}:
+                return [(one.path, one.edits) for one in patch.parse(text) if one.action == "update"]
+    except EditError as error:
+        raise UsageError(error.text, "It was not understood as an edit, so there is nothing to compare.") from None
+    raise UsageError("This call edits no parts of files.", "Read what it answered.")
+
+
+def _cut(lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(line[:LINE] for line in lines)

@@ -1,0 +1,49 @@
+"""What going back to a moment would take along, said before anybody does it: a query, nothing is changed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halocline.checkpoints.restore.restore import RestorePlan
+from halocline.protocol.errors import UsageError
+from halocline.protocol.events import DurableEvent, ToolCallStarted, ToolKind
+from halocline.protocol.messages import AssistantMessage, UserMessage
+from halocline.protocol.state.reducer import fold
+from halocline.protocol.values import Value
+
+if TYPE_CHECKING:
+    from halocline.runtime.history.actions import TimeTravel
+
+
+class Outlook(Value, frozen=True, omit_defaults=False):
+    """`plan` is of the files; without one, `unsaved` says why they cannot go back.
+
+    `messages` are the prompts and replies that the model would not read any more. `commands` ran since, oldest first:
+    what they did outside of the files stays.
+    """
+
+    plan: RestorePlan | None
+    unsaved: str
+    messages: int
+    commands: tuple[str, ...]
+
+
+async def outlook(time: "TimeTravel", past: Sequence[DurableEvent], task: str, to: int, *, overwrite: bool) -> Outlook:
+    """What going back to after event `to` would do now. Raises UsageError and HaloclineError."""
+    then = time.at(task, to)
+    plan, unsaved = None, ""
+    try:
+        plan = await time.plan(Path(then.state.workspace), f"{task}@{to}", overwrite=overwrite)
+    except UsageError as error:
+        unsaved = error.text
+    lost = fold(past).messages[len(then.state.messages) :]
+    said = sum(isinstance(message, UserMessage | AssistantMessage) for message in lost)
+    return Outlook(plan, unsaved, said, tuple(_commands(past, to)))
+
+
+def _commands(past: Sequence[DurableEvent], since: int) -> list[str]:
+    return [
+        event.title
+        for event in past
+        if isinstance(event, ToolCallStarted) and event.seq > since and event.kind is ToolKind.EXECUTE
+    ]

@@ -1,0 +1,85 @@
+"""Takes a task's own edits back without any checkpoint: its log has what each file held before and after each of them.
+
+All files or none; what somebody else wrote since is never lost, and a file that a command changed in between is not
+guessed.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from halocline.checkpoints.restore.restore import Restored, RestorePlan
+from halocline.edits.undoing import FileUndo, undo_plan, writes
+from halocline.ports.host import FileChangedOutside
+from halocline.protocol import events as ev
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.state.reducer import fold
+from halocline.runtime.assembly.optional_parts import files_within
+from halocline.store.blobs import DiskBlobs
+from halocline.store.paths import Home
+
+Emit = Callable[[ev.DurableEvent], object]
+MOST_NAMED = 5
+
+
+async def take_back(events: Sequence[ev.DurableEvent], to: int, home: Home, emit: Emit) -> Restored:
+    """Make the files that edit tools wrote after event `to` what they were then; what was done goes to `emit`.
+
+    Raises:
+        UsageError: no edit came after it, or others wrote these files as well.
+        HaloclineError: a file cannot be written, or what it held is not kept any more; nothing is changed then.
+    """
+    plan, state = _sound(events, to), fold(events)
+    workspace = Path(state.workspace)
+    named = [one.path for one in plan if os.path.isabs(one.path)]
+    files = files_within(workspace, *map(Path, state.roots), places=named, journals=home.edits)
+    try:
+        await files.write_all(writes(plan, workspace, DiskBlobs(home.blobs)))
+    except KeyError as error:
+        raise HaloclineError("What a file held is not kept any more.", "Go back with the chat only.") from error
+    except FileChangedOutside as error:
+        raise _not_alone([one.path for one in plan]) from error
+    except OSError as error:
+        raise HaloclineError(
+            f"Nothing was taken back: {error.filename} cannot be changed ({error.strerror}).",
+            "Every file is as it was. Mend its permissions, and go back again.",
+        ) from error
+    for one in plan:
+        emit(ev.FileChanged(path=one.path, before=one.found, after=one.wanted, cause=_cause(one, to)))
+    changed = tuple(one.path for one in plan)
+    return Restored(checkpoint=f"{state.task}@{to}", undo=f"{state.task}@{events[-1].seq}", changed=changed)
+
+
+def outlook(events: Sequence[ev.DurableEvent], to: int) -> RestorePlan:
+    """What `take_back` would do. Raises UsageError where it would not do it."""
+    plan = _sound(events, to)
+    return RestorePlan(
+        creates=tuple(one.path for one in plan if one.found is None),
+        overwrites=tuple(one.path for one in plan if one.found and one.wanted),
+        deletes=tuple(one.path for one in plan if one.wanted is None),
+    )
+
+
+def _sound(events: Sequence[ev.DurableEvent], to: int) -> tuple[FileUndo, ...]:
+    """The edits to take back, none of which anything else stands in between."""
+    plan = undo_plan(events, to)
+    if not plan:
+        raise UsageError(
+            f"The files were not saved at event {to}, and no edit came after it.",
+            "Checkpoints are off, or none was taken. Go back with the chat only.",
+        )
+    if mixed := [one.path for one in plan if one.is_mixed]:
+        raise _not_alone(mixed)
+    return plan
+
+
+def _cause(one: FileUndo, to: int) -> str:
+    return f"back to event {to}, over {len(one.causes)} edit{'s' * (len(one.causes) != 1)}"
+
+
+def _not_alone(paths: Sequence[str]) -> UsageError:
+    names = ", ".join(paths[:MOST_NAMED]) or "a file"
+    return UsageError(
+        f"Nothing was taken back: not only this task's edits changed {names}, and no checkpoint shows how it was.",
+        "Go back with the chat only, or put these files back by hand.",
+    )

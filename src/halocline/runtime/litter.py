@@ -1,0 +1,118 @@
+"""Finds and removes what killed processes left behind: half-written files, in the home and beside edited files.
+
+What must stay true: nothing goes that a living process may still use. A task that is open (its lock is held) keeps what
+is its own, and what has no task must be old.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from halocline.hosts.files.local import temporaries_beside
+from halocline.protocol.codec import LOG_NAME
+from halocline.protocol.errors import LogDamaged
+from halocline.runtime.resume import edits_cut_short
+from halocline.store.paths import Home
+from halocline.store.tasks import history
+from halocline.task import lock
+from halocline.task.log_reading import read
+
+OLD = 3600.0
+"""Seconds after which nobody is still writing a file that is written at once."""
+MONTH = 30 * 24 * 3600.0
+"""Seconds for which a first look goes back."""
+UNFINISHED = "unfinished"
+STAMP = "swept"
+"""The file in the home whose time says up to which change of a log edits that were cut short were looked for."""
+IN_HOME = (
+    "*.tmp",
+    ".*.tmp",
+    "*.new",
+    "hooks/.*.tmp",
+    "rules/.*.tmp",
+    "mcp/*.tmp",
+    "cache/**/*.tmp",
+    "cache/**/.*.tmp",
+    "memory/.*.tmp",
+    "blobs/??/*.tmp",
+    "checkpoints/*.new",
+    "checkpoints/*/*.new",
+    "checkpoints/*/merge-*",
+    "checkpoints/*/objects/??/tmp_obj_*",
+    "checkpoints/*/objects/pack/tmp_*",
+)
+"""Names of temporary files."""
+OF_A_TASK = ("tasks/*/*.new", "tasks/*/*.tmp", "importing/*")
+"""The same of a task, or of one that is being imported: nobody's when nobody holds its lock."""
+
+
+def find_litter(home: Home, now: float, changed_since: float = 0.0) -> Iterator[Path]:
+    """Yield what nobody will ask for any more; beside edited files, that of tasks whose logs changed since then."""
+    yield from (path for pattern in IN_HOME for path in home.root.glob(pattern) if _is_old(path, now))
+    for pattern in OF_A_TASK:
+        for path in home.root.glob(pattern):
+            folder = path if path.parent == home.importing else path.parent
+            if _is_old(path, now) and lock.owner(folder) is None:
+                yield path
+    if any(path.suffix in (".journal", ".done") for path in home.edits.glob("*")):
+        return  # a patch that was cut short is put right first, by the next task, and needs what is beside its files
+    for folder in _closed(home, changed_since):
+        yield from _beside_edits(folder, now)
+
+
+def sweep(home: Home, now: float) -> list[Path]:
+    """Remove what is new since the last time; gives it. What cannot be removed stays."""
+    stamp = home.root / STAMP
+    since = stamp.stat().st_mtime if stamp.exists() else now - MONTH
+    open_since = [log.stat().st_mtime for log in _logs(home) if lock.owner(log.parent) is not None]
+    removed = remove(list(find_litter(home, now, since)))
+    stamp.touch(mode=0o600)
+    os.utime(stamp, (now, min([now, *open_since])))
+    return removed
+
+
+def remove(litter: list[Path]) -> list[Path]:
+    """Remove files and folders; gives those that are gone."""
+    for path in litter:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink()
+    return [path for path in litter if not os.path.lexists(path)]
+
+
+def _is_old(path: Path, now: float) -> bool:
+    try:
+        return path.lstat().st_mtime < now - OLD
+    except OSError:
+        return False
+
+
+def _logs(home: Home) -> Iterator[Path]:
+    for folder in os.scandir(home.tasks):
+        log = home.log(folder.name)
+        if log.exists():
+            yield log
+
+
+def _closed(home: Home, changed_since: float) -> Iterator[Path]:
+    """The folders of tasks that nobody has open, and whose logs changed since then."""
+    for log in _logs(home):
+        with suppress(OSError):
+            if log.stat().st_mtime >= changed_since and lock.owner(log.parent) is None:
+                yield log.parent
+
+
+def _beside_edits(folder: Path, now: float) -> list[Path]:
+    """Return what edits that were cut short left beside their files."""
+    info = history.info(folder.parent, folder.name)
+    if info is None or info.status != UNFINISHED:
+        return []
+    try:
+        past = list(read(folder / LOG_NAME))
+    except (LogDamaged, OSError):
+        return []
+    return temporaries_beside(edits_cut_short(past, Path(info.workspace)), int(now * 1e9))

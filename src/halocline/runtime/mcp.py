@@ -1,0 +1,189 @@
+"""The MCP servers of one folder: which are set up, which of them may run and why not, and the hub for a task."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace as replace_setup
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from halocline._version import __version__
+from halocline.hosts.shell.subprocesses import LocalPrograms
+from halocline.mcp.cache import Offers
+from halocline.mcp.connection.pool import Pool
+from halocline.mcp.connection.setup import Setup
+from halocline.mcp.hub import Hub
+from halocline.mcp.pins import Pins
+from halocline.mcp.variables import environment
+from halocline.policy.mcp import rules_of
+from halocline.ports.blobs import Blobs
+from halocline.ports.mcp_servers import Owner, Server, Servers
+from halocline.ports.permissions import Leave
+from halocline.protocol.events import Grant, Noticed
+from halocline.protocol.permission_rules import Rule, RuleBook
+from halocline.protocol.state.state import State
+from halocline.providers.catalog.file import Catalogue
+from halocline.providers.catalog.vendors import VENDORS
+from halocline.runtime.assembly.network import network_to
+from halocline.runtime.models.vendors import window_of
+from halocline.runtime.rules.hooks import FolderHooks
+from halocline.store.mcp.servers import McpPlaces, read_servers
+from halocline.store.paths import MANAGED_MCP, Home, mcp_files
+from halocline.store.secrets.store import SecretStore
+from halocline.store.settings.settings import Settings
+from halocline.task.mcp_sampling import Bounds, Sampling
+from halocline.task.task import Task
+
+UNTRUSTED = "the folder is not trusted: halo trust add"
+WINDOW = 128_000
+"""Tokens that a model is taken to hold when nobody knows."""
+
+Stamps = tuple[tuple[int, int] | None, ...]
+
+
+@dataclass
+class FolderServers:
+    """MCP servers that a folder and a person have."""
+
+    hooks: FolderHooks
+    home: Home
+    settings: Settings
+    env: Mapping[str, str]
+    keys: frozenset[str]
+    blobs: Blobs
+    catalogue: Catalogue
+    pool: Pool
+    managed: Path = MANAGED_MCP
+
+    def __post_init__(self) -> None:
+        self.workspace = self.hooks.places.workspace
+        others = self.env.get("HOME", "") if self.settings.mcp.others else ""
+        self.places = McpPlaces(self.home.mcp, self.workspace, Path(others) if others else None, self.managed)
+        self._files = [self.managed, *mcp_files(self.home, self.workspace, others), self.home.trust]
+        self._read: tuple[Stamps, Servers] | None = None
+
+    def servers(self, before: Servers | None = None, *, trusted: bool = False) -> Servers:
+        """All that are set up; those that may not run say why. Files are read again when they changed."""
+        stamps = tuple(map(_stamp, self._files))
+        if self._read is None or self._read[0] != stamps:
+            found = read_servers(self.places, before)
+            foreign = any(server.owner is Owner.PROJECT for server in found.servers)
+            trusted = trusted or not foreign or self.hooks.is_trusted
+            self._read = stamps, replace(found, servers=tuple(_judged(each, trusted=trusted) for each in found.servers))
+        return self._read[1]
+
+    def task(self, parts: dict[str, Any], roots: Iterable[str], *, trusted: bool) -> Task:
+        """A task of these parts, in `roots` as well, with its servers and what their settings allow for good."""
+        log, machine = parts["log"], parts["machine"]
+
+        def tell(text: str) -> None:
+            log.show(Noticed(text))
+
+        hub = self.hub(tell, tuple(map(Path, roots)), trusted=trusted, task=log.task)
+        machine = replace(machine, mcp=hub, leave=ServersLeave(machine.leave, self.servers))
+        task = Task(**{**parts, "machine": machine})
+        self._lend(hub, task)
+        return task
+
+    def hub(
+        self,
+        tell: Callable[[str], None] = lambda text: None,
+        folders: tuple[Path, ...] = (),
+        *,
+        trusted: bool = False,
+        task: str = "",
+    ) -> Hub:
+        """The servers, ready to be begun."""
+        read = lambda before: self.servers(before, trusted=trusted)
+        return Hub(
+            self.pool,
+            replace_setup(self.setup(tell), programs=self.pool.programs, folders=folders),
+            read,
+            self.settings.mcp.wait,
+            self._allowance,
+            task,
+        )
+
+    def setup(self, tell: Callable[[str], None] = lambda text: None) -> Setup:
+        """What the servers share."""
+        return Setup(
+            workspace=self.workspace,
+            programs=programs(self.env),
+            env=self.env,
+            passed=self.settings.pass_environment,
+            keys=self.keys | {name for vendor in VENDORS.values() for name in vendor.key_variables},
+            blobs=self.blobs,
+            offers=Offers(self.home.mcp_cache),
+            pins=Pins(self.home.mcp_cache.parent / "mcp-approved.json"),
+            logs=self.logs,
+            version=__version__,
+            tell=tell,
+            network=lambda url: network_to(url, self.settings, self.env),
+            secrets=SecretStore(self.home.credentials),
+            sampling=self.settings.mcp.sampling != "off",
+        )
+
+    def _lend(self, hub: Hub, task: Task) -> None:
+        """Let the servers of a task ask its model, as far as the settings say."""
+        wishes = self.settings.mcp
+        if wishes.sampling != "off":
+            bounds = Bounds(wishes.sampling == "ask", wishes.sampling_requests, wishes.sampling_tokens)
+            hub.lend(Sampling(task.model, task.emit, lambda: task.state, task.tool_calls.asking.ask, bounds))
+
+    @property
+    def logs(self) -> Path:
+        """The folder of what servers print."""
+        return self.home.logs / "mcp"
+
+    def _allowance(self, state: State) -> int:
+        window = window_of(state.model, self.settings, self.catalogue)
+        return int((window or WINDOW) * self.settings.mcp.share)
+
+
+def programs(env: Mapping[str, str]) -> LocalPrograms:
+    """What runs servers; it is closed by who asked for it."""
+    return LocalPrograms(environment({}, env))
+
+
+def pool(env: Mapping[str, str]) -> Pool:
+    """For the servers of all tasks of a process."""
+    return Pool(programs(env))
+
+
+class ServersLeave:
+    """Fulfils `ports.leave.Leave`: the rules of files, and behind them what the settings of servers allow."""
+
+    def __init__(self, leave: Leave, servers: Callable[[], Servers]) -> None:
+        self._leave = leave
+        self._servers = servers
+
+    def book(self) -> RuleBook:
+        book = self._leave.book()
+        return replace(book, rules=(*book.rules, *rules(self._servers())))
+
+    def keep(self, grant: Grant, workspace: Path | None) -> None:
+        self._leave.keep(grant, workspace)
+
+
+def rules(servers: Servers) -> tuple[Rule, ...]:
+    """What the settings of servers allow without asking."""
+    usable = (server for server in servers.servers if not server.problem and not server.entry.disabled)
+    return tuple(
+        rule
+        for server in usable
+        for rule in rules_of(server.name, server.entry.auto_approve, believed=server.entry.auto_approve_read_only)
+    )
+
+
+def _judged(server: Server, *, trusted: bool) -> Server:
+    if server.owner is Owner.PROJECT and not trusted and not server.problem:
+        return replace(server, problem=UNTRUSTED, untrusted=True)
+    return server
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,1 @@
+"""Looking up what a prompt mentions by `@`."""

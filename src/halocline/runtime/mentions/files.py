@@ -1,0 +1,252 @@
+"""Files, pictures and folders that a person mentions, read as `read_file` reads them."""
+
+import asyncio
+import hashlib
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from halocline.context.budget import FILE, LISTING, MENTIONED_ONCE, Budget, fitting
+from halocline.context.token_estimate import BYTES
+from halocline.context.user_files.mentions import Mention
+from halocline.ports.host import FileInfo
+from halocline.ports.tool import ToolContext
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.messages import PICTURE, Image, Note, Text, UserPart
+from halocline.protocol.queries.mentions import Mentioned
+from halocline.runtime.mentions.access import DATA, Ground, Hides, given
+
+FILE_NOTE, FOLDER_NOTE = "file", "folder"
+LONGEST_SIDE = 7_500
+"""Pixels on a side of a picture; more is an error that the person sees."""
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+TEXTS = (
+    "bat c cc cfg clj cmake conf cpp cs css csv cxx dart diff docx env ex exs fish go gradle h hpp hs htm html ini "
+    "ipynb java jl js json jsonl jsx kt less lock log lua m md mdx mjs ml nix pdf php pl proto ps1 py pyi r rb rs "
+    "rst sass scala scss sh sql svelte svg swift tex tf toml ts tsx txt vue xlsx xml yaml yml zig zsh"
+)
+KNOWN = frozenset([*(f".{ending}" for ending in TEXTS.split()), *PICTURES])
+"""Endings by which a name that finds nothing is a path and no prose."""
+LARGEST_GUESS = 500_000
+"""Bytes of a file that is read to say how large it is; of a larger one its size is enough."""
+MOST_FILES = 50
+MOST_SEEN = 20_000
+
+
+ANYWHERE = {"/": ""}
+"""Where it is looked whether there is something; nothing is read by that."""
+
+
+class Located(NamedTuple):
+    """Where a mention leads: what is there, what reads it and nothing else, and whether its lines were meant."""
+
+    place: Path
+    info: FileInfo
+    ctx: ToolContext
+    ranged: bool = False
+
+
+class Unkept:
+    """Blobs that are named and not kept. Fulfils `ports.blobs.Blobs`."""
+
+    def put(self, data: bytes) -> str:
+        return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+    def get(self, ref: str) -> bytes:
+        raise KeyError(ref)
+
+
+async def path(mention: Mention, ground: Ground) -> tuple[UserPart, ...]:
+    """The file or folder that is mentioned; nothing when the words are no path. Raises ToolFailure."""
+    located = await _located(mention, ground)
+    if located is None:
+        if not await _is_meant(mention, ground.context(judged=ANYWHERE)):
+            return ()
+        raise ToolFailure(await _not_found(mention, ground.context()))
+    place, info, ctx, ranged = located
+    name = _name(place, ctx)
+    if info.is_dir:
+        return await _folder(place, name, ground, ctx)
+    if ranged:
+        return await _file(place, name, info, ctx, (mention.first, mention.last))
+    return await _file(place, name, info, ctx, (None, None))
+
+
+async def guessed(mention: Mention, ground: Ground) -> Mentioned | None:
+    """What is known of a file by a look at it alone: when reading it to tell its size would take long."""
+    try:
+        located = await _located(mention, ground)
+    except ToolFailure as failure:
+        return Mentioned(mention.text, failure.text, problem=True)
+    if located is None or located.info.is_dir:
+        return None
+    place, info, ctx, _ = located
+    if place.suffix.lower() in PICTURES:
+        return None if ctx.takes_images() else Mentioned(mention.text, "the model sees no pictures", problem=True)
+    if info.size <= LARGEST_GUESS and place.suffix.lower() not in (".pdf", ".docx", ".xlsx"):
+        return None
+    most = min(info.size, FILE.characters)
+    return Mentioned(mention.text, f"{_name(place, ctx)}, {info.size:,} bytes", round(most / BYTES))
+
+
+async def _located(mention: Mention, ground: Ground) -> Located | None:
+    """Where a mention leads, below the workspace first; the name with what looks like lines wins over the lines.
+
+    `name:path` is a path below the task's folder of that name.
+    """
+    ctx = ground.context(judged=ANYWHERE)
+    tries = [(mention.whole, False)] if mention.whole else []
+    for target, ranged in (*tries, (mention.target, mention.first is not None)):
+        inside = target.lstrip("/") or "."
+        named = [f"{root}/{rest}" for root in (ctx.workspace, *ctx.roots) if (rest := _below(root, target))]
+        others = [f"{root}/{inside}" for root in ctx.roots]
+        for candidate in dict.fromkeys((inside, target, *named, *others)):
+            if found := await _there(candidate, ground, ctx):
+                return found._replace(ranged=ranged)
+    return None
+
+
+def _below(root: Path, target: str) -> str:
+    """What is behind the name of a folder of the task; only tasks with several have such names."""
+    name, colon, rest = target.partition(":")
+    return rest.lstrip("/") if colon and name == root.name else ""
+
+
+async def _there(candidate: str, ground: Ground, ctx: ToolContext) -> Located | None:
+    """A file or folder of that name, if the person's word opens it. Nothing is told of one that is hidden."""
+    try:
+        if await ctx.files.info(ctx.path(candidate)) is None:
+            return None
+        place, identity = ground.place(candidate)
+        reading = ground.context(judged={str(place): identity})
+        info = await reading.files.info(place)
+    except (Hides, OSError, ValueError, RuntimeError):
+        return None
+    return Located(place, info, reading) if info and not (candidate.endswith("/") and not info.is_dir) else None
+
+
+async def _is_meant(mention: Mention, ctx: ToolContext) -> bool:
+    """Whether words that find nothing were a path: by their form, their ending, or a folder that they begin with."""
+    name = PurePosixPath(mention.target)
+    if mention.meant or mention.first or mention.target.endswith("/") or name.suffix.lower() in KNOWN:
+        return True
+    try:
+        top = await ctx.files.info(ctx.path(name.parts[0])) if len(name.parts) > 1 else None
+    except (OSError, ValueError, RuntimeError):
+        return False
+    return top is not None and top.is_dir
+
+
+async def _not_found(mention: Mention, ctx: ToolContext) -> str:
+    try:
+        names, _ = await ctx.search.files(ctx.workspace, MOST_SEEN)
+    except ToolFailure:
+        names = []
+    near = await asyncio.to_thread(nearest, mention.target, names)
+    return f"not found; nearest: {', '.join(near)}" if near else "not found"
+
+
+def nearest(target: str, names: list[str]) -> list[str]:
+    """Up to three of the names: those that end as the target does, else those of the most similar last part."""
+    wanted = PurePosixPath(target).name.lower()
+    same = [name for name in names if PurePosixPath(name).name.lower() == wanted]
+    if same:
+        return same[:3]
+    from difflib import get_close_matches
+
+    last: dict[str, str] = {}
+    for name in names:
+        last.setdefault(PurePosixPath(name).name, name)
+    return [last[name] for name in get_close_matches(wanted, last, n=3, cutoff=0.7)]
+
+
+async def _file(
+    place: Path, name: str, info: FileInfo, ctx: ToolContext, lines: tuple[int | None, int | None]
+) -> tuple[UserPart, ...]:
+    from halocline.tools import read_file
+
+    await _require_fitting_picture(place, info, ctx)
+    output = await read_file.run(read_file.Input(name, *lines), ctx)
+    said = "\n".join(part.text for part in output.content if isinstance(part, Text))
+    pictures = tuple(part for part in output.content if isinstance(part, Image))
+    if pictures:
+        return (Note(said.strip("[]"), PICTURE), *pictures)
+    return given(FILE_NOTE, f"{name}: {_part(*lines)}{info.size:,} bytes ({DATA})", said)
+
+
+def _part(first: int | None, last: int | None) -> str:
+    if not first:
+        return ""
+    return f"line {first} of " if first == last else f"lines {first}-{last} of "
+
+
+async def _require_fitting_picture(place: Path, info: FileInfo, ctx: ToolContext) -> None:
+    if place.suffix.lower() not in PICTURES or not info.is_file:
+        return
+    from halocline.context.images import picture_facts
+    from halocline.tools.read_file import LARGEST_FILE
+
+    facts = picture_facts(await ctx.files.read(place, LARGEST_FILE))
+    if facts and max(facts.width, facts.height) > LONGEST_SIDE:
+        size = f"{facts.width:,}×{facts.height:,} pixels"
+        raise ToolFailure(f"not given: {size}, more than {LONGEST_SIDE:,} on a side; make it smaller")
+    if facts and not ctx.takes_images():
+        size = f"{facts.media_type}, {facts.width}×{facts.height} pixels"
+        raise ToolFailure(f"[picture {place.name}: {size}; the model sees no pictures, so it was not shown]")
+
+
+async def _folder(place: Path, name: str, ground: Ground, ctx: ToolContext) -> tuple[UserPart, ...]:
+    """The tree below, and the texts of the files directly in it, as far as they fit."""
+    names, cut = await ctx.search.files(place, MOST_SEEN)
+    tree = fitting(names, LISTING)
+    there = await ctx.files.present(place, names[: len(tree.lines)])
+    more = f"\n[{len(tree.lines)} of {'over ' * cut}{len(names):,} files]" if tree.cut or cut else ""
+    direct = [file for file in names if "/" not in file]
+    texts, left_out = await _texts(place, direct, ground, ctx)
+    label = f"{name.rstrip('/')}/: folder, {_files(len(names))}, {len(direct)} of them directly in it ({DATA})"
+    skipped = [f"[not given in full or at all: {', '.join(left_out)}; read them one by one]"] if left_out else []
+    listing = "\n".join(there) + more if names else "[the folder is empty, or all in it is ignored]"
+    return given(FOLDER_NOTE, label, "\n\n".join([listing, *texts, *skipped]))
+
+
+async def _texts(place: Path, names: list[str], ground: Ground, ctx: ToolContext) -> tuple[list[str], list[str]]:
+    """The files' texts, labelled, and the names of those that did not fit or are no text."""
+    texts: list[str] = []
+    left_out: list[str] = []
+    room = MENTIONED_ONCE
+    for name in names[:MOST_FILES]:
+        if not ground.admits(place / name, within=place):
+            continue
+        shown = await _lines(place / name, room, ctx)
+        if shown is None:
+            left_out.append(name)
+            continue
+        text, whole = shown
+        room -= len(text)
+        texts.append(f"{_name(place / name, ctx)}:\n{text}")
+        left_out += [] if whole else [name]
+    return texts, [*left_out, *names[MOST_FILES:]][:MOST_FILES]
+
+
+async def _lines(place: Path, room: int, ctx: ToolContext) -> tuple[str, bool] | None:
+    """A file's lines, as many as fit, and whether these are all; None when it is no text or nothing fits."""
+    from halocline.edits.text import BinaryContent, decode, lines_of
+
+    try:
+        info = await ctx.files.info(place)
+        if info is None or not info.is_file or info.size > FILE.characters or room < 200:
+            return None
+        lines = lines_of(decode(await ctx.files.read(place, FILE.characters)).view)
+    except (OSError, BinaryContent):
+        return None
+    fitted = fitting(lines, Budget(FILE.lines, room, 500), numbered_from=1)
+    return "\n".join(fitted.lines) or "[the file is empty]", not fitted.cut
+
+
+def _files(number: int) -> str:
+    return f"{number:,} file{'s' * (number != 1)}"
+
+
+def _name(place: Path, ctx: ToolContext) -> str:
+    """As models and people read it; the place is free of links, the workspace may not be."""
+    root = ctx.workspace.resolve()
+    return (place.relative_to(root).as_posix() or ".") if place.is_relative_to(root) else place.as_posix()

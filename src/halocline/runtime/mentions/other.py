@@ -1,0 +1,191 @@
+"""What a person mentions that is no file: a page, the terminal, changes, a commit, another task, a symbol."""
+
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
+
+from halocline.context.budget import COMMAND, MENTIONED_ONCE, Budget, bounded, fitting
+from halocline.context.user_files.mentions import Kind, Mention
+from halocline.policy.gate import decide
+from halocline.ports.code import Definition
+from halocline.ports.host import SearchQuery
+from halocline.ports.revisions import Changes
+from halocline.ports.tool import Summary, ToolContext
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import DurableEvent, SteeringReceived, ToolKind, TurnEnded, TurnStarted
+from halocline.protocol.messages import AssistantMessage, Note, Text, ToolResult
+from halocline.protocol.permission_rules import Verdict
+from halocline.protocol.state.final_answer import final_text
+from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.state import State
+from halocline.runtime.mentions.access import DATA, Ground, given
+from halocline.task.calls.network_access import Reach
+
+LATER = {
+    Kind.URL: "a page, fetched when this is sent",
+    Kind.PROBLEMS: "the errors that language servers know of",
+    Kind.CHANGES: "what is not committed",
+}
+"""Mentions whose size nobody knows before they are sent."""
+SYMBOL = Budget(200, 20_000, 500)
+MOST_DEFINITIONS = 5
+MOST_LOOKED_AT = 100
+_SECTION = re.compile(r"^(?=diff --git )", re.MULTILINE)
+_NAMES = re.compile(r"^(?:--- a/|\+\+\+ b/|rename (?:from|to) |Binary files a/)(.+?)\t?$", re.MULTILINE)
+_HEAD = re.compile(r"diff --git a/(.+) b/(.+)")
+
+Parts = tuple[Note, ...]
+
+
+async def page(mention: Mention, ground: Ground) -> Parts:
+    """What is at a URL. To type it is leave to ask its host, once; where that leads is judged as for a tool."""
+    from halocline.tools import web_fetch
+
+    summary = Summary(f"Fetch {mention.target}", ToolKind.FETCH, url=mention.target, tool="web_fetch")
+    decision = decide(summary, ground.posture())
+    if decision.verdict is Verdict.DENY or decision.rule == "link-local":
+        raise ToolFailure(f"not given: {decision.reason} (rule {decision.rule})")
+    context = ground.context(Reach(summary, ground.posture, ground.machine.web))
+    output = await web_fetch.run(web_fetch.Input(mention.target), context)
+    text = "\n".join(part.text for part in output.content if isinstance(part, Text))
+    return given("web_page", f"{mention.target}: {len(text):,} characters", text)
+
+
+async def problems(mention: Mention, ground: Ground) -> Parts:
+    """The errors that language servers know of in what was changed or read."""
+    from halocline.context.notes.diagnostics import current
+
+    changed = [ground.workspace / path for path in sorted(ground.state.files_changed)]
+    return (current(await ground.machine.diagnostics.current(changed), ground.workspace),)
+
+
+async def terminal(mention: Mention, ground: Ground) -> Parts:
+    """The latest command with what it printed, and the jobs."""
+    from halocline.context.notes.jobs import status
+
+    jobs = ground.machine.shell.jobs
+    told = [f"{info.name}: {info.command}\n[{status(info)}]\n{jobs.tail(info.name)}".rstrip() for info in jobs.list()]
+    if latest := _latest_command(ground.state):
+        told.insert(0, latest)
+    if not told:
+        return given("terminal", "@terminal: no command has run in this task")
+    text = bounded("\n\n".join(told), COMMAND, ground.blobs.put)
+    return given("terminal", f"@terminal: the latest command and {_counted(len(jobs.list()), 'job')} ({DATA})", text)
+
+
+def _latest_command(state: State) -> str:
+    """The command and its output; empty when none has run."""
+    results: dict[str, str] = {}
+    for message in reversed(state.messages):
+        if isinstance(message, ToolResult):
+            results[message.call] = message.text
+        elif isinstance(message, AssistantMessage):
+            for call in reversed(message.tool_calls):
+                if call.name == "execute_command" and call.id in results:
+                    return f"$ {call.arguments.get('command', '')}\n{results[call.id]}"
+    return ""
+
+
+async def changes(mention: Mention, ground: Ground) -> Parts:
+    """What is not committed, without what the model may not see."""
+    found = await ground.machine.revisions.changes()
+    seen = [f"{letters} {name}" for letters, name in found.files if ground.admits(ground.workspace / name)]
+    if not seen:
+        return given("git_changes", f"@git-changes: nothing on {found.title}")
+    label = f"@git-changes: {_counted(len(seen), 'file')} on {found.title} ({DATA})"
+    return given("git_changes", label, "\n".join([*seen, "", _diff(found, ground)]).rstrip())
+
+
+async def commit(mention: Mention, ground: Ground) -> Parts:
+    """A commit: its message, how much of each file changed, and the diff."""
+    found = await ground.machine.revisions.commit(mention.target)
+    diff = _diff(found, ground)
+    stat = [_changed(section) for section in _SECTION.split(diff) if section.startswith("diff ")]
+    label = f"{mention.text}: a commit of {_counted(len(stat), 'file')} ({DATA})"
+    return given("commit", label, "\n\n".join(filter(None, [found.title, "\n".join(stat), diff])))
+
+
+def _diff(found: Changes, ground: Ground) -> str:
+    sections = [section for section in _SECTION.split(found.diff) if section.strip()]
+    shown = [section for section in sections if _is_admitted(section, ground)]
+    text = "".join(shown).rstrip()
+    if len(shown) < len(sections):
+        text += f"\n[{_counted(len(sections) - len(shown), 'file')} left out: not for the model]"
+    return bounded(text, MENTIONED_ONCE, ground.blobs.put)
+
+
+def _is_admitted(section: str, ground: Ground) -> bool:
+    """Whether every file that a section of a diff names may be read."""
+    names = {name.strip('"') for name in _NAMES.findall(section.split("\n@@", 1)[0])}
+    if not names and (head := _HEAD.match(section)):
+        names = {head[1], head[2]}
+    return bool(names) and all(ground.admits(ground.workspace / name) for name in names if name != "/dev/null")
+
+
+def _changed(section: str) -> str:
+    lines = section.split("\n")
+    added = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
+    removed = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
+    head = _HEAD.match(section)
+    return f"{head[2] if head else lines[0]} +{added} −{removed}"
+
+
+async def task(mention: Mention, ground: Ground, past: Callable[[str], tuple[str, Sequence[DurableEvent]]]) -> Parts:
+    """Another task: what was asked, what was answered, and which files it changed. Raises HaloclineError."""
+    name, events = past(mention.target)
+    told, state = [], State()
+    for event in events:
+        state = reduce(state, event)
+        match event:
+            case TurnStarted(content=content) | SteeringReceived(content=content):
+                told.append("Person: " + "".join(part.text for part in content if isinstance(part, Text)))
+            case TurnEnded() if answer := final_text(state):
+                told.append(f"Agent: {answer}")
+    if state.files_changed:
+        told.append(f"Files it changed: {', '.join(sorted(state.files_changed))}")
+    text = bounded("\n\n".join(told), MENTIONED_ONCE, ground.blobs.put)
+    return given("task", f"{mention.text}: task {name}, “{state.title}”, in {state.workspace} ({DATA})", text)
+
+
+async def symbol(mention: Mention, ground: Ground) -> Parts:
+    """Where a class, function or method is defined, with its lines. `Outer.name` narrows it. Raises ToolFailure."""
+    *outer, name = re.split(r"[.:#]+", mention.target.removesuffix("()")) or [""]
+    if not re.fullmatch(r"[\w$?!~-]+", name):
+        raise ToolFailure("not found: it is no name of a class or function")
+    ctx = ground.context()
+    places = [place async for place in _defined(name, tuple(outer), ground, ctx)]
+    if not places:
+        raise ToolFailure("not found: nothing of that name is defined in the code here")
+    shown = "\n\n".join(places[:MOST_DEFINITIONS])
+    more = f"\n\n[{len(places) - MOST_DEFINITIONS} more places]" if len(places) > MOST_DEFINITIONS else ""
+    return given("symbol", f"{mention.text}: defined in {_counted(len(places), 'place')} ({DATA})", shown + more)
+
+
+async def _defined(name: str, outer: tuple[str, ...], ground: Ground, ctx: ToolContext) -> AsyncIterator[str]:
+    regex = rf"(^|[^\w$]){re.escape(name)}($|[^\w$])"
+    result = await ctx.search.search(SearchQuery(str(ctx.workspace), regex, context=0, limit=5_000))
+    paths = dict.fromkeys(match.path for match in result.matches if ctx.code.knows(match.path))
+    for path in list(paths)[:MOST_LOOKED_AT]:
+        place = Path(path)
+        if not ground.admits(place):
+            continue
+        try:
+            data = await ctx.files.read(place, 1_000_000)
+        except OSError:  # it is another file meanwhile
+            continue
+        lines = data.decode("utf-8", "replace").split("\n")
+        for found in await ctx.code.definitions(place.name, data) or ():
+            if found.name == name and found.parent[len(found.parent) - len(outer) :] == outer:
+                yield "\n".join(_shown(found, place.relative_to(ctx.workspace).as_posix(), lines))
+
+
+def _shown(found: Definition, path: str, lines: list[str]) -> Iterator[str]:
+    yield f"{path}:{found.line}-{found.last_line} ({' '.join([found.kind, *found.parent[-1:]])})"
+    fitted = fitting(lines[found.line - 1 : found.last_line], SYMBOL, numbered_from=found.line)
+    yield from fitted.lines
+    if fitted.cut:
+        yield f"[read on with start_line={found.line + len(fitted.lines)}]"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"

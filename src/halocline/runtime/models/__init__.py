@@ -1,0 +1,1 @@
+"""Which model a task uses, how its server is reached, and whose key pays."""

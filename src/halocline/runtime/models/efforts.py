@@ -1,0 +1,36 @@
+"""Which efforts a model can be told, and which one holds where a task has none of its own."""
+
+from halocline.context.request import Thinking
+from halocline.protocol.errors import UsageError
+from halocline.protocol.events import Mode
+from halocline.protocol.messages import Effort
+from halocline.protocol.values import Value
+from halocline.providers.catalog.file import Catalogue
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.thinking import levels
+from halocline.runtime.models.resolve import thinking
+from halocline.runtime.models.vendors import find_vendor, known
+from halocline.store.settings.settings import Settings
+
+
+class Efforts(Value, frozen=True, omit_defaults=False):
+    """`levels` are those that the model tells apart, the least first; none: it is not told how hard to think.
+
+    `usual` and `usual_budget` (tokens) are as in the settings, for the mode.
+    """
+
+    levels: tuple[Effort, ...] = ()
+    usual: Effort | None = None
+    usual_budget: int | None = None
+
+
+def efforts(model: str, mode: Mode, settings: Settings, catalogue: Catalogue) -> Efforts:
+    """What there is to choose from for a model, by its whole name."""
+    usual = thinking(settings).get(mode, Thinking())
+    provider, _, name = model.partition("/")
+    try:
+        vendor = find_vendor(provider, settings, catalogue)
+        at = known(Endpoint(vendor, name, base_url=settings.base_url), settings, catalogue)
+    except UsageError:
+        return Efforts((), usual.effort, usual.budget)
+    return Efforts(levels(at), usual.effort, usual.budget)

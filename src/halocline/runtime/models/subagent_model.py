@@ -1,0 +1,60 @@
+"""Which model an agent runs on: what its file names, as far as that is the file's to choose, else the task's.
+
+What must stay true: a project's file chooses among the models of the provider that the person uses; it sends nobody's
+files to another one.
+"""
+
+import re
+
+from halocline.context.user_files.agents import Agent
+from halocline.protocol.errors import UsageError
+from halocline.providers.catalog.file import Catalogue
+from halocline.runtime.models.vendors import find_vendor
+from halocline.runtime.prompts.system_prompt import facts
+from halocline.store.settings.settings import Settings
+
+ALIASES = ("haiku", "sonnet", "opus", "fable")
+"""Names by which Claude Code's files mean the newest model of a family."""
+DATED = 1_000
+"""A part of a version that is as large as this is a date."""
+
+
+def chosen_model(agent: Agent | None, now: str, settings: Settings, catalogue: Catalogue) -> tuple[str, str]:
+    """The agent's model; and why it is not the one that its file names, empty when it is. `now` is the task's."""
+    if agent is None or not agent.model:
+        return now, ""
+    provider = now.partition("/")[0]
+    if "/" not in agent.model:
+        return _of_provider(provider, agent.model, now, settings, catalogue)
+    wanted = agent.model.partition("/")[0]
+    if wanted == provider or agent.own:
+        return agent.model, ""
+    return now, f"a project's file may not send files to {wanted}, which you do not use here"
+
+
+def _of_provider(provider: str, name: str, now: str, settings: Settings, catalogue: Catalogue) -> tuple[str, str]:
+    """A model that is named without its provider: one of those, or the newest of a family."""
+    if name.lower() in ALIASES:
+        found = newest(name.lower(), _names(provider, settings, catalogue))
+        return (f"{provider}/{found}", "") if found else (now, f"{provider} has no model {name!r} that is known")
+    known = facts(f"{provider}/{name}", settings, catalogue)
+    if known.window or known.prices:
+        return f"{provider}/{name}", ""
+    return now, f"{provider} has no model {name!r} that is known; name it as provider/model"
+
+
+def newest(alias: str, names: list[str]) -> str:
+    """The model of a family with the highest version; empty when there is none."""
+    found = [(_version(name), name) for name in names if re.search(rf"claude-{alias}-\d[\d.-]*$", name)]
+    return max(((version, name) for version, name in found if max(version) < DATED), default=((), ""))[1]
+
+
+def _version(name: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", name.rpartition("claude-")[2])))
+
+
+def _names(provider: str, settings: Settings, catalogue: Catalogue) -> list[str]:
+    try:
+        return catalogue.names(find_vendor(provider, settings, catalogue).catalogue or provider)
+    except UsageError:
+        return []

@@ -1,0 +1,31 @@
+"""Another model for a task that is open: `/model NAME`."""
+
+from typing import TYPE_CHECKING
+
+from halocline.protocol.errors import UsageError
+from halocline.runtime.start import changed
+
+if TYPE_CHECKING:
+    from halocline.runtime.assembly.assembly import Assembly
+    from halocline.runtime.start import OpenTask
+
+
+async def change_model(opened: "OpenTask", assembly: "Assembly", named: str) -> None:
+    """Ask this model from the next request on, in both modes. Raises UsageError; then the old one stays."""
+    _refuse_in_a_turn(opened)
+    new = await assembly.model(named)
+    try:
+        _refuse_in_a_turn(opened)
+    except UsageError:
+        await new.close()
+        raise
+    old, opened.model.now = opened.model.now, new
+    state = opened.task.state
+    if opened.model.names[state.mode] != state.model:
+        opened.task.emit(changed(state.mode, opened.model.names, assembly))
+    await old.close()
+
+
+def _refuse_in_a_turn(opened: "OpenTask") -> None:
+    if opened.task.state.turn is not None:
+        raise UsageError("The model can be changed once this turn has ended.", "Ctrl-C ends it now.")

@@ -1,0 +1,27 @@
+"""Refuses our own command line to what a task started: a command of a model must not steer what judges it."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from halocline.protocol.errors import UsageError
+from halocline.protocol.own_program import is_steering
+
+
+def refuse_from_task(words: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Raise UsageError when these words steer Halocline and a task of the same home started this process."""
+    if not is_steering(words):
+        return
+    from halocline.hosts.shell.ancestry import MARK, Unknown, find_task_above
+    from halocline.store.paths import home_folder
+
+    try:
+        task = find_task_above(os.getpid(), home_folder(environment), environment)
+    except Unknown:  # a system that shows no processes
+        task = 0 if MARK in environment else None
+    if task is not None:
+        where = f" (process {task})" if task else ""
+        shown = " ".join(["halo", *words])[:80]
+        raise UsageError(
+            f"A task of Halocline started this{where}, and a task cannot steer Halocline. Not done: {shown}",
+            "Run it in a terminal of your own.",
+        )

@@ -1,0 +1,220 @@
+"""The words with a slash of one workspace: ours, workflows, custom commands and skills; and what they become.
+
+What must stay true: nothing is looked for before a word stands in a prompt; what a person typed goes on as it was
+typed, behind notes with the text of each word; no word changes a permission.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.context.notes.tool_requests import prompt_request
+from halocline.context.user_files.commands import (
+    FoundWords,
+    Places,
+    WordFile,
+    WordText,
+    filled,
+    found_words,
+    read_word,
+    shown,
+)
+from halocline.context.user_files.skills import Found, Skill, found_skills, told
+from halocline.protocol.errors import UsageError
+from halocline.protocol.messages import Note
+from halocline.protocol.values import Value
+from halocline.runtime.prompts.slash_commands import SLASH, By, Slash, Where, first_word, is_alone, nearest, words_in
+
+SKILL = "skill"
+MCP = "mcp:"
+"""How the name of a server's prompt begins; only the server knows what becomes of it."""
+KINDS = ("workflow", "command", SKILL)
+
+
+class Word(Value, frozen=True):
+    """A word as menus and lists show it; `kind` is a section of the registry, workflow, command or skill."""
+
+    name: str
+    kind: str
+    about: str = ""
+    rest: str = ""
+    source: str = ""
+
+
+class Expansion(Value, frozen=True):
+    """What the words of a prompt become: notes ahead of it, a tool that is wanted now, and those for later."""
+
+    notes: tuple[Note, ...] = ()
+    tool: str = ""
+    offers: frozenset[str] = frozenset()
+
+
+class Words:
+    """The words of a workspace; each kind is looked for once, when it is needed. `off` are patterns of `kind/name`."""
+
+    def __init__(self, places: Places, off: Sequence[str] = ()) -> None:
+        self._places = places
+        self._off = off
+
+    @cached_property
+    def _files(self) -> FoundWords:
+        found = found_words(self._places)
+        on = {name: file for name, file in found.files.items() if not self._is_off(f"{file.kind}/{name}")}
+        return FoundWords(on, found.skipped)
+
+    @cached_property
+    def found_skills(self) -> Found:
+        """The skills, also those that are no words, and why one is left out."""
+        return found_skills(self._places.workspace, self._places.person)
+
+    @cached_property
+    def _skills(self) -> dict[str, Skill]:
+        return {skill.name: skill for skill in self.found_skills.skills if not self._is_off(f"{SKILL}/{skill.name}")}
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """A sentence on each file and skill that should be a word and is none."""
+        return (*self._files.skipped, *self.found_skills.skipped)
+
+    def listed(self, where: Where) -> list[Word]:
+        """All words that a surface has. Reads the heads of the files."""
+        rows = [row for name, row in SLASH.items() if name == row.name and where in row.where]
+        own = [Word(row.name, row.section, row.text, row.rest) for row in sorted(rows, key=_section)]
+        return [*own, *self._listed_files(), *self._listed_skills()]
+
+    def _listed_files(self) -> Iterator[Word]:
+        for name, file in sorted(self._files.files.items(), key=lambda found: (KINDS.index(found[1].kind), found[0])):
+            try:
+                text = read_word(file)
+            except OSError:
+                continue
+            yield Word(f"{name}.md" if name in SLASH else name, file.kind, text.description, text.hint, file.shown)
+
+    def _listed_skills(self) -> Iterator[Word]:
+        for name, skill in self._skills.items():
+            if name not in SLASH and name not in self._files.files:
+                yield Word(name, SKILL, skill.description, source=shown(Path(skill.file), self._places))
+
+    def expanded(self, text: str, where: Where) -> Expansion:
+        """What the words of a text become. Raises UsageError for a file that cannot be read."""
+        found: list[Expansion] = []
+        taken = ""
+        for name, begin, end in words_in(text):
+            rest, is_first = text[end:].strip(), not text[:begin].strip()
+            if not is_first and os.path.lexists(f"/{name}"):
+                continue  # the path of a folder at the root, in the middle of a sentence
+            if not taken and (given := self._given(name, rest, where)):
+                taken, found = name, [given if is_first else _said_in_passing(given, name), *found]
+            elif name != taken and (skill := self._skill(name)):
+                found.append(Expansion(notes=(_skill_note(skill, rest if is_first else ""),)))
+        return Expansion(
+            notes=tuple(dict.fromkeys(note for one in found for note in one.notes)),
+            tool=next((one.tool for one in found if one.tool), ""),
+            offers=frozenset[str]().union(*(one.offers for one in found)),
+        )
+
+    def check(self, text: str, where: Where) -> None:
+        """Raises UsageError for a word that cannot be answered here, and for one alone that nobody knows."""
+        name, _ = first_word(text)
+        row = SLASH.get(name)
+        if row and (where not in row.where or (where is Where.RUN and not row.is_for_the_model)):
+            raise UsageError(
+                f"/{name} needs a person at a terminal.", 'Start halo without "run" and -p, and type it there.'
+            )
+        if (
+            row
+            or not name
+            or name.startswith(MCP)
+            or not is_alone(text)
+            or self._file(name)
+            or self._skill(name)
+            or os.path.lexists(f"/{name}")
+        ):
+            return
+        known = [*SLASH, *self._files.files, *self._skills]
+        meant = " or ".join(f"/{word}" for word in nearest(name.lower(), known))
+        hint = f"Did you mean {meant}?" if meant else "/help lists the words there are."
+        raise UsageError(f"There is no word /{name}.", hint)
+
+    def _given(self, name: str, rest: str, where: Where) -> Expansion | None:
+        """What one word becomes that is no skill. Raises UsageError when its file cannot be read."""
+        row = SLASH.get(name)
+        if row and row.is_for_the_model and where in row.where:
+            return _own(row, where)
+        file = None if row else self._file(name)
+        return _file_note(file, name, rest) if file else None
+
+    def _file(self, name: str) -> WordFile | None:
+        """A word's file. `/name.md` is one also where `/name` is Halocline's own word."""
+        return self._files.files.get(name) or self._files.files.get(name.removesuffix(".md"))
+
+    def _skill(self, name: str) -> Skill | None:
+        return self._skills.get(name)
+
+    def _is_off(self, name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in self._off)
+
+
+def _section(row: Slash) -> int:
+    return list(type(row.section)).index(row.section)
+
+
+def _own(row: Slash, where: Where) -> Expansion:
+    """One of Halocline's own words. Nobody can accept a new task where nobody is."""
+    if row.by is By.TOOL:
+        return Expansion(tool=row.tool)
+    offers = frozenset({row.tool} if row.tool and where is Where.TERMINAL else ())
+    return Expansion((prompt_request(row.prompt),), offers=offers)
+
+
+def _said_in_passing(given: Expansion, name: str) -> Expansion:
+    """A word in the middle of a sentence may be what the sentence is about."""
+    doubt = f"[/{name} stands in the middle of what they typed: if they only speak of it, leave this aside.]"
+    return replace(given, notes=tuple(replace(note, text=f"{note.text}\n\n{doubt}") for note in given.notes))
+
+
+def _file_note(file: WordFile, name: str, arguments: str) -> Expansion:
+    try:
+        text = read_word(file)
+    except OSError as error:
+        raise UsageError(
+            f"/{name} cannot be read: {file.path}: {error.strerror}.", "Correct it, or leave the word out."
+        ) from error
+    said = " ".join([f"The {file.kind} /{file.name}, from {file.shown}.", *_remarks(text)])
+    lines = [said, "The user asks you to follow these instructions. What they typed stands below."]
+    if text.cut:
+        lines.append(f"Only its beginning is here; read_file has the rest: {file.path}")
+    return Expansion(
+        (
+            Note(
+                "\n".join([*lines, "", filled(text.body, arguments, is_command=file.kind == "command")]),
+                source=file.kind,
+            ),
+        )
+    )
+
+
+def _remarks(text: WordText) -> Iterator[str]:
+    """What a file asks for and does not get; the person and the model read it."""
+    if text.has_commands:
+        yield "Its !`commands` were not run: the model may run them as any other."
+    if "allowed-tools" in text.ignored:
+        yield "Its allowed-tools allow nothing here."
+    if "model" in text.ignored:
+        yield "The model that it names is not taken."
+
+
+def _skill_note(skill: Skill, arguments: str) -> Note:
+    try:
+        text = told(skill)
+    except OSError as error:
+        raise UsageError(
+            f"The skill {skill.file} cannot be read: {error.strerror}.", "Correct it, or leave the word out."
+        ) from error
+    if arguments:
+        text = text.replace("$ARGUMENTS", arguments)
+    return Note(f"The skill /{skill.name}, from {skill.file}.\nThe user asks you to use it.\n\n{text}", source=SKILL)

@@ -1,0 +1,44 @@
+"""The schema that an answer has to fit, as a person gives it: a file's name, or the JSON itself."""
+
+from pathlib import Path
+
+import msgspec
+
+from halocline.protocol.errors import UsageError
+from halocline.protocol.values import JsonObject
+
+HINT = 'It is JSON Schema with an object at the root: {"type": "object", "properties": …}'
+
+
+def read_schema(given: str) -> JsonObject:
+    """The schema in a file, or in the text itself when that begins with a brace. Raises UsageError."""
+    from halocline.task.structured_answer import schema_problem
+
+    inline = given.lstrip().startswith("{")
+    source = "The output schema" if inline else f"The output schema {given}"
+    schema = _decoded(given if inline else _text(given), source)
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        raise UsageError(f'{source} has no object at its root ("type": "object" is missing there).', HINT)
+    if problem := schema_problem(schema):
+        raise UsageError(f"{source} is not valid. {problem}", HINT)
+    return schema
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        hint = "Name a file of JSON Schema, or give the schema itself: it begins with {."
+        raise UsageError(f"The output schema {path} cannot be read: {why}.", hint) from error
+
+
+def _decoded(text: str, source: str) -> object:
+    """The standard library's decoder says in which line an error is."""
+    import json
+
+    try:
+        json.loads(text)
+        return msgspec.json.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{source} is no JSON: {error}.", HINT) from error

@@ -1,0 +1,63 @@
+"""Which system prompt a task begins with: for which models, full or compact, and what the person wants of it."""
+
+from collections.abc import Iterable
+
+from halocline.context.system_prompt.build import SMALL_WINDOW, Wishes
+from halocline.protocol.errors import UsageError
+from halocline.protocol.events import Mode
+from halocline.providers.catalog.file import Catalogue
+from halocline.providers.catalog.models import UNKNOWN, ModelInfo
+from halocline.providers.endpoint import Endpoint
+from halocline.runtime.models.keys import Keys
+from halocline.runtime.models.resolve import choose
+from halocline.runtime.models.vendors import find_vendor, known
+from halocline.store.paths import Home
+from halocline.store.settings.settings import Settings
+
+
+async def names(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> dict[Mode, str]:
+    """The names of the models that a task would have, without opening them; empty where there is none to choose.
+
+    Raises:
+        UsageError: the name is wrong.
+    """
+    try:
+        vendor, model = await choose(named, settings, keys, catalogue)
+    except UsageError:
+        if named or settings.model:
+            raise
+        return dict.fromkeys(Mode, "")
+    act = f"{vendor.name}/{model or vendor.default_model}"
+    return {Mode.ACT: act, Mode.PLAN: act if named else settings.plan.model or act}
+
+
+def facts(named: str, settings: Settings, catalogue: Catalogue) -> ModelInfo:
+    """What is known of a model without asking its server."""
+    provider, _, model = named.partition("/")
+    try:
+        vendor = find_vendor(provider, settings, catalogue)
+    except UsageError:
+        return UNKNOWN
+    return known(Endpoint(vendor, model), settings, catalogue).info
+
+
+def is_compact(models: Iterable[str], settings: Settings, catalogue: Catalogue) -> bool:
+    """Whether a task with these models gets the compact prompt."""
+    if settings.prompt != "auto":
+        return settings.prompt == "compact"
+    windows = (facts(name, settings, catalogue).window for name in models)
+    return any(window is not None and window <= SMALL_WINDOW for window in windows)
+
+
+def wishes(settings: Settings, home: Home) -> Wishes:
+    """What the person wants of the system prompt. Raises SettingsError."""
+    if not (settings.system_prompt_file or settings.append_system_prompt or home.prompts.is_dir()):
+        return Wishes(language=settings.language)
+    from halocline.store.settings import prompt_files
+
+    return prompt_files.wishes(
+        home.root,
+        whole=settings.system_prompt_file,
+        added=settings.append_system_prompt,
+        language=settings.language,
+    )

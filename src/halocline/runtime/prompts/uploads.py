@@ -1,0 +1,55 @@
+"""What a surface hands over for a prompt, and what it is handed for one: files, pictures, what can be mentioned.
+
+No task has to be open for it.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from halocline.checkpoints.shadow_git import BY_HAND
+from halocline.hosts.documents.documents import ChildDocuments
+from halocline.hosts.ripgrep import Ripgrep
+from halocline.protocol.events import Mode
+from halocline.protocol.messages import UserPart
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.assembly.revisions import WorkspaceRevisions
+from halocline.runtime.mentions.suggestions import Mentionable, folder_of, mentionable, mentionable_in
+from halocline.runtime.models.vendors import takes_images
+from halocline.runtime.prompts.attachments import attached, given, shown
+from halocline.task.task import Task
+
+
+class Handing:
+    """Answers for one home; `task` gives one that is open. `model` is empty for the usual one, throughout."""
+
+    def __init__(self, assembly: Assembly, task: Callable[[str], Task]) -> None:
+        self._assembly = assembly
+        self._task = task
+
+    async def picture(self, model: str, name: str, data: bytes) -> tuple[UserPart, ...]:
+        """A picture as parts of a prompt. Raises UsageError."""
+        sees = await self._sees(model)
+        return await attached(name, data, ChildDocuments(), self._assembly.blobs, sees=sees)
+
+    async def file(self, model: str, name: str, data: bytes) -> tuple[UserPart, ...]:
+        """Any file as parts of a prompt. Raises UsageError."""
+        sees = await self._sees(model)
+        return await given(name, data, ChildDocuments(), self._assembly.blobs, sees=sees)
+
+    def kept_picture(self, blob: str) -> tuple[str, bytes]:
+        """The media type and the bytes of a picture that is kept. Raises UsageError."""
+        return shown(blob, self._assembly.blobs)
+
+    async def mentionable(self, task: str) -> Mentionable:
+        """What can be mentioned in a task that is open here."""
+        return await mentionable(self._task(task), self._assembly.home)
+
+    async def mentionable_in(self, workspace: Path, task: str = "", roots: tuple[str, ...] = ()) -> Mentionable:
+        """What can be mentioned in a folder and further `roots`, in a task that is yet to begin, or not open here."""
+        revisions = WorkspaceRevisions(workspace, lambda: self._assembly.shadow_git(workspace, BY_HAND))
+        folder = folder_of(workspace, roots, self._assembly.leave(workspace, roots).book(), Ripgrep(), revisions)
+        return await mentionable_in(folder, self._assembly.home, task)
+
+    async def _sees(self, model: str) -> bool:
+        model = model or (await self._assembly.names(""))[Mode.ACT]
+        return takes_images(model, self._assembly.settings, self._assembly.catalogue)

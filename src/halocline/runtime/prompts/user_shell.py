@@ -1,0 +1,113 @@
+"""Commands that the person runs themselves in an open task (`!`): beside its turns, in its shell, with nobody asked.
+
+What must stay true: each that started has one end in the log, also when the task is closed; the person's word is leave
+enough, so neither the gate nor a hook is asked, and a sandbox holds them only where the settings require one for all.
+"""
+
+import asyncio
+from functools import partial
+
+from halocline.context.notes.jobs import exit_words, find_answer
+from halocline.context.notes.withheld_variables import withheld_note
+from halocline.ports.host import Cut, ShellCommand, ShellResult
+from halocline.protocol.commands import LeaveRunning, RunCommand, StopCommand
+from halocline.protocol.errors import ToolFailure, UsageError
+from halocline.protocol.events import OwnCommandEnded, OwnCommandStarted, ToolCallProgressed
+from halocline.task.task import Task
+
+MOST = 16
+"""Commands of the person that run at a time in one task; a page may be mistaken."""
+
+
+class OwnCommands:
+    """Those of one task."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._running: dict[str, tuple[asyncio.Future[Cut], asyncio.Task[None]]] = {}
+
+    def take(self, wish: RunCommand | StopCommand | LeaveRunning) -> bool:
+        """Begin, end or let go of one; events tell what becomes of it. False when it is over. Raises UsageError."""
+        match wish:
+            case RunCommand():
+                self._begin(wish)
+                return True
+            case StopCommand(run=run):
+                return self._cut(run, Cut.STOP)
+            case LeaveRunning(run=run):
+                return self._cut(run, Cut.LEAVE)
+
+    def _begin(self, wish: RunCommand) -> None:
+        if not (text := wish.command.strip()):
+            raise UsageError("There is no command after the exclamation mark.", "Type it right behind: !git status")
+        if len(self._running) >= MOST:
+            raise UsageError(f"{MOST} of your commands run already.", "Stop one, or wait for its end.")
+        run, machine = f"!{self._task.state.own_started + 1}", self._task.machine
+        command = machine.blot(text)
+        self._task.emit(OwnCommandStarted(run=run, command=command, client=wish.client))
+        cut: asyncio.Future[Cut] = asyncio.get_running_loop().create_future()
+        running = asyncio.create_task(self._see_through(run, text, command, cut), name=f"{self._task.state.task} {run}")
+        self._running[run] = (cut, running)
+
+    def _cut(self, run: str, how: Cut) -> bool:
+        cut, _ = self._running.get(run, (None, None))
+        if cut is None or cut.done():
+            return False
+        cut.set_result(how)
+        return True
+
+    async def close(self) -> None:
+        """Stop what runs, and wait for the ends. Raises what broke one."""
+        waiting = [running for _, running in self._running.values()]
+        for run in [*self._running]:
+            self._cut(run, Cut.STOP)
+        await asyncio.gather(*waiting)
+
+    async def _see_through(self, run: str, text: str, command: str, cut: "asyncio.Future[Cut]") -> None:
+        end = partial(OwnCommandEnded, run=run, command=command)
+        try:
+            result = await self._ran(run, text, cut)
+            self._task.emit(_ended(end, result, command))
+        except ToolFailure as failure:
+            self._task.emit(end(said=f"not run: {failure}"))
+        finally:
+            del self._running[run]
+
+    async def _ran(self, run: str, text: str, cut: "asyncio.Future[Cut]") -> ShellResult:
+        task = self._task
+        required = (await task.machine.shell.sandbox(task.state.approval_mode)).required
+        order = ShellCommand(text, task.state.workspace, None, unsandboxed=not required)
+        return await task.machine.shell.run(order, lambda new: task.emit(ToolCallProgressed(run, new)), cut)
+
+
+def _ended(end: "partial[OwnCommandEnded]", result: ShellResult, command: str) -> OwnCommandEnded:
+    moved = result.moved
+    return end(
+        output=result.output,
+        said="; ".join(_said(result, command)),
+        exit_code=result.exit_code,
+        stopped=result.exit_code is None and not result.job,
+        job=result.job,
+        moved=moved is not None,
+        cwd=moved.cwd if moved else "",
+        exported=moved.exported if moved else (),
+        path=moved.path if moved else "",
+    )
+
+
+def _said(result: ShellResult, command: str) -> list[str]:
+    """How it ended, for the person and for the model."""
+    time = f"{result.seconds:.1f} s"
+    if result.exit_code is not None:
+        said = [f"{exit_words(result.exit_code, find_answer(command, result))} in {time}"]
+    else:
+        said = [] if result.job else [f"stopped by the person after {time}"]
+    if result.job:
+        said.append(f"{'what it left running' if said else 'it'} goes on as {result.job}")
+    if result.gone:
+        said.append(f"the folder {result.gone} is gone, so it ran in the workspace")
+    if result.full_screen:
+        said.append("it draws on the whole screen, which cannot be shown")
+    if note := withheld_note(command, result.output, result.exit_code, result.withheld):
+        said.append(note)
+    return [*said, *result.set_aside]

@@ -1,0 +1,26 @@
+"""A model whose requests are written into a recording."""
+
+from collections.abc import AsyncIterator
+
+from halocline.ports.model import Model, ModelEvent, Request
+from halocline.store.tasks.recording import Recorder
+
+
+class RecordingModel:
+    """The model, with its requests written down."""
+
+    def __init__(self, model: Model, recorder: Recorder) -> None:
+        self._model = model
+        self._recorder = recorder
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+        if not request.summary:
+            self._recorder.request(request)
+        return self._model.stream(request)
+
+    async def close(self) -> None:
+        await self._model.close()

@@ -1,0 +1,1 @@
+"""The rules, hooks and notes of a task's folders."""

@@ -1,0 +1,163 @@
+"""The hooks of one folder: which are set up, which of them run and why not, and what a person said of the folder."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from halocline.hosts.hooks import LocalHooks
+from halocline.ports.hooks import Hook
+from halocline.protocol.errors import SettingsError
+from halocline.protocol.hook_kinds import HookSource
+from halocline.store.paths import PROJECT_RULES, Home
+from halocline.store.permissions.hook_files import Places, hooks_in
+from halocline.store.permissions.trust import Said, Standing, Trust, describe_change, parts_of, servers
+from halocline.store.settings.settings import Settings
+from halocline.task.hooks.hooks import LiveHooks, Rules
+
+if TYPE_CHECKING:
+    from halocline.ports.mcp_servers import Server
+    from halocline.protocol.permission_rules import Rule
+
+SetUp = Hook
+"""What surfaces list."""
+
+WHY = {
+    Standing.UNKNOWN: "the folder is not trusted: halo trust add",
+    Standing.REFUSED: "you did not trust the folder: halo trust add",
+}
+
+
+class FolderHooks:
+    """Hooks that a folder and a person have, and the trust in that folder."""
+
+    def __init__(self, workspace: Path, home: Home, settings: Settings, env: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._trust = Trust(home.trust)
+        own = [Path(folder).expanduser().absolute() for folder in settings.hook_folders]
+        user = Path(env["HOME"]) if env.get("HOME") else None
+        self.places = Places(workspace, user, (home.hooks, *own))
+
+    @property
+    def standing(self) -> Standing:
+        """Raises SettingsError."""
+        return self._trust.standing(self.places)
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the folder is trusted as it is now. A file of trust that cannot be read trusts nobody."""
+        try:
+            return self.standing is Standing.TRUSTED
+        except SettingsError:
+            return False
+
+    @property
+    def folders(self) -> dict[str, Said]:
+        """All folders that a person spoke of. Raises SettingsError."""
+        return self._trust.folders()
+
+    def changed_since(self, then: Mapping[str, str]) -> str:
+        """What is otherwise than it was then, unless it was trusted since; empty when nothing is."""
+        now = parts_of(self.places)
+        if (then and now == then) or self.is_trusted:
+            return ""
+        return describe_change(then, now)
+
+    @property
+    def servers(self) -> "list[Server]":
+        """The MCP servers that the folder brings; a file that cannot be read has none."""
+        from halocline.ports.mcp_servers import Owner
+        from halocline.store.mcp.servers import Unreadable, servers_in
+
+        found: list[Server] = []
+        for file in servers(self.places):
+            with suppress(Unreadable):
+                found += servers_in(file, Owner.PROJECT)
+        return found
+
+    @property
+    def problems(self) -> list[str]:
+        """Why files of servers that the folder brings cannot be read."""
+        from halocline.ports.mcp_servers import Owner
+        from halocline.store.mcp.servers import Unreadable, servers_in
+
+        found: list[str] = []
+        for file in servers(self.places):
+            try:
+                found += [server.problem for server in servers_in(file, Owner.PROJECT) if server.problem]
+            except Unreadable as error:
+                found.append(str(error))
+        return found
+
+    @property
+    def allowing_rules(self) -> "list[Rule]":
+        """Rules of the folder that allow something, which hold only while it is trusted; none of an unreadable file."""
+        from halocline.protocol.permission_rules import Source, Verdict
+        from halocline.store.permissions.rules import Unreadable, read_rules
+
+        with suppress(Unreadable):
+            rules = read_rules(self.places.workspace / PROJECT_RULES, Source.PROJECT)
+            return [rule for rule in rules if rule.decision is Verdict.ALLOW]
+        return []
+
+    def say(self, *, trusted: bool) -> None:
+        """Trust the folder as it is now, or do not. Raises SettingsError."""
+        self._trust.say(self.places, trusted=trusted)
+
+    def forget(self, folder: Path) -> bool:
+        """Know nothing of a folder any more. False when nothing was known. Raises SettingsError."""
+        return self._trust.forget(folder)
+
+    def own(self, *, trusted: bool) -> "Sequence[Hook]":
+        """The folder's own, for a task whose workspace is another. Raises SettingsError."""
+        found = (hook for hook in self.list(trusted=trusted) if hook.source is HookSource.PROJECT)
+        return [replace(hook, folder=str(self.places.workspace)) for hook in found]
+
+    def list(self, *, trusted: bool = False) -> list[Hook]:
+        """Every hook that is set up; those that are not run say why. Raises SettingsError."""
+        why = "" if trusted else self._why_not()
+        foreign = [
+            hook if hook.inert else replace(hook, inert=why) for hook in hooks_in(self.places, HookSource.PROJECT)
+        ]
+        hooks = [*foreign, *hooks_in(self.places, HookSource.USER)]
+        if self._settings.hooks:
+            return hooks
+        return [replace(hook, inert="the setting hooks is false") for hook in hooks]
+
+    def _why_not(self) -> str:
+        """Why the folder's own hooks do not run; empty when they do. Raises SettingsError."""
+        standing = self.standing
+        if standing is Standing.CHANGED:
+            return f"{self._trust.describe_change(self.places)} since you trusted the folder: halo trust add"
+        return WHY.get(standing, "")
+
+    def live(
+        self,
+        log: Path,
+        hidden: frozenset[str],
+        blot: Callable[[str], str],
+        others: "Sequence[FolderHooks]" = (),
+        *,
+        passed: tuple[str, ...] = (),
+        trusted: bool,
+    ) -> LiveHooks | None:
+        """Those that run in a task, with those of the `others`, its further folders; None when there are none.
+
+        Raises SettingsError.
+        """
+        as_now = {"": (self, parts_of(self.places))}
+        as_now |= {str(other.places.workspace): (other, parts_of(other.places)) for other in others}
+        active = [hook for hook in self.list(trusted=trusted) if not hook.inert]
+        active += [hook for folder in others for hook in folder.own(trusted=trusted) if not hook.inert]
+        if not active:
+            return None
+        rules = Rules(
+            timeout=self._settings.hook_timeout,
+            fails_closed=self._settings.hook_failures == "block",
+            transcript=str(log),
+            changed=lambda folder: as_now[folder][0].changed_since(as_now[folder][1]),
+            blot=blot,
+        )
+        return LiveHooks(active, LocalHooks(str(self.places.workspace), hidden, passed), rules)

@@ -1,0 +1,137 @@
+"""The rules of a running task: puts together where they lie, what is hidden and what a person switched off.
+
+What must stay true: where there are none they cost nothing. Until a file of rules is seen, only its places are looked
+at, and nothing that reads them is loaded.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halocline.context.instructions.places import Roots, places
+from halocline.protocol.config_locations import NESTED
+from halocline.protocol.instructions import Beginning, InstructionsLoaded
+from halocline.protocol.messages import Text, UserMessage
+from halocline.protocol.state.state import State
+from halocline.store.paths import Home
+from halocline.store.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from halocline.context.instructions.files import Reader
+    from halocline.context.instructions.touched_files import Touched
+    from halocline.ports.instructions import Instructions
+    from halocline.ports.permissions import Leave
+
+
+class LiveInstructions:
+    """Fulfils `ports.instructions.Instructions`; `reader` is made when there is something to read."""
+
+    def __init__(self, roots: Roots, reader: "Callable[[], Reader]") -> None:
+        self._roots = roots
+        self._reader = reader
+        self._folder: Instructions | None = None
+        self._places: tuple[str, ...] | None = None
+        self._touched: Touched | None = None
+
+    def begins(self) -> Beginning:
+        """What holds from the start."""
+        return self._read().begins() if self._is_somewhere() else Beginning()
+
+    def news(self, state: State) -> InstructionsLoaded | None:
+        """What the model has to be told before its next request; nothing most of the time."""
+        if self._folder is None and not (state.instructions or self._is_somewhere() or self._is_nested(state)):
+            return None
+        return self._read().news(state)
+
+    def _read(self) -> "Instructions":
+        if self._folder is None:
+            from halocline.context.instructions.active import FolderInstructions
+
+            self._folder = FolderInstructions(self._reader())
+        return self._folder
+
+    def _is_somewhere(self) -> bool:
+        if self._places is None:
+            self._places = places(self._roots)
+        return any(map(_is_there, self._places))
+
+    def _is_nested(self, state: State) -> bool:
+        if len(state.messages) == 1 and not _may_name_a_folder(state):
+            return False
+        from halocline.context.instructions.touched_files import Touched, folders_of
+
+        self._touched = self._touched or Touched()
+        folders = set(folders_of(self._touched.of(state)))
+        return any(_is_there(f"{self._roots.workspace}/{folder}/{name}") for folder in folders for name in NESTED)
+
+
+def _is_there(place: str) -> bool:
+    """As `os.path.exists`, without an exception for each of the many places where nothing is."""
+    return os.access(place, os.F_OK)
+
+
+def instructions_of(
+    workspace: Path,
+    home: Home,
+    settings: Settings,
+    env: Mapping[str, str],
+    leave: "Callable[[Path], Leave]",
+    further: tuple[str, ...] = (),
+) -> "Instructions | None":
+    """The rules of a task, and of its `further` folders; None when the settings want none."""
+    if not settings.rules:
+        return None
+    roots = roots_of(workspace, home, env)
+    first = LiveInstructions(roots, lambda: reader_of(roots, home, settings, leave))
+    if not further:
+        return first
+    from halocline.runtime.rules.multi_root import with_roots
+
+    return with_roots(first, further, home, settings, leave)
+
+
+def reader_of(roots: Roots, home: Home, settings: Settings, leave: "Callable[[Path], Leave]") -> "Reader":
+    """Reads the files of rules of one folder."""
+    from halocline.context.instructions.files import Reader
+    from halocline.store.permissions.instruction_switches import RuleSwitches
+
+    of_workspace = leave(roots.workspace)
+    switches = RuleSwitches(home.rule_switches)
+    return Reader(
+        roots,
+        ignored=lambda: of_workspace.book().ignored,
+        off=lambda: switches.off(roots.workspace),
+        excluded=settings.rules_excluded,
+    )
+
+
+def roots_of(workspace: Path, home: Home, env: Mapping[str, str], managed: Path = Path("/etc/halocline")) -> Roots:
+    """The folders below which rules lie. An administrator's count only where root alone can write."""
+    user = Path(env["HOME"]) if env.get("HOME") else None
+    return Roots(workspace, home.root, user, managed if _is_roots(managed) else None, _repository_above(workspace))
+
+
+def _repository_above(workspace: Path) -> Path | None:
+    """The folder of the repository that the workspace is a part of; None when it is one itself, or another user's."""
+    for folder in (workspace, *workspace.parents):
+        try:
+            owner = os.lstat(f"{folder}/.git").st_uid
+        except OSError:
+            continue
+        return folder if folder != workspace and owner == workspace.stat().st_uid else None
+    return None
+
+
+def _is_roots(folder: Path) -> bool:
+    try:
+        found = folder.stat()
+    except OSError:
+        return False
+    return found.st_uid == 0 and not found.st_mode & 0o022
+
+
+def _may_name_a_folder(state: State) -> bool:
+    last = state.messages[-1]
+    parts = last.content if isinstance(last, UserMessage) else ()
+    return any("/" in part.text for part in parts if isinstance(part, Text))

@@ -1,0 +1,292 @@
+"""How a task begins here, or is taken up again: what is fixed for good, and what another process left."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from halocline._version import __version__
+from halocline.context.system_prompt.build import system_prompt
+from halocline.context.user_files.skills import Found, found_skills, listed
+from halocline.ports.model import Model
+from halocline.protocol.commands import AnyCommand
+from halocline.protocol.errors import UsageError
+from halocline.protocol.events import (
+    ApprovalMode,
+    DurableEvent,
+    EffortChanged,
+    LimitsChanged,
+    Mode,
+    ModeChanged,
+    ModelChanged,
+    Noticed,
+    PolicyChanged,
+    TaskAdopted,
+    TaskStarted,
+    ToolKind,
+    ToolsOffered,
+)
+from halocline.protocol.instructions import Beginning
+from halocline.protocol.messages import Effort
+from halocline.protocol.state.state import State
+from halocline.protocol.values import Value
+from halocline.providers.wrappers.per_mode import Chosen, name_in
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.prompts.system_prompt import facts, is_compact, wishes
+from halocline.store.paths import Home
+from halocline.store.settings.settings import over
+from halocline.task.log import Log
+from halocline.task.task import Task
+
+if TYPE_CHECKING:
+    from halocline.runtime.prompts.user_shell import OwnCommands
+    from halocline.store.tasks.recording import Recorder
+
+GONE = "its process was killed"
+"""Why a job ended that a task had when it was opened again."""
+
+
+DOOR_AFTER = 0.1
+"""Seconds after which others can join a task that was opened: its first request is off by then."""
+EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
+
+
+class TaskOptions(Value, frozen=True):
+    """What a person chose for a task. None takes the settings' value, or leaves a resumed task as it was.
+
+    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. When the process died
+    while a person was asked, that turn `asks_again` and goes on; otherwise it ends there. `roots` are folders that the
+    task is to work in as well. A resumed task's own effort gives way to an `effort` or `thinking_budget`.
+    """
+
+    model: str | None = None
+    mode: Mode | None = None
+    approval_mode: ApprovalMode | None = None
+    attended: bool = False
+    trusted: bool = False
+    record: Path | None = None
+    asks_again: bool = False
+    roots: tuple[str, ...] = ()
+    effort: Effort | None = None
+    thinking_budget: int | None = None
+
+
+class OpenTask(msgspec.Struct):
+    """A task, the coroutine that serves it, its model, and what was odd when it began.
+
+    `left_at` is when another process last had it; 0 once a prompt was sent. `own` are commands of the person, once
+    there was one.
+    """
+
+    task: Task
+    serving: asyncio.Task[None]
+    model: Chosen
+    door: asyncio.Task[None]
+    remarks: tuple[str, ...] = ()
+    left_at: float = 0.0
+    own: "OwnCommands | None" = None
+
+    def own_commands(self) -> "OwnCommands":
+        """The commands that the person runs themselves."""
+        from halocline.runtime.prompts.user_shell import OwnCommands  # most tasks have none
+
+        self.own = self.own or OwnCommands(self.task)
+        return self.own
+
+    async def end(self) -> Exception | None:
+        """Let its turn end, and close it. Gives what broke it."""
+        self.task.inbox.close()
+        (broke,) = await asyncio.gather(self.serving, return_exceptions=True)
+        await self.close()
+        return broke if isinstance(broke, Exception) else None
+
+    async def close(self) -> None:
+        """Let go of what is no longer served: the door first, so that the next writer's is not closed."""
+        self.door.cancel()
+        await asyncio.wait([self.door])
+        if self.own:
+            await self.own.close()
+        await self.task.close()
+
+
+def begun(
+    assembly: Assembly,
+    workspace: Path,
+    options: TaskOptions,
+    names: Mapping[Mode, str],
+    skills: Found,
+    rules: Beginning,
+    roots: tuple[str, ...] = (),
+) -> TaskStarted:
+    """How a task begins; `names` are its models. Raises SettingsError."""
+    settings = assembly.settings
+    mode = options.mode or Mode.ACT
+    told = listed(skills.skills) + _remembered(assembly, workspace) + rules.section
+    compact = is_compact(names.values(), settings, assembly.catalogue)
+    return TaskStarted(
+        workspace=str(workspace),
+        model=names[mode],
+        mode=mode,
+        approval_mode=options.approval_mode or settings.approval_mode,
+        system_prompt=system_prompt(
+            workspace, told, models=names.values(), compact=compact, wishes=wishes(settings, assembly.home)
+        ),
+        version=__version__,
+        compact=compact,
+        window=known_window(mode, names, assembly),
+        roots=roots,
+        limits=assembly.limits(),
+    )
+
+
+async def model_of(assembly: Assembly, state: State) -> Model:
+    """The model that a resumed task goes on with. Raises UsageError."""
+    if assembly.settings.plan.model:
+        with suppress(UsageError):
+            chosen = await assembly.model("")
+            if state.model in (name_in(mode, chosen) for mode in Mode):
+                return chosen
+    return await assembly.model(state.model)
+
+
+def adopt(task: Task, assembly: Assembly, options: TaskOptions, names: Mapping[Mode, str]) -> None:
+    """Let an imported task begin here."""
+    place = Path(task.state.workspace)
+    rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+    skills = found_skills(place)
+    begins = begun(assembly, place, options, names, skills, rules)
+    task.emit(adopted(begins), *([rules.event] if rules.event else []))
+    if skills.skills:
+        offer(task, task.state.offered | {"use_skill"})
+
+
+def adjust(task: Task, options: TaskOptions, models: Mapping[Mode, str], assembly: Assembly) -> None:
+    """Go on in the mode and with the approvals that a person chose, within the limits of the settings."""
+    if task.state.limits != assembly.limits():
+        task.emit(LimitsChanged(limits=assembly.limits()))
+    switch(task, options.mode or task.state.mode, models, assembly)
+    if options.approval_mode not in (None, task.state.approval_mode):
+        task.emit(PolicyChanged(approval_mode=options.approval_mode))
+    chosen, own = (options.effort, options.thinking_budget), (task.state.effort, task.state.thinking_budget)
+    if chosen != (None, None) and own not in ((None, None), chosen):
+        task.emit(EffortChanged(effort=options.effort, budget=options.thinking_budget))
+
+
+def adopted(begins: TaskStarted) -> TaskAdopted:
+    """How an imported task goes on: as one that began here now."""
+    return TaskAdopted(
+        model=begins.model,
+        mode=begins.mode,
+        approval_mode=begins.approval_mode,
+        system_prompt=begins.system_prompt,
+        version=begins.version,
+        compact=begins.compact,
+        window=begins.window,
+    )
+
+
+def _remembered(assembly: Assembly, workspace: Path) -> str:
+    """What the system prompt says of notes; unless memory is on, nothing is looked at."""
+    if not assembly.settings.memory:
+        return ""
+    from halocline.runtime.rules.memory import Memory
+
+    return Memory(workspace, assembly.home.memory, on=True).given
+
+
+async def told_then_run(task: Task, said: Sequence[str]) -> None:
+    """Run the task; first the person hears what was put back that a killed process left half done."""
+    if task.machine.mcp:
+        task.machine.mcp.begin()
+    for sentence in said:
+        task.emit(Noticed(sentence))
+    await task.run()
+
+
+async def kept_open(task: Task, send: Callable[[AnyCommand], Awaitable[bool]]) -> None:
+    """Let others join until this is cancelled. Where no socket can be made nobody can; the log is there.
+
+    The first request is off by now, so this is also when what killed processes left is removed.
+    """
+    await asyncio.sleep(DOOR_AFTER)
+    from halocline.runtime.attach.server import Door
+
+    with suppress(OSError):
+        async with Door(task, send):
+            await _swept(task)
+            await asyncio.Event().wait()
+
+
+async def _swept(task: Task) -> None:
+    if task.state.subtask is None:
+        from halocline.runtime.litter import sweep
+
+        with suppress(OSError):
+            await asyncio.to_thread(sweep, Home(task.home), time.time())
+
+
+def switch(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> None:
+    """Go on in a mode, with its model."""
+    if models[mode] != task.state.model:
+        task.emit(changed(mode, models, assembly))
+    if mode is not task.state.mode:
+        task.emit(ModeChanged(mode=mode))
+
+
+def changed(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> ModelChanged:
+    """The model of a mode from now on."""
+    return ModelChanged(model=models[mode], window=known_window(mode, models, assembly))
+
+
+def known_window(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> int | None:
+    """The window of a mode's model, if it is known before that is asked. One that was given is for act mode's."""
+    settings = assembly.settings
+    if models[mode] != models[Mode.ACT]:
+        settings = over(settings, {"context_window": None})
+    return facts(models[mode], settings, assembly.catalogue).window
+
+
+def offer(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
+    """Let the model have these tools from now on, beside those of every task. Gives what is odd about agents' files."""
+    event, remarks = offering(tools, Path(task.state.workspace), task.home / "agents")
+    if frozenset(event.tools) != task.state.offered or (event.agents and event.agents != task.state.agents):
+        task.emit(event)
+    return remarks
+
+
+def offering(tools: Iterable[str], workspace: Path, own: Path) -> tuple[ToolsOffered, tuple[str, ...]]:
+    """The event that offers these tools, with the agents that files describe; and what is odd about those files."""
+    names = tuple(sorted({*tools}))
+    if "use_subagents" not in names:
+        return ToolsOffered(tools=names), ()
+    from halocline.context.user_files.agents import found_agents
+
+    found = found_agents(workspace, own)
+    return ToolsOffered(tools=names, agents=tuple(agent.line for agent in found.agents)), found.remarks
+
+
+def recorded(model: Model, recorder: "Recorder | None", log: Log, past: Iterable[DurableEvent] = ()) -> Model:
+    """The model, with its requests and the log's events going to the recorder as well, if there is one."""
+    if recorder is None:
+        return model
+    from halocline.runtime.recording_model import RecordingModel
+
+    recorder.tell = lambda text: log.show(Noticed(text))
+    for event in past:
+        recorder.push(event)
+    log.attach(recorder)
+    return RecordingModel(model, recorder)
+
+
+@contextmanager
+def given_back_on_failure(log: Log) -> Iterator[Log]:
+    """A log that nobody serves yet: its lock does not outlive a failure."""
+    try:
+        yield log
+    except BaseException:
+        log.close()
+        raise

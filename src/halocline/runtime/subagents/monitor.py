@@ -1,0 +1,193 @@
+"""A sub-agent as its parent sees it: what it does, what it took, how it ended; live, or by the log that it left.
+
+What must stay true: a lane that began has one end, also when the process died over it.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.context.user_files.agents import FINISHING
+from halocline.protocol import events as ev
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.messages import StopReason, Text, Usage
+from halocline.protocol.state.final_answer import final_text
+from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
+from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
+from halocline.protocol.values import Value
+from halocline.task.log import Log, read
+from halocline.task.task import Task
+
+BEGINNING = 600
+"""Characters of a report that its parent's log holds; the whole is in the call's result, and in the child's log."""
+FEW = 2
+"""Steps before its limit at which a sub-agent is told to come to an end, and the same in parts of its time."""
+PART = 0.8
+HURRY = "Only little time is left. Look at nothing more: report now what you know, with attempt_completion."
+
+
+class Took(Value, frozen=True):
+    """What a sub-agent took so far."""
+
+    steps: int = 0
+    calls: int = 0
+    usage: Usage = Usage()
+    cost: float | None = 0.0
+
+    def after(self, event: ev.Event) -> "Took":
+        match event:
+            case ev.StepStarted():
+                return replace(self, steps=self.steps + 1)
+            case ev.ToolCallStarted(name=name) if name != FINISHING:
+                return replace(self, calls=self.calls + 1)
+            case ev.UsageReported(usage=usage, cost=cost):
+                known = None if cost is None or self.cost is None else self.cost + cost
+                return replace(self, usage=self.usage + usage, cost=known)
+        return self
+
+
+class Lane:
+    """Hears a sub-agent's events and tells its parent of them; `over` is set once its turn has ended, or it broke."""
+
+    def __init__(self, started: SubagentStarted, task: Task, tell: Callable[[SubagentProgressed], None]) -> None:
+        self.took = Took()
+        self.over = asyncio.Event()
+        self._started = started
+        self._task = task
+        self._tell = tell
+        self._doing = ""
+        self._hurried: asyncio.TimerHandle | None = None
+
+    def begin(self) -> None:
+        """Listen from now on, and see to it that its time does not end without a report."""
+        given = self._task.state.subtask
+        self._task.log.attach(self)
+        if given and given.seconds:
+            self._hurried = asyncio.get_running_loop().call_later(given.seconds * PART, self._hurry)
+
+    def push(self, event: ev.Event) -> None:
+        self.took = self.took.after(event)
+        match event:
+            case ev.StepStarted():
+                self._doing = "thinks"
+                given = self._task.state.subtask
+                if given and given.steps and self.took.steps == given.steps - FEW:
+                    self._hurry()
+            case ev.ToolCallStarted(title=title):
+                self._doing = title
+            case ev.StepRetried(cause=cause):
+                self._doing = f"asks again: {cause}"
+            case ev.UsageReported():
+                pass
+            case ev.TurnEnded():
+                self.close()
+                return
+            case _:
+                return
+        took = self.took
+        self._tell(
+            SubagentProgressed(
+                self._started.call,
+                self._started.child,
+                self._doing,
+                took.steps,
+                took.calls,
+                took.usage.total,
+                took.cost,
+            )
+        )
+
+    def close(self) -> None:
+        self.over.set()
+        if self._hurried:
+            self._hurried.cancel()
+
+    def _hurry(self) -> None:
+        if not self.over.is_set():
+            self._task.inbox.steer((Text(HURRY),))
+
+
+def ended(started: SubagentStarted, state: State, took: Took, broke: Exception | None = None) -> SubagentEnded:
+    """How a sub-agent ended, by what it knew last."""
+    end, problem = _end(state.last_end)
+    if broke:
+        why = broke.text if isinstance(broke, HaloclineError) else f"{type(broke).__name__}: {broke}"
+        end, problem = LaneEnd.FAILED, why
+    return SubagentEnded(
+        call=started.call,
+        child=started.child,
+        name=started.name,
+        end=end,
+        report=said(state)[:BEGINNING],
+        problem=problem,
+        steps=took.steps,
+        calls=took.calls,
+        usage=took.usage,
+        cost=took.cost,
+    )
+
+
+def _end(end: ev.TurnEnded | None) -> tuple[LaneEnd, str]:
+    match end:
+        case ev.TurnEnded(reason=StopReason.END_TURN | StopReason.MAX_TOKENS):
+            return LaneEnd.DONE, ""
+        case ev.TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, text=text):
+            return LaneEnd.LIMIT, text
+        case ev.TurnEnded(reason=StopReason.CANCELLED, text=text):
+            return LaneEnd.STOPPED, text
+        case ev.TurnEnded(reason=reason, text=text):
+            return LaneEnd.FAILED, text or f"the model's reply ended with {reason}"
+    return LaneEnd.FAILED, "it did not begin"
+
+
+def said(state: State) -> str:
+    """The report; of one that did not come to it, the last words."""
+    if report := final_text(state):
+        return report
+    with suppress(LookupError):
+        return state.last_message.answer
+    return ""
+
+
+def lost(home: Path, lanes: Iterable[SubagentStarted]) -> tuple[SubagentEnded, ...]:
+    """Close the logs of sub-agents whose process died, and say what these took. `home` is Halocline's folder."""
+    return tuple(_lost(home / "tasks" / lane.child, lane) for lane in lanes)
+
+
+def _lost(folder: Path, lane: SubagentStarted) -> SubagentEnded:
+    past = _closed(folder, lane)
+    took = Took()
+    for event in past:
+        took = took.after(event)
+    gone = ended(lane, fold(past), took)
+    return gone if gone.end is not LaneEnd.FAILED or gone.problem else replace(gone, end=LaneEnd.STOPPED)
+
+
+def _closed(folder: Path, lane: SubagentStarted) -> list[ev.DurableEvent]:
+    """Its events, with the ends that are missing; a log that cannot be written, or that others write, is only read."""
+    if not folder.exists():
+        return []
+    try:
+        log = Log(folder, lane.child)
+    except HaloclineError:
+        return _read(folder)
+    try:
+        past = log.load()
+        if fold(past).turn is not None:
+            ends = (*loose_ends(fold(past)), ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
+            past += [log.append(end) for end in ends]
+        return past
+    except HaloclineError:
+        return _read(folder)
+    finally:
+        log.close()
+
+
+def _read(folder: Path) -> list[ev.DurableEvent]:
+    with suppress(HaloclineError):
+        return list(read(folder / "events.jsonl"))
+    return []

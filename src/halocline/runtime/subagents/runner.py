@@ -1,0 +1,229 @@
+"""Sub-agents: tasks that a task begins, each with its own log and budget, which look into things and report.
+
+What must stay true: none begins another; all of them end with the call that began them; what they may spend is what
+is left of their parent's limit, in equal shares.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from halocline._version import __version__
+from halocline.checkpoints.off import Off
+from halocline.context.system_prompt.build import subagent_prompt
+from halocline.context.system_prompt.environment import environment
+from halocline.context.user_files.agents import Agent, Found, found_agents, tools_of
+from halocline.context.user_files.skills import Skill, found_skills, listed, told
+from halocline.ports.diagnostics import NoDiagnostics
+from halocline.ports.subagents import Report, Wanted
+from halocline.protocol.errors import HaloclineError, ToolFailure
+from halocline.protocol.events import Mode, TaskStarted, ToolKind, ToolsOffered
+from halocline.protocol.instructions import Beginning
+from halocline.protocol.messages import Text
+from halocline.protocol.state.state import State
+from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentStarted, Subtask
+from halocline.protocol.values import Value
+from halocline.providers.wrappers.per_mode import Chosen
+from halocline.runtime.assembly.optional_parts import Hall
+from halocline.runtime.models.subagent_model import chosen_model
+from halocline.runtime.prompts.system_prompt import wishes
+from halocline.runtime.start import given_back_on_failure, known_window
+from halocline.runtime.subagents.hooks import CallHooks
+from halocline.runtime.subagents.monitor import Lane, Took, ended, said
+from halocline.store.tasks.history import new_task_id
+from halocline.task.governor import limits_of
+from halocline.task.inbox import Prompt
+from halocline.task.log import Log
+from halocline.task.task import Task
+
+READING = (ToolKind.READ, ToolKind.SEARCH)
+_LOGGER = logging.getLogger("halocline")
+
+
+class Plan(Value, frozen=True):
+    """One sub-agent that is about to begin."""
+
+    wanted: Wanted
+    agent: Agent | None
+    subtask: Subtask
+    child: str
+
+
+class Subtasks:
+    """Fulfils `ports.subagents.Subagents` for one task. `trusted` lets the folder's hooks run, as for the task."""
+
+    def __init__(self, parent: Task, hall: Hall, *, trusted: bool) -> None:
+        self._parent = parent
+        self._hall = hall
+        self._trusted = trusted
+
+    async def run(self, wanted: Sequence[Wanted], call: str, rule: str) -> tuple[Report, ...]:
+        plans = self._plans(wanted, call, rule)
+        async with asyncio.TaskGroup() as group:
+            lanes = [group.create_task(self._lane(plan), name=f"sub-agent {plan.child}") for plan in plans]
+        return tuple(lane.result() for lane in lanes)
+
+    def _plans(self, wanted: Sequence[Wanted], call: str, rule: str) -> list[Plan]:
+        """Raises ToolFailure."""
+        state, settings = self._parent.state, self._hall.assembly().settings
+        agents = self._agents(wanted)
+        budget = Subtask(
+            parent=state.task,
+            call=call,
+            name="",
+            steps=settings.subagent_steps,
+            seconds=settings.subagent_seconds,
+            cost=self._share(len(wanted)),
+            grants=tuple(grant for grant in state.grants if grant.kind in READING),
+            refusals=tuple(state.refusals),
+            switches=state.switches,
+            answered=rule,
+        )
+        return [
+            Plan(one, agent, _given(budget, one, agent), new_task_id())
+            for one, agent in zip(wanted, agents, strict=True)
+        ]
+
+    def _agents(self, wanted: Sequence[Wanted]) -> list[Agent | None]:
+        if not any(one.agent for one in wanted):
+            return [None] * len(wanted)
+        home = self._hall.assembly().home
+        found: Found = found_agents(Path(self._parent.state.workspace), home.agents)
+        if unknown := [one.agent for one in wanted if one.agent and not found.named(one.agent)]:
+            names = ", ".join(agent.name for agent in found.agents) or "none"
+            raise ToolFailure(
+                f"There is no agent {', '.join(map(repr, unknown))}. Those described here: {names}. None was begun."
+            )
+        return [found.named(one.agent) for one in wanted]
+
+    def _share(self, number: int) -> float | None:
+        """US dollars that each of so many may spend; None without a limit."""
+        state = self._parent.state
+        limit = limits_of(state, self._parent.governor.limits).cost
+        if limit is None:
+            return None
+        left = limit - ((state.cost or 0.0) - state.forgiven_cost)
+        if left <= 0:
+            raise ToolFailure(f"Nothing is left of the ${limit:.2f} that the task may cost. None was begun.")
+        return left / number
+
+    async def _lane(self, plan: Plan) -> Report:
+        began = time.monotonic()
+        try:
+            task, chosen, remarks = await self._opened(plan)
+        except HaloclineError as error:
+            return self._not_begun(plan, f"{error.text} {error.hint}".strip())
+        except Exception as bug:
+            _LOGGER.error("a sub-agent could not begin", exc_info=bug)
+            return self._not_begun(plan, f"{type(bug).__name__}: {bug}")
+        started = self._started(plan, chosen.name, remarks)
+        end = await self._worked(task, chosen, started)
+        return Report(said(task.state), end, time.monotonic() - began, remarks)
+
+    async def _worked(self, task: Task, chosen: Chosen, started: SubagentStarted) -> SubagentEnded:
+        """From its prompt to its end; when this is cancelled, it ends as well."""
+        lane = Lane(started, task, self._parent.emit)
+        broke: Exception | None = None
+        self._parent.emit(started)
+        try:
+            lane.begin()
+            self._hall.serve(started.child, task, chosen)
+            note = environment(task.state, Path(task.state.workspace), datetime.now().astimezone())
+            task.inbox.prompt(Prompt((Text(started.prompt), *([note] if note else []))))
+            await lane.over.wait()
+        finally:
+            task.inbox.abandon()
+            broke = await self._hall.let_go(started.child)
+            lane.close()
+            end = ended(started, task.state, lane.took, broke)
+            self._parent.emit(end)
+        return end
+
+    def _started(self, plan: Plan, model: str, remarks: tuple[str, ...] = ()) -> SubagentStarted:
+        one = plan.wanted
+        return SubagentStarted(plan.subtask.call, plan.child, one.name, one.prompt, one.agent, model, remarks)
+
+    def _not_begun(self, plan: Plan, why: str) -> Report:
+        """Without a model there is no task: the lane says so, and the others go on."""
+        started = self._started(plan, "")
+        end = replace(ended(started, State(), Took()), end=LaneEnd.FAILED, problem=why)
+        self._parent.emit(started, end)
+        return Report("", end, 0.0)
+
+    async def _opened(self, plan: Plan) -> tuple[Task, Chosen, tuple[str, ...]]:
+        """The child's task with its beginning written. Raises HaloclineError."""
+        assembly, parent = self._hall.assembly(), self._parent.state
+        chosen, remarks = await self._model(plan.agent)
+        workspace = Path(parent.workspace)
+        skills = found_skills(workspace).skills
+        given, unknown = _skills(plan.agent, skills)
+        with given_back_on_failure(Log(assembly.home.task(plan.child), plan.child)) as log:
+            state = State(roots=parent.roots, subtask=plan.subtask)
+            task = assembly.task(log, state, workspace, chosen, attended=False, trusted=self._trusted)
+            rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+            more = (given if plan.agent and plan.agent.skills is not None else listed(skills)) + rules.section
+            prompt = subagent_prompt(
+                workspace, plan.agent.prompt if plan.agent else "", more, wishes(assembly.settings, assembly.home)
+            )
+            task.emit(
+                TaskStarted(
+                    workspace=parent.workspace,
+                    model=chosen.name,
+                    mode=Mode.ACT,
+                    approval_mode=parent.approval_mode,
+                    system_prompt=prompt,
+                    version=__version__,
+                    compact=parent.compact,
+                    window=known_window(Mode.ACT, chosen.names, assembly),
+                    roots=parent.roots,
+                    subtask=plan.subtask,
+                    limits=parent.limits,
+                ),
+                *([rules.event] if rules.event else []),
+                ToolsOffered(tools=tuple(sorted(tools_of(plan.agent, skills)))),
+            )
+        own = plan.agent.remarks if plan.agent else ()
+        return task, chosen, (*own, *remarks, *unknown)
+
+    async def _model(self, agent: Agent | None) -> tuple[Chosen, tuple[str, ...]]:
+        """The agent's model or the task's, and what is to be said about it. Raises UsageError."""
+        assembly, now = self._hall.assembly(), self._parent.state.model
+        name, why = chosen_model(agent, now, assembly.settings, assembly.catalogue)
+        return Chosen(await assembly.model(name)), (f"its model was not taken ({why}); it ran on {now}",) if why else ()
+
+
+def _given(budget: Subtask, one: Wanted, agent: Agent | None) -> Subtask:
+    steps = min(filter(None, (budget.steps, agent.steps if agent else None)))
+    return replace(budget, name=one.name, agent=one.agent, steps=steps)
+
+
+def _skills(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, tuple[str, ...]]:
+    """The texts of the skills that an agent has from the start, and a remark on those that are not there."""
+    if agent is None or agent.skills is None:
+        return "", ()
+    known = {skill.name: skill for skill in skills}
+    given, missing = [], []
+    for name in agent.skills:
+        try:
+            given.append(told(known[name]))
+        except (KeyError, OSError):
+            missing.append(name)
+    remark = f"it goes without these skills, which are not here: {', '.join(missing)}"
+    return "".join(f"\n{text}\n" for text in given), (remark,) if missing else ()
+
+
+def lean(parts: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a sub-agent's task: it changes nothing and nobody speaks to it, so it has less than others."""
+    machine = parts["machine"]
+    hooks = CallHooks(machine.hooks) if machine.hooks else None
+    return {
+        **parts,
+        "checkpoints": Off(),
+        "machine": replace(machine, browser=None, mentions=None, hooks=hooks, diagnostics=NoDiagnostics()),
+    }

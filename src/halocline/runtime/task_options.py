@@ -1,0 +1,40 @@
+"""What a person chose for one run, over what the settings say."""
+
+from msgspec.structs import asdict
+
+from halocline.protocol.messages import Effort
+from halocline.protocol.secrets.secret import Secret
+from halocline.protocol.values import Value
+from halocline.store.settings.settings import Settings, over
+
+
+class Choices(Value, frozen=True):
+    """Options of this run that override the settings; None keeps the setting. `unattended`: nobody watches the run."""
+
+    profile: str | None = None
+    base_url: str | None = None
+    api_key: Secret | None = None
+    text_tools: tuple[str, ...] | None = None
+    effort: Effort | None = None
+    thinking_budget: int | None = None
+    max_steps: int | None = None
+    max_cost: float | None = None
+    time_limit: float | None = None
+    connect_timeout: float | None = None
+    first_byte_timeout: float | None = None
+    stall_timeout: float | None = None
+    proxy: str | None = None
+    ca_file: str | None = None
+    context_window: int | None = None
+    system_prompt_file: str | None = None
+    append_system_prompt: str | None = None
+    hook_folders: tuple[str, ...] | None = None
+    unattended: bool | None = None
+
+    def over(self, settings: Settings) -> Settings:
+        """The settings with these choices applied."""
+        chosen = {name: value for name, value in asdict(self).items() if value is not None}
+        chosen.pop("api_key", None)
+        chosen.pop("profile", None)
+        chosen.pop("unattended", None)
+        return over(settings, chosen)

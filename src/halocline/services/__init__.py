@@ -1,0 +1,1 @@
+"""What people administer: models, servers, rules, settings, tasks, storage."""

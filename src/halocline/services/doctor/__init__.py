@@ -1,0 +1,1 @@
+"""What `halo doctor` checks and mends."""

@@ -1,0 +1,223 @@
+"""Checks what Halocline needs on this machine. Changes nothing unless asked, and shows no keys."""
+
+import asyncio
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Awaitable, Mapping
+from pathlib import Path
+
+from halocline.checkpoints.guards import check_workspace
+from halocline.hosts.ripgrep import Ripgrep
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events import SandboxStanding
+from halocline.providers.catalog.vendors import VENDORS
+from halocline.runtime.assembly.assembly import Assembly, Choices
+from halocline.runtime.models.connection_test import Connection
+from halocline.runtime.models.resolve import local_models
+from halocline.services.doctor.finding import Finding as Finding
+from halocline.services.doctor.litter_checks import check_litter
+from halocline.services.doctor.log_checks import check_logs
+from halocline.services.doctor.store_checks import check_stores
+from halocline.services.models.accounts import accounts_of
+from halocline.store.paths import Home
+from halocline.store.settings.settings import load_settings
+
+_STANDINGS = {
+    SandboxStanding.FULL: "holds commands in full",
+    SandboxStanding.PARTIAL: "holds commands with gaps",
+    SandboxStanding.NONE: "commands run without",
+}
+
+
+async def examine(workspace: Path, env: Mapping[str, str] = os.environ, *, fix: bool = False) -> list[Finding]:
+    """All findings, in the order to read them. With `fix`, what is damaged in the home is mended first."""
+    programs = [_git(), _ripgrep(), _language_servers(workspace, env)]
+    return [
+        _python(),
+        _home(env),
+        _settings(env),
+        *_rules(workspace, env),
+        *_variables(env),
+        *_kept(env, fix=fix),
+        *programs,
+        _workspace(workspace),
+        *_browser(env),
+        *await _sandbox(workspace, env),
+        await _models(env),
+    ]
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Finding("Python", sys.version_info >= (3, 11), version, "Python 3.11 or newer is needed.")
+
+
+def _home(env: Mapping[str, str]) -> Finding:
+    try:
+        home = Home.of(env)
+    except HaloclineError as error:
+        return Finding("home", False, error.text, error.hint)
+    return Finding("home", True, f"{home.root}, {shutil.disk_usage(home.root).free / 1e9:.1f} GB free")
+
+
+def _kept(env: Mapping[str, str], *, fix: bool) -> list[Finding]:
+    """Check what is kept in the home; nothing when there is none."""
+    try:
+        home = Home.of(env)
+    except HaloclineError:
+        return []
+    return [*check_logs(home, fix=fix), *check_stores(home, fix=fix), *check_litter(home, fix=fix)]
+
+
+def _settings(env: Mapping[str, str]) -> Finding:
+    try:
+        path = Home.of(env).settings
+        load_settings(path, env)
+    except HaloclineError as error:
+        return Finding("settings", False, error.text, error.hint)
+    return Finding("settings", True, str(path) if path.exists() else "the defaults")
+
+
+def _rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
+    """Whether the files of rules can be read; nothing when the settings cannot."""
+    try:
+        book = Assembly.of(Choices(), env).leave(workspace).book()
+    except HaloclineError:
+        return []
+    hint = "While a file of rules cannot be read, every call asks. Correct it; halo policy test tries it."
+    text = "; ".join(book.problems) or f"{len(book.rules)} in force"
+    return [Finding("rules", not book.problems, text, hint)]
+
+
+def _variables(env: Mapping[str, str]) -> list[Finding]:
+    """List the variables withheld from commands and those passed on; empty if the settings cannot be read."""
+    from halocline.protocol.child_environment import is_passed, withheld
+
+    try:
+        assembly = Assembly.of(Choices(), env)
+    except HaloclineError:
+        return []
+    hidden, passed = assembly.key_variables(), assembly.settings.pass_environment
+    kept_back = withheld(env, hidden, passed)
+    given = [name for name in withheld(env, hidden) if is_passed(name, hidden, passed)]
+    text = (
+        f"withheld from commands as secrets: {', '.join(kept_back)} (pass_environment passes on)" if kept_back else ""
+    )
+    text += f"{'; ' if text else ''}passed on: {', '.join(given)}" if given else ""
+    return [Finding("variables", True, text or "none looks like a secret", needed=False)]
+
+
+def _git() -> Finding:
+    git = shutil.which("git")
+    return Finding("git", git is not None, git or "not found", "Checkpoints need it; install git.", needed=False)
+
+
+def _ripgrep() -> Finding:
+    try:
+        return Finding("ripgrep", True, Ripgrep().program)
+    except HaloclineError as error:
+        return Finding("ripgrep", False, error.text, error.hint)
+
+
+def _language_servers(workspace: Path, env: Mapping[str, str]) -> Finding:
+    from halocline.hosts.language_servers.finding import Finder
+
+    name = "servers"
+    try:
+        chosen = load_settings(Home.of(env).settings, env).language_servers
+    except HaloclineError as error:
+        return Finding(name, False, error.text, error.hint, needed=False)
+    if not chosen.enabled:
+        return Finding(name, True, "language servers are switched off")
+    found = Finder(workspace, chosen.project_binaries, env.get("PATH", "")).all()
+    started = [one for one in found if one.allowed]
+    served = {ending for one in started for ending in one.row.languages}
+    held = [one.program for one in found if not served.issuperset(one.row.languages)]
+    text = ", ".join(f"{one.row.name} ({one.program})" for one in started) or "no language server found"
+    if held:
+        text += f"; not started, as they would run code of the project: {', '.join(held)}"
+        return Finding(name, False, text, "To allow them: [language_servers] project_binaries = true.", needed=False)
+    hint = "With one on PATH (pyright, gopls, …) an agent hears at once what an edit broke."
+    return Finding(name, bool(started), text, hint, needed=False)
+
+
+def _workspace(workspace: Path) -> Finding:
+    try:
+        check_workspace(workspace, Path.home())
+    except HaloclineError as error:
+        return Finding("checkpoints", False, error.text, "Work in a project folder.", needed=False)
+    return Finding("checkpoints", True, f"on for {workspace}", needed=False)
+
+
+def _browser(env: Mapping[str, str]) -> list[Finding]:
+    """Whether there is a browser, and whether the model is offered it; nothing when the settings cannot be read."""
+    from halocline.hosts.browser.discovery import find_browser
+
+    try:
+        settings = load_settings(Home.of(env).settings, env)
+    except HaloclineError:
+        return []
+    found = find_browser(settings.browser_executable, remote=settings.browser_remote)
+    if not found.program:
+        said = found.missing if settings.browser else f"{found.missing} (the setting browser is off as well)"
+        return [Finding("browser", False, said, found.hint, needed=False)]
+    if not settings.browser:
+        hint = "To offer it to the model: browser = true in settings.toml, or HALOCLINE_BROWSER=true."
+        return [Finding("browser", False, f"{found.program}, not used", hint, needed=False)]
+    unsafe = "; without its sandbox, because this is root" if os.geteuid() == 0 and not settings.browser_remote else ""
+    return [Finding("browser", True, f"{found.program}{unsafe}", needed=False)]
+
+
+async def _sandbox(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
+    """What the sandbox would hold here, tried; nothing when the settings cannot be read."""
+    try:
+        assembly = Assembly.of(Choices(), env)
+    except HaloclineError:
+        return []
+    with tempfile.TemporaryDirectory(prefix="halocline-") as folder:
+        found = await assembly.any_sandbox(workspace, Path(folder)).check()
+    wanted = assembly.settings.sandbox
+    refused = wanted == "require" and found.standing is not SandboxStanding.FULL
+    held = "no command runs" if refused else _STANDINGS[found.standing]
+    text = f"{found.way or 'none'}, {held}; setting: {wanted}"
+    lacks = "; ".join(found.lacks)
+    hint = f"{lacks[:1].upper()}{lacks[1:]}." if lacks else ""
+    return [Finding("sandbox", not found.lacks, text, hint, needed=wanted == "require")]
+
+
+async def way_to_model(trial: Awaitable[Connection]) -> Finding:
+    """What came of trying to reach the model that is named, or would be taken."""
+    try:
+        found = await trial
+    except HaloclineError as error:
+        return Finding("connection", False, error.text, error.hint)
+    if found.failure:
+        return Finding("connection", False, f"{found.model}: {found.failure}", found.hint)
+    steps = [f"{found.server} answers"]
+    if found.key_source:
+        steps.append(f"{'takes' if found.accepted else 'does not refuse'} the key ({found.key_source})")
+    if found.known:
+        steps.append("knows the model")
+    return Finding("connection", True, f"{found.model}: {', '.join(steps)}; {found.seconds:.1f} s")
+
+
+def _keys(env: Mapping[str, str]) -> list[str]:
+    """The key of each provider that has one, by where it is from. Raises HaloclineError."""
+    accounts = [one for one in accounts_of(Assembly.of(Choices(), env)).all() if one.has_key]
+    sources = [one.variable or f"halo login {one.provider}" for one in accounts]
+    return [f"{source} ({one.tail})" if one.tail else source for source, one in zip(sources, accounts, strict=True)]
+
+
+async def _models(env: Mapping[str, str]) -> Finding:
+    try:
+        keys = _keys(env)
+    except HaloclineError as error:
+        return Finding("models", False, error.text, error.hint)
+    local = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
+    answers = await asyncio.gather(*(local_models(vendor) for vendor in local))
+    servers = [vendor.title for vendor, models in zip(local, answers, strict=True) if models]
+    text = ", ".join([*keys, *servers]) or "no key and no local server"
+    hint = "Store a key with halo login, set ANTHROPIC_API_KEY or the like, or start Ollama. halo demo needs none."
+    return Finding("models", bool(keys or servers), text, hint, needed=False)

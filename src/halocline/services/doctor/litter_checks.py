@@ -1,0 +1,24 @@
+"""Checks for `halo doctor` what killed processes left behind, and removes it when asked."""
+
+import time
+
+from halocline.runtime.litter import find_litter, remove
+from halocline.services.doctor.finding import Finding
+from halocline.store.paths import Home
+
+NAMED = 3
+"""Files that are named; the others are counted."""
+
+
+def check_litter(home: Home, *, fix: bool = False) -> list[Finding]:
+    """Find half-written files in the home and beside edited files; `fix` removes them."""
+    found = sorted(find_litter(home, time.time()))
+    if not found:
+        return [Finding("leftovers", True, "none", needed=False)]
+    gone = remove(found) if fix else []
+    left = [path for path in found if path not in gone]
+    names = ", ".join(map(str, (left or gone)[:NAMED])) + (", …" if len(left or gone) > NAMED else "")
+    if not left:
+        return [Finding("leftovers", True, f"{len(gone)} of killed processes removed: {names}", needed=False)]
+    hint = "They could not be removed." if fix else "halo doctor --fix removes them; a new task does so, too."
+    return [Finding("leftovers", False, f"{len(left)} of killed processes: {names}", hint, needed=False)]

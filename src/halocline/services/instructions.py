@@ -1,0 +1,244 @@
+"""What people ask of rules in files: which there are, which hold for a path and why, a new one, one on or off."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from errno import ELOOP
+from pathlib import Path
+
+from halocline.context.instructions.files import Reader, RuleFile
+from halocline.context.instructions.front_matter import When
+from halocline.context.instructions.globs import fits
+from halocline.context.system_prompt.environment import SKIPPED
+from halocline.files.target import held
+from halocline.policy.paths import within
+from halocline.protocol.config_locations import NESTED, RULE_ROWS
+from halocline.protocol.errors import UsageError
+from halocline.protocol.values import Value
+from halocline.runtime.assembly.assembly import Assembly, Choices
+from halocline.runtime.rules.live import reader_of, roots_of
+from halocline.store.permissions.instruction_switches import RuleSwitches
+
+EXAMPLES = Path(__file__).parents[1] / "context" / "rule_examples"
+WORKFLOWS = "workflows"
+PROJECT_RULES = ".halocline/rules"
+PROJECT_WORKFLOWS, OWN_WORKFLOWS = ".clinerules/workflows", "Documents/Cline/Workflows"
+MOST_NESTED = 500
+MOST_FOLDERS = 5_000
+_NAME = re.compile(r"\w[\w.-]{0,79}")
+BLANK = "# {title}\n\nWrite here what the model should do, one short sentence a line.\n"
+
+
+class Listed(Value, frozen=True, omit_defaults=False):
+    """One file of rules. `holds` says when; `inert` says why it never does. `size` is in characters."""
+
+    path: str
+    file: str
+    of: str
+    holds: str
+    inert: str
+    remarks: tuple[str, ...]
+    size: int
+
+
+class Verdict(Value, frozen=True, omit_defaults=False):
+    """Whether a file holds for the path that was asked about, and why or why not."""
+
+    path: str
+    holds: bool
+    reason: str
+
+
+class Made(Value, frozen=True, omit_defaults=False):
+    """A new file, and whether it is a workflow and no rule."""
+
+    path: Path
+    is_workflow: bool
+
+
+class RulesDesk:
+    """Answers for one folder."""
+
+    def __init__(self, workspace: Path, assembly: Assembly, env: dict[str, str]) -> None:
+        self._workspace = workspace
+        self._home = assembly.home
+        self.is_on = assembly.settings.rules
+        self._roots = roots_of(workspace, assembly.home, env)
+        self._reader = reader_of(self._roots, assembly.home, assembly.settings, assembly.leave)
+
+    @classmethod
+    def open(cls, workspace: Path) -> "RulesDesk":
+        """Raises UsageError and SettingsError."""
+        return cls(workspace, Assembly.of(Choices()), dict(os.environ))
+
+    @property
+    def places(self) -> list[str]:
+        """Where rules are looked for, on this machine."""
+        found = ((row, self._roots.path(row)) for row in RULE_ROWS)
+        return [(self._roots.shown(str(path)) if path else row.shown) + "/" * bool(row.endings) for row, path in found]
+
+    def found(self) -> list[Listed]:
+        """Every file there is, also those that are not followed."""
+        return [_listed(file) for file in self._files()]
+
+    def why(self, path: str) -> list[Verdict]:
+        """What holds for a path, or (empty) in any case."""
+        inside = self._inside(path) if path else ""
+        files = self._files() if not inside else [*self._reader.all(), *_nested_for(self._reader, inside)]
+        return [Verdict(file.shown, *_judged(file, inside)) for file in files]
+
+    def examples(self) -> dict[str, str]:
+        """Their names, and what each is for."""
+        return {path.stem: _title(path) for path in sorted(EXAMPLES.rglob("*.md"), key=_stem)}
+
+    def new(self, name: str, *, own: bool, paths: Sequence[str], example: str) -> Made:
+        """Make a file of rules. Raises UsageError when there is one of that name, or no such example."""
+        source = next((path for path in EXAMPLES.rglob("*.md") if path.stem == example), None) if example else None
+        if example and source is None:
+            raise UsageError(f"There is no example {example!r}.", f"The examples are: {', '.join(self.examples())}.")
+        name = (name or example).removesuffix(".md")
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"{name!r} is no name for a file of rules.", "Use letters, digits, dots and dashes.")
+        text = source.read_text(encoding="utf-8") if source else BLANK.format(title=name.replace("-", " ").capitalize())
+        is_workflow = source is not None and source.parent.name == WORKFLOWS
+        if paths and is_workflow:
+            raise UsageError("A workflow is used by its name, not for paths.", "Leave out --paths.")
+        file = self._folder(own=own, is_workflow=is_workflow) / f"{name}.md"
+        _write(file, _with_paths(text, paths), None if own else self._workspace)
+        return Made(file, is_workflow)
+
+    def switch(self, file: str, *, on: bool) -> tuple[str, bool]:
+        """Switch a file on or off: its name, and whether that changed anything. Raises UsageError."""
+        found = self._found(file)
+        if found.owner == "managed":
+            raise UsageError(f"{found.shown} is the administrator's and cannot be switched.", "See: halo rules list")
+        workspace = self._workspace if found.owner == "project" else None
+        changed = RuleSwitches(self._home.rule_switches).switch(os.path.realpath(found.path), workspace, on=on)
+        return found.shown, changed
+
+    def text(self, file: str) -> str:
+        """What a file says, without its front matter. Raises UsageError."""
+        return self._found(file).rule.text
+
+    def _found(self, file: str) -> RuleFile:
+        wanted = {
+            os.path.normpath(os.path.join(place, os.path.expanduser(file))) for place in (os.getcwd(), self._workspace)
+        }
+        files = self._files()
+        for one in files:
+            if one.shown == file or os.path.normpath(one.path) in wanted:
+                return one
+        named = [one for one in files if os.path.basename(one.path) == file]
+        if len(named) == 1:
+            return named[0]
+        if named:
+            raise UsageError(f"{file} may be {', '.join(one.shown for one in named)}.", "Name one of them.")
+        raise UsageError(f"{file} is no file of rules that is looked for here.", "See: halo rules list --all")
+
+    def _files(self) -> tuple[RuleFile, ...]:
+        top = self._reader.all()
+        known = {file.path for file in top}
+        folders = _folders_with_rules(self._workspace)
+        return (*top, *(file for file in self._reader.nested(folders) if file.path not in known))
+
+    def _inside(self, path: str) -> str:
+        place = os.path.normpath(os.path.join(os.getcwd(), os.path.expanduser(path)))
+        if not place.startswith(f"{self._workspace}/"):
+            place = os.path.normpath(os.path.join(self._workspace, path))
+        if not place.startswith(f"{self._workspace}/"):
+            raise UsageError(f"{path} is not in {self._workspace}.", "Rules hold for files of the project.")
+        return os.path.relpath(place, self._workspace)
+
+    def _folder(self, *, own: bool, is_workflow: bool) -> Path:
+        if not own:
+            return self._workspace / (PROJECT_WORKFLOWS if is_workflow else PROJECT_RULES)
+        return (self._roots.home or Path.home()) / OWN_WORKFLOWS if is_workflow else self._home.rules
+
+
+def _folders_with_rules(workspace: Path) -> Iterator[str]:
+    """Folders of the project with rules of their own; hidden and generated ones are not entered."""
+    found = 0
+    if workspace in (Path.home(), Path(workspace.anchor)):
+        return
+    for looked, (folder, folders, names) in enumerate(os.walk(workspace), start=1):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED)
+        if folder != str(workspace) and not {*NESTED}.isdisjoint(names):
+            found += 1
+            yield os.path.relpath(folder, workspace)
+        if found == MOST_NESTED or looked == MOST_FOLDERS:
+            return
+
+
+def _nested_for(reader: Reader, path: str) -> tuple[RuleFile, ...]:
+    from halocline.context.instructions.touched_files import folders_of
+
+    known = {file.path for file in reader.all()}
+    return tuple(file for file in reader.nested(folders_of((path,))) if file.path not in known)
+
+
+def _listed(file: RuleFile) -> Listed:
+    return Listed(file.shown, file.path, file.owner, _holds(file), file.inert, file.remarks, len(file.rule.text))
+
+
+def _holds(file: RuleFile) -> str:
+    if file.folder:
+        return f"for {file.folder}/"
+    match file.rule.when:
+        case When.ALWAYS:
+            return "always"
+        case When.PATHS:
+            return f"for {', '.join(file.rule.globs)}"
+        case When.OFFERED:
+            return f"when the model finds that it fits: {file.rule.description}"
+        case When.NAMED:
+            return "when a prompt names its file"
+    return "never: its front matter names no path"
+
+
+def _judged(file: RuleFile, path: str) -> tuple[bool, str]:
+    if file.inert:
+        return False, file.inert
+    if file.rule.when is When.ALWAYS and not file.folder:
+        return True, "it always holds"
+    if file.folder:
+        fits_folder = path.startswith(f"{file.folder}/")
+        return fits_folder, f"it holds for {file.folder}/"
+    if path and file.rule.when is When.PATHS:
+        unwanted = [glob for glob in file.rule.globs if glob.startswith("!") and fits(glob[1:], path)]
+        glob = next((glob for glob in file.rule.globs if not glob.startswith("!") and fits(glob, path)), "")
+        if glob and not unwanted:
+            return True, f"{path} fits {glob}"
+    return False, f"it holds {_holds(file)}" if file.rule.when is not When.NEVER else _holds(file)
+
+
+def _stem(path: Path) -> str:
+    return path.stem
+
+
+def _title(path: Path) -> str:
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return next((line.removeprefix("# ") for line in lines if line.startswith("# ")), path.stem)
+
+
+def _with_paths(text: str, paths: Sequence[str]) -> str:
+    if not paths:
+        return text
+    from msgspec import json
+
+    lines = "\n".join(f"  - {json.encode(path).decode()}" for path in paths)
+    body = text.split("---\n", 2)[2] if text.startswith("---\n") else f"\n{text}"
+    return f"---\npaths:\n{lines}\n---\n{body}"
+
+
+def _write(file: Path, text: str, project: Path | None) -> None:
+    """Make a file; one of the project in the project, wherever links lead. Raises UsageError."""
+    if file.exists():
+        raise UsageError(f"{file} is there already.", "Give the new one another name.")
+    try:
+        place = os.path.realpath(file)
+        if project and not within(place, os.path.realpath(project)):
+            raise OSError(ELOOP, "a link leads out of the project")
+        with held(Path(place), making_folders=True) as target:
+            target.stage(target.name, text.encode(), None)
+    except OSError as error:
+        raise UsageError(f"Cannot make {file}: {error.strerror}.", "Check the folder and its permissions.") from error

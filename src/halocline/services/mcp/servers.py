@@ -1,0 +1,363 @@
+"""What `halo mcp` does: which servers are set up, trying one, and changing the files that name them."""
+
+import asyncio
+import dataclasses
+import re
+import shlex
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from halocline.hosts.web.oauth_callback import Loopback
+from halocline.importers.mcp_servers import Elsewhere as Elsewhere, elsewhere
+from halocline.mcp.connection.supervisor import Standing, Supervisor
+from halocline.mcp.hub import size
+from halocline.net.network import Network
+from halocline.ports.mcp_servers import Owner, Server
+from halocline.protocol.config_locations import PROJECT_MCP
+from halocline.protocol.errors import SettingsError, UsageError
+from halocline.protocol.mcp import McpTool, Order
+from halocline.protocol.private_files import make_private_folder
+from halocline.protocol.values import JsonObject, Value
+from halocline.runtime.assembly.assembly import Assembly, Choices
+from halocline.runtime.assembly.network import network_to
+from halocline.runtime.mcp import FolderServers
+from halocline.store.atomic_file import write_whole
+from halocline.store.mcp import servers as mcp_files
+from halocline.store.secrets.store import SecretStore
+
+if TYPE_CHECKING:
+    from halocline.mcp.registry.bundles import Bundle
+    from halocline.mcp.registry.registry import Offered, Way
+
+
+SIGN_IN_LIMIT = 300.0
+"""Seconds in which a person signs in."""
+
+
+class Listed(Value, frozen=True, omit_defaults=False):
+    """One server as a person sees it. `tools` and `tokens` are from when it last ran; None when it never did.
+
+    `decisions` say of each tool whether it would be allowed, asked about or denied, in the mode of the settings.
+    """
+
+    name: str
+    state: str
+    owner: str
+    file: str
+    transport: str
+    runs: str
+    variables: tuple[str, ...] = ()
+    tools: int | None = None
+    tokens: int | None = None
+    problem: str = ""
+    decisions: dict[str, str] = {}
+
+
+class Tried(Value, frozen=True, omit_defaults=False):
+    """What came of starting a server. `log` is where all is that it printed."""
+
+    name: str
+    ok: bool
+    seconds: float
+    protocol: str = ""
+    tools: tuple[McpTool, ...] = ()
+    prompts: tuple[str, ...] = ()
+    resources: bool = False
+    tokens: int = 0
+    error: str = ""
+    log: str = ""
+
+
+class McpDesk:
+    """The servers of one folder."""
+
+    def __init__(self, folder: FolderServers) -> None:
+        self._folder = folder
+
+    @classmethod
+    def open(cls, workspace: Path) -> "McpDesk":
+        """Raises UsageError and SettingsError."""
+        return cls(Assembly.of(Choices()).mcp_of(workspace))
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """Files that cannot be read."""
+        return self._folder.servers().problems
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the settings want no servers at all."""
+        return not self._folder.settings.mcp.enabled
+
+    def listed(self) -> "list[Listed]":
+        """All that are set up; none is started."""
+        setup = self._folder.setup()
+        return [_listed(Supervisor(server, setup)) for server in self._folder.servers().servers]
+
+    async def tried(self, names: Sequence[str]) -> list[Tried]:
+        """Start servers, ask what they offer, and end them. Raises UsageError when one is not known."""
+        setup = self._folder.setup()
+        supervisors = [Supervisor(self._named(name), setup) for name in names]
+        try:
+            return list(await asyncio.gather(*map(_tried, supervisors)))
+        finally:
+            await asyncio.gather(*(each.close() for each in supervisors))
+            await setup.programs.close()
+
+    def usable(self) -> list[str]:
+        """The names of those that could be started."""
+        return [each.name for each in self._folder.servers().servers if not each.problem and not each.entry.disabled]
+
+    def add(self, name: str, given: JsonObject, *, project: bool) -> Path:
+        """Set a server up, in the person's file or the project's. Raises UsageError and SettingsError."""
+        file = self._folder.workspace / PROJECT_MCP[0] if project else self._folder.home.mcp
+        _require_name(name)
+        if any(one.name == name for one in self._in(file)):
+            raise UsageError(f"{file} has a server {name} already.", f"Remove it first: halo mcp remove {name}")
+        mcp_files.check(given)
+        mcp_files.write(file, name, given)
+        return file
+
+    def barred(self, name: str, given: JsonObject) -> str:
+        """That the administrator would not let it run once it is set up; empty where they would. Raises UsageError."""
+        managed = self._folder.managed
+        why = mcp_files.barred(managed, name, given)
+        return f"The server {name} will not run: {why}. That stands in {managed}." if why else ""
+
+    def elsewhere(self) -> list[Elsewhere]:
+        """Servers that other agents have set up, and that are not in use here."""
+        known = {server.name for server in self._folder.servers().servers}
+        env = self._folder.env
+        found = elsewhere(Path(env.get("HOME") or Path.home()), env, self._folder.workspace)
+        return [one for one in found if one.name not in known]
+
+    def remove(self, name: str) -> Path:
+        """Take a server out of the file that names it. Raises UsageError and SettingsError."""
+        server = self._named(name)
+        self._require_ours(server)
+        mcp_files.write(server.file, name, None)
+        folder = self._folder.home.mcp_bundles / name
+        if server.owner is Owner.USER and server.entry.cwd == str(folder):  # what came with a bundle goes with it
+            shutil.rmtree(folder, ignore_errors=True)
+        return server.file
+
+    def switch(self, name: str, *, on: bool) -> Path:
+        """Switch a server on or off, in its file. Raises UsageError and SettingsError."""
+        server = self._named(name)
+        self._require_ours(server)
+        mcp_files.change(server.file, name, {"disabled": not on})
+        return server.file
+
+    async def found(self, words: str, tags: Sequence[str] = (), order: Order | None = None) -> "list[Offered]":
+        """Servers of the registry that the settings name. Raises HaloclineError."""
+        from halocline.mcp.registry.registry import search
+
+        return await search(self._folder.settings.mcp.registry, words, self._reach, tags, order)
+
+    async def named(self, name: str) -> "Offered":
+        """One server of the registry, by its name or the end of it. Raises HaloclineError."""
+        found = await self.found(name.rpartition("/")[2])
+        matching = [one for one in found if name in (one.name, one.name.rpartition("/")[2])]
+        if not matching:
+            raise UsageError(f"The registry has no server {name}.", f"Look for one: halo mcp search {name}")
+        if len(matching) > 1:
+            names = ", ".join(one.name for one in matching)
+            raise UsageError(f"Several servers are called {name}.", f"Say which: {names}")
+        return matching[0]
+
+    async def readme(self, one: "Offered", url: str) -> str:
+        """What a server's makers say of it; empty where nobody knows. Raises HaloclineError."""
+        from halocline.mcp.registry.readme import readme
+
+        return await readme(one, self._folder.settings.mcp.registry, self._reach, url)
+
+    async def offered(self, name: str, values: dict[str, str]) -> "tuple[Offered, list[Way]]":
+        """One server of the registry, and how it can be set up. Raises HaloclineError."""
+        from halocline.mcp.registry.registry import ways
+
+        one = await self.named(name)
+        if not (known := list(ways(one, values))):
+            raise UsageError(f"{one.name} can be run in no way that is known here.", f"See: {one.page}")
+        return one, known
+
+    async def bundle(self, place: str, sha256: str = "") -> "Bundle":
+        """A bundle from a file, or from a URL once it is here. It is read, and not unpacked. Raises HaloclineError."""
+        from halocline.mcp.registry.bundles import LARGEST, read
+        from halocline.mcp.registry.download import fetched
+
+        if not place.startswith(("https://", "http://")):
+            return await asyncio.to_thread(lambda: read(Path(place).expanduser(), sha256))
+        if place.startswith("http://") and not sha256:
+            raise UsageError(
+                f"{place} comes over plain http: whoever is on the way can change it.",
+                "Name it with https, or say which bytes are meant: --sha256 HASH",
+            )
+        data = await fetched(place, self._reach, LARGEST)
+
+        def kept() -> "Bundle":
+            make_private_folder(self._fetched.parent)
+            write_whole(self._fetched, data)
+            return read(self._fetched, sha256)
+
+        return await asyncio.to_thread(kept)
+
+    def place_of(self, name: str) -> Path:
+        """Where a bundle is unpacked to. Raises UsageError when it cannot be called so."""
+        _require_name(name)
+        folder = self._folder.home.mcp_bundles / name
+        if folder.exists() or any(one.name == name for one in self._in(self._folder.home.mcp)):
+            raise UsageError(f"There is a server {name} already.", f"Remove it first: halo mcp remove {name}")
+        return folder
+
+    def add_bundle(self, name: str, bundle: "Bundle", given: JsonObject) -> Path:
+        """Unpack a bundle and set its server up. Raises UsageError and SettingsError."""
+        from halocline.mcp.registry.bundles import unpack
+
+        folder = self.place_of(name)
+        mcp_files.check(given)
+        unpack(bundle, folder)
+        try:
+            return self.add(name, given, project=False)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        finally:
+            self._fetched.unlink(missing_ok=True)
+
+    @property
+    def _fetched(self) -> Path:
+        """Where a bundle is kept until it is unpacked; the next one takes its place."""
+        return self._folder.home.mcp_bundles / ".fetched.mcpb"
+
+    def _reach(self, url: str) -> Network:
+        return network_to(url, self._folder.settings, self._folder.env)
+
+    async def signed_in(self, name: str, show: Callable[[str], None], limit: float = SIGN_IN_LIMIT) -> Tried:
+        """Sign in at a server; `show` is given the page to open. Raises UsageError."""
+        server = self._named(name)
+        if not server.entry.url:
+            raise UsageError(f"{name} is a program: there is nowhere to sign in.", f"Try it: halo mcp test {name}")
+        oauth = server.entry.oauth
+        async with Loopback(oauth.port, "/callback" if oauth.client_id else "") as loopback:
+            setup = dataclasses.replace(self._folder.setup(), visitor=_Visitor(loopback, show))
+            patient = replace(server, entry=replace(server.entry, start_timeout=limit))
+            each = Supervisor(patient, setup)
+            try:
+                return await _tried(each)
+            finally:
+                await each.close()
+
+    def sign_out(self, name: str) -> bool:
+        """Forget the tokens for a server. False when there were none. Raises UsageError and SecretsError."""
+        server = self._named(name)
+        from halocline.mcp.sign_in import secret_name  # the SDK, for one name: signing out may take its time
+
+        return SecretStore(self._folder.home.credentials).remove(secret_name(name, server.entry.url))
+
+    def log(self, name: str) -> Path:
+        """The file of what a server printed. Raises UsageError when it never ran."""
+        file = Supervisor(self._named(name), self._folder.setup()).log.file
+        if not file.exists():
+            raise UsageError(f"The server {name} has not run yet.", f"Try it: halo mcp test {name}")
+        return file
+
+    def _in(self, file: Path) -> list[Server]:
+        try:
+            return list(mcp_files.servers_in(file, Owner.USER))
+        except mcp_files.Unreadable as error:
+            raise SettingsError(str(error), "Correct it first.") from error
+
+    def _named(self, name: str) -> Server:
+        servers = self._folder.servers()
+        if server := servers.named(name):
+            return server
+        known = ", ".join(each.name for each in servers.servers)
+        hint = f"The servers are: {known}." if known else "None is set up. Add one: halo mcp add NAME -- COMMAND …"
+        raise UsageError(f"There is no MCP server {name!r}.", hint)
+
+    def _require_ours(self, server: Server) -> None:
+        if server.owner is Owner.MANAGED:
+            raise UsageError(
+                f"The server {server.name} is set up for everybody on this machine, in {server.file}.",
+                "Only its administrator changes that.",
+            )
+        if server.owner is Owner.CLINE:
+            raise UsageError(
+                f"The server {server.name} is set up in Cline's file {server.file}.",
+                "Change it there, or name one like it: halo mcp add.",
+            )
+
+
+def _require_name(name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", name):
+        raise UsageError(f"{name!r} is no name for a server.", "Use letters, digits, - and _.")
+
+
+class _Visitor:
+    """Fulfils `mcp.setup.Visitor` with a page on this machine to come back to."""
+
+    def __init__(self, loopback: Loopback, show: Callable[[str], None]) -> None:
+        self._loopback = loopback
+        self.show = show
+
+    @property
+    def url(self) -> str:
+        return self._loopback.url
+
+    async def visit(self) -> Mapping[str, str]:
+        return await self._loopback.visit()
+
+
+def runs_as(given: JsonObject) -> str:
+    """What a server's entry makes run, or reach, in words."""
+    if "url" in given:
+        headers = (f"{name}: {value}" for name, value in given.get("headers", {}).items())
+        return " ".join((f"reach {given['url']}", *headers))
+    env = [f"{name}={value}" for name, value in given.get("env", {}).items()]
+    return f"run {shlex.join((given['command'], *given['args']))}" + (f" with {' '.join(env)}" if env else "")
+
+
+def _listed(each: Supervisor) -> Listed:
+    server = each.server
+    state = "off" if server.entry.disabled else "problem" if each.error else "on"
+    return Listed(
+        name=server.name,
+        state=state,
+        owner=server.owner.value,
+        file=str(server.file),
+        transport=server.transport or "http",
+        runs=server.runs,
+        variables=tuple(sorted({*server.entry.env, *server.entry.headers})),
+        tools=len(each.tools) if each.offer else None,
+        tokens=size(each.tools) if each.offer else None,
+        problem=each.error,
+    )
+
+
+async def _tried(each: Supervisor) -> Tried:
+    began = time.monotonic()
+    each.begin(anyway=True)
+    if each.is_used and not each.error:
+        await each.settled.wait()
+    seconds = round(time.monotonic() - began, 2)
+    log = str(each.log.file)
+    if each.standing is not Standing.READY or each.offer is None:
+        why = each.error or ("it is switched off" if not each.is_used else "it did not start")
+        return Tried(each.server.name, False, seconds, error=why, log=log)
+    offer = each.offer
+    return Tried(
+        name=each.server.name,
+        ok=True,
+        seconds=seconds,
+        protocol=offer.version,
+        tools=each.tools,
+        prompts=tuple(prompt.command for prompt in offer.prompts),
+        resources=offer.resources,
+        tokens=size(each.tools),
+        log=log,
+    )

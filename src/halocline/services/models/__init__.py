@@ -1,0 +1,1 @@
+"""Accounts at providers, and the models that could be used."""

@@ -1,0 +1,175 @@
+"""The keys of providers: which there are and where they are from, trying one, keeping one, forgetting it.
+
+No key leaves here but to its own server and to the store; a person sees at most its last four characters.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from halocline.net.network import Network
+from halocline.ports.blobs import Blobs
+from halocline.protocol.errors import UsageError
+from halocline.protocol.secrets.secret import Secret
+from halocline.protocol.values import Value
+from halocline.providers.auth import accounts
+from halocline.providers.catalog.file import Catalogue
+from halocline.providers.catalog.vendors import VENDORS, Vendor
+from halocline.providers.endpoint import Endpoint, base_url_of
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.assembly.network import hurried, network, network_to
+from halocline.runtime.assembly.search_engine import engine_url, engine_vendors, try_engine
+from halocline.runtime.models.connection_test import Connection, try_connection
+from halocline.runtime.models.keys import FoundKey, Keys, environment_key
+from halocline.runtime.models.resolve import client, place
+from halocline.runtime.models.vendors import find_vendor
+from halocline.services.models.sign_in import SignIn
+from halocline.store.paths import Home
+from halocline.store.secrets.store import Place, SecretStore
+from halocline.store.settings.settings import Settings
+
+
+class Account(Value, frozen=True):
+    """A provider that takes keys. `variable` holds one now, and then wins over a stored one.
+
+    `tail` is the end of the key in use, `stored` where one for the provider's own server is kept (`file`, `keyring`),
+    `elsewhere` other servers that have one.
+    """
+
+    provider: str
+    title: str
+    keys_page: str = ""
+    signs_in: bool = False
+    variable: str = ""
+    tail: str = ""
+    stored: str = ""
+    elsewhere: tuple[str, ...] = ()
+
+    @property
+    def has_key(self) -> bool:
+        return bool(self.variable or self.stored)
+
+
+class Kept(Value, frozen=True):
+    """A key was stored, in a `file` or the `keyring`.
+
+    `server` is empty for the provider's own; `variable` is what still wins over the key.
+    """
+
+    place: str
+    path: str
+    server: str = ""
+    variable: str = ""
+
+
+class Accounts:
+    """The accounts of one home. What touches the store may raise SecretsError."""
+
+    def __init__(
+        self, home: Home, settings: Settings, env: Mapping[str, str], blobs: Blobs, catalogue: Catalogue
+    ) -> None:
+        self._home = home
+        self._settings = settings
+        self._env = env
+        self._blobs = blobs
+        self._catalogue = catalogue
+        self._store = SecretStore(home.credentials)
+
+    def all(self) -> list[Account]:
+        """Every provider that takes keys, in the order in which they are looked at."""
+        places = self._store.places()
+        own = [find_vendor(name, self._settings, self._catalogue) for name in self._settings.providers]
+        rows = {row.name: row for row in (*VENDORS.values(), *own)}
+        mine = [row for row in rows.values() if row.key_variable and accounts.holder(row).name == row.name]
+        return [self._account(row, places) for row in (*mine, *engine_vendors())]
+
+    def of(self, provider: str) -> Account:
+        """One provider's. Raises UsageError when there is none, or when it takes no key."""
+        return self._account(self._holder(provider), self._store.places())
+
+    def checked(self, provider: str, text: str) -> Secret:
+        """A pasted text as a key. Raises UsageError saying what is wrong with it, without repeating it."""
+        at = self._endpoint(provider)
+        key = text.removeprefix("\x1b[200~").removesuffix("\x1b[201~").strip()
+        if problem := accounts.shape_problem(key, at.vendor, elsewhere=not at.at_home):
+            raise UsageError(*problem)
+        return Secret(key)
+
+    async def tried(self, provider: str, key: Secret) -> Connection:
+        """How far a key leads that is not stored yet. Raises UsageError when the base URL is none."""
+        vendor = self._holder(provider)
+        if vendor.family == "search":
+            return await try_engine(vendor.name, key, self._endpoint(provider).url, self._way)
+        keys = Keys(self._home, self._env, FoundKey(key, "the one just given"), self._settings.base_url)
+        at = hurried(await place(vendor, "", self._settings, self._env, keys))
+        if not at.at_home:
+            at = replace(at, model="")  # the vendor's usual model says nothing of another server
+        return await try_connection(at, client(at, self._blobs))
+
+    def keep(self, provider: str, key: Secret) -> Kept:
+        """Store a key for the server that the settings and flags name."""
+        at = self._endpoint(provider)
+        name = accounts.secret_name(at.vendor, at.url)
+        place = self._store.put(name, key).value
+        found = environment_key(at.vendor, self._env)
+        return Kept(place, str(self._home.credentials), name.partition("@")[2], found.source if found else "")
+
+    def forget(self, provider: str) -> list[str]:
+        """Remove a provider's stored keys, for all its servers; gives the servers, empty for the provider's own."""
+        name = self._holder(provider).name
+        mine = [one for one in self._store.places() if one.partition("@")[0] == name]
+        return [one.partition("@")[2] for one in mine if self._store.remove(one)]
+
+    @asynccontextmanager
+    async def signing_in(self, provider: str) -> AsyncIterator[SignIn]:
+        """A sign-in through the browser. Raises UsageError when the provider has none."""
+        at = self._endpoint(provider)
+        if not accounts.account(at.vendor).signs_in:
+            raise UsageError(f"{at.vendor.title} gives no keys to programs.", f"Store one: halo login {provider}")
+        async with SignIn.begun(hurried(replace(at, network=network(at, self._settings, self._env)))) as sign_in:
+            yield sign_in
+
+    def _way(self, url: str) -> Network:
+        return network_to(url, self._settings, self._env)
+
+    def _holder(self, provider: str) -> Vendor:
+        if engine := next((row for row in engine_vendors() if row.name == provider), None):
+            return engine
+        vendor = find_vendor(provider, self._settings, self._catalogue)
+        if not vendor.key_variable:
+            raise UsageError(f"{vendor.title} needs no key.", f"Use it: halo -m {vendor.name}/MODEL")
+        row = accounts.holder(vendor)
+        return vendor if row.name == vendor.name else row  # the settings may have moved it to another server
+
+    def _endpoint(self, provider: str) -> Endpoint:
+        """Where the key is for; `base_url` is an address of models, and not one of a search engine."""
+        vendor = self._holder(provider)
+        searches = vendor.family == "search"
+        given = engine_url(self._settings, vendor.name) if searches else self._settings.base_url
+        return Endpoint(vendor, "", base_url=base_url_of(vendor, self._env, given))
+
+    def _account(self, vendor: Vendor, places: Mapping[str, Place]) -> Account:
+        known, found, stored = accounts.account(vendor), environment_key(vendor, self._env), places.get(vendor.name)
+        servers = (name.partition("@") for name in places if "@" in name)
+        return Account(
+            vendor.name,
+            vendor.title,
+            known.keys_page,
+            known.signs_in,
+            variable=found.source if found else "",
+            tail=self._tail(vendor, found, stored),
+            stored=stored.value if stored else "",
+            elsewhere=tuple(server for owner, _, server in servers if owner == vendor.name),
+        )
+
+    def _tail(self, vendor: Vendor, found: FoundKey | None, stored: Place | None) -> str:
+        """The keyring is not woken for this."""
+        if found:
+            return found.key.tail
+        secret = self._store.get(vendor.name) if stored is Place.FILE else None
+        return secret.tail if secret else ""
+
+
+def accounts_of(assembly: Assembly) -> Accounts:
+    """The accounts of a home, by its settings."""
+    return Accounts(assembly.home, assembly.settings, assembly.env, assembly.blobs, assembly.catalogue)

@@ -1,0 +1,96 @@
+"""Which models could be used: those of the catalogue, those the settings price, and what local servers offer now."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+
+from msgspec.structs import astuple
+
+from halocline.protocol.values import Value
+from halocline.providers.catalog.file import Catalogue
+from halocline.providers.catalog.models import ModelInfo
+from halocline.providers.catalog.vendors import Vendor
+from halocline.providers.endpoint import Endpoint
+from halocline.runtime.models.keys import Keys
+from halocline.runtime.models.resolve import local_models
+from halocline.runtime.models.vendors import known, vendors
+from halocline.store.settings.settings import Settings
+
+
+class OfferedModel(Value, frozen=True, omit_defaults=False):
+    """A model by its whole name. Sizes are tokens, prices US dollars per million tokens; None is unknown.
+
+    `usable` says that there is a key, or that its local server answers; `key_source` says where the key is from.
+    `long_from` are the input tokens from which on
+    it costs more. `leaving`: its vendor is going to withdraw it.
+    """
+
+    name: str
+    usable: bool
+    title: str = ""
+    window: int | None = None
+    max_output: int | None = None
+    input: float | None = None
+    output: float | None = None
+    cache_read: float | None = None
+    cache_write: float | None = None
+    long_from: int | None = None
+    tools: bool | None = None
+    images: bool | None = None
+    thinking: bool | None = None
+    leaving: bool = False
+    key_source: str = ""
+
+
+async def offered_models(settings: Settings, keys: Keys, catalogue: Catalogue) -> list[OfferedModel]:
+    """All of them, vendor by vendor; local ones, which answer within a moment or not at all, come last."""
+    found = vendors(settings, catalogue)
+    local = [vendor for vendor in found.values() if vendor.local and vendor.base_url]
+    served = zip(local, await asyncio.gather(*(_served(vendor, settings, catalogue) for vendor in local)), strict=True)
+    hosted = [
+        _offered(at, usable=bool(source), key_source=source)
+        for vendor in found.values()
+        if not vendor.local
+        for source in (keys.source(vendor),)
+        for at in _listed(vendor, settings, catalogue)
+    ]
+    return [*hosted, *(_offered(at, usable=True) for _, models in served for at in models)]
+
+
+def _listed(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> Iterator[Endpoint]:
+    """The models of a vendor that are known by name."""
+    priced = (name.partition("/") for name in settings.prices)
+    own = [model for provider, _, model in priced if provider == vendor.name]
+    for model in dict.fromkeys([*catalogue.names(vendor.catalogue or vendor.name), *own]):
+        yield known(Endpoint(vendor, model), settings, catalogue)
+
+
+async def _served(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> list[Endpoint]:
+    """What a local server has, with what it says of each."""
+    from halocline.providers.catalog.server_probe import ask_server, filled
+
+    ats = [known(Endpoint(vendor, model), settings, catalogue) for model in await local_models(vendor)]
+    said = await asyncio.gather(*(ask_server(at) for at in ats))
+    return [replace(at, known=filled(at.info, facts)) for at, facts in zip(ats, said, strict=True)]
+
+
+def _offered(at: Endpoint, *, usable: bool, key_source: str = "") -> OfferedModel:
+    info: ModelInfo = at.info
+    costs = (None,) * 4 if info.prices is None else astuple(info.prices)
+    return OfferedModel(
+        name=at.name,
+        usable=usable,
+        title=info.title,
+        window=info.window,
+        max_output=info.max_output,
+        input=costs[0],
+        output=costs[1],
+        cache_read=costs[2],
+        cache_write=costs[3],
+        long_from=info.tiers[0].above if info.tiers else None,
+        tools=info.tools,
+        images=info.images,
+        thinking=info.thinking,
+        leaving=info.leaving,
+        key_source=key_source,
+    )

@@ -1,0 +1,1 @@
+"""The rules of the gate, as people look at them and change them."""

@@ -1,0 +1,147 @@
+"""What was allowed, asked about and denied in tasks that were, and what other rules would have said."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.policy.gate import decide
+from halocline.ports.shell_facts import ToldFacts
+from halocline.ports.tool import Toolset
+from halocline.protocol import events as ev
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.messages import ToolCall
+from halocline.protocol.permission_rules import RuleBook, Verdict
+from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.state import State
+from halocline.protocol.values import Value
+from halocline.task.calls.policy_input import posture, summary_of
+
+
+class Reviewed(Value, frozen=True):
+    """One call: what was decided of it then and by which rule, who answered, and what is decided of it now.
+
+    A call that a person edited is two: as it was asked about, and as they typed it.
+    """
+
+    task: str
+    call: str
+    title: str
+    then: Verdict
+    rule: str
+    by: str
+    now: Verdict
+    now_rule: str
+    reason: str
+
+
+def review(
+    events: Iterable[ev.DurableEvent],
+    toolset: Toolset,
+    home: Path,
+    book: Callable[[RuleBook], RuleBook] = lambda then: then,
+) -> Iterator[Reviewed]:
+    """Judge every call of a task again, as it was then, but with what `book` makes of the rules of then.
+
+    Calls that nobody could judge (unknown tools, wrong arguments) are left out.
+    """
+    log = list(events)
+    outcomes = _outcomes(log)
+    typed = _outcomes_of_edits(log)
+    waiting: dict[str, tuple[ToolCall, str]] = {}
+    calls: dict[str, tuple[ToolCall, str]] = {}
+    state = State()
+    for event in log:
+        if isinstance(event, _JUDGED) and (asked := waiting.pop(event.call, None)):
+            # The state is the one that it was judged by: rules may have been read since the model spoke.
+            facts = ToldFacts(scripts_in(event), state.workspace)
+            is_typed = asked[0] is not calls[event.call][0]
+            found = _reviewed(*asked, state, toolset, home, facts, book, typed if is_typed else outcomes)
+            yield from [found] if found else []
+        state = reduce(state, event)
+        match event:
+            case ev.AssistantMessageCompleted():
+                calls |= {call.id: (call, event.message.model) for call in event.message.tool_calls}
+                waiting |= {call.id: calls[call.id] for call in event.message.tool_calls}
+            case ev.ApprovalResolved(call=name, arguments=dict() as arguments) if name in calls:
+                waiting[name] = replace(calls[name][0], arguments=arguments), ""
+
+
+_JUDGED = (ev.ApprovalRequested, ev.ToolCallStarted, ev.ToolCallEnded)
+"""The first of these says what was decided of a call."""
+
+
+def scripts_in(event: ev.Durable) -> tuple[str, ...]:
+    """The scripts of a command, as an event of its call tells of them."""
+    match event:
+        case ev.ApprovalRequested(grant=ev.Grant(scripts=scripts)) | ev.ToolCallStarted(scripts=scripts):
+            return scripts
+    return ()
+
+
+Outcomes = dict[str, tuple[Verdict, str, str]]
+
+
+def _outcomes(log: Iterable[ev.DurableEvent]) -> Outcomes:
+    """What was decided of each call, by which rule, and who answered."""
+    found: Outcomes = {}
+    for event in log:
+        match event:
+            case ev.ApprovalRequested():
+                found[event.call] = (Verdict.ASK, event.rule, "")
+            case ev.ApprovalResolved() if event.call in found:
+                did = f"edited by {event.by}" if event.arguments is not None else f"{event.decision} by {event.by}"
+                found[event.call] = (Verdict.ASK, found[event.call][1], did)
+            case ev.ToolCallStarted():
+                found.setdefault(event.call, (Verdict.ALLOW, event.rule, ""))
+            case ev.ToolCallEnded(status=ev.CallStatus.REJECTED):
+                found.setdefault(event.call, (Verdict.DENY, "", ""))
+    return found
+
+
+def _outcomes_of_edits(log: Iterable[ev.DurableEvent]) -> Outcomes:
+    """What became of calls as a person typed them: allowed by that, or refused by a rule all the same."""
+    found: Outcomes = {}
+    for event in log:
+        match event:
+            case ev.ApprovalResolved(call=call, by=by, arguments=dict()):
+                found[call] = (Verdict.ASK, "", f"typed by {by}")
+            case ev.ToolCallStarted(call=call) if call in found:
+                found[call] = (Verdict.ASK, event.rule, found[call][2])
+            case ev.ToolCallEnded(call=call, status=ev.CallStatus.REJECTED) if call in found:
+                found[call] = (Verdict.DENY, "", found[call][2])
+    return found
+
+
+def _reviewed(
+    call: ToolCall,
+    model: str,
+    state: State,
+    toolset: Toolset,
+    home: Path,
+    facts: ToldFacts,
+    book: Callable[[RuleBook], RuleBook],
+    outcomes: Outcomes,
+) -> Reviewed | None:
+    tool = toolset.find(call.name, state)
+    if tool is None or call.id not in outcomes:
+        return None
+    try:
+        _, summary = summary_of(call, tool, model, state)
+        then = posture(state, home, facts)
+        decision = decide(summary, replace(then, book=book(then.book)))
+    except (msgspec.ValidationError, HaloclineError):
+        return None
+    verdict, rule, by = outcomes[call.id]
+    return Reviewed(
+        task=state.task,
+        call=call.id,
+        title=summary.title,
+        then=verdict,
+        rule=rule or (decision.rule if decision.verdict is verdict else ""),
+        by=by,
+        now=decision.verdict,
+        now_rule=decision.rule,
+        reason=decision.reason,
+    )

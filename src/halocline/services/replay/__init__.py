@@ -1,0 +1,1 @@
+"""Recorded tasks, run again."""

@@ -1,0 +1,49 @@
+"""Builds a task that follows a recording out of the parts of a live one."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from halocline.ports.model import Model
+from halocline.ports.tool import Toolset
+from halocline.protocol.state.state import State
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.services.replay.recording import RecordedFacts, RecordedHooks, RecordedLeave
+from halocline.services.replay.task import Replayed
+from halocline.services.replay.timeline import Course
+from halocline.store.settings.settings import LanguageServerSettings, Settings, over
+from halocline.store.tasks.recording import RECORDED_SETTINGS
+from halocline.task.governor import Governor
+from halocline.task.inbox import Inbox
+from halocline.task.log import Log
+
+_SWITCHED_OFF = {
+    "checkpoints": False,
+    "rules": False,
+    "language_servers": LanguageServerSettings(enabled=False),
+    "formatters": {},
+    "memory": False,
+    "hide_keys": False,  # what was recorded has none
+}
+
+
+def with_recorded_settings(assembly: Assembly, recorded: Mapping[str, Any], *, had_browser: bool) -> Assembly:
+    """Return an assembly with the settings of a recording, without checkpoints and all that sees to files by itself."""
+    known = {name: recorded[name] for name in (*RECORDED_SETTINGS, "browser_viewport") if name in recorded}
+    then = msgspec.convert(known, Settings)
+    chosen = {name: getattr(then, name) for name in known} | _SWITCHED_OFF
+    return Assembly(assembly.home, over(assembly.settings, chosen), assembly.env, had_browser=had_browser)
+
+
+def build_task(
+    assembly: Assembly, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: Course
+) -> Replayed:
+    """Build a task that follows a recording's course and its clock."""
+    parts = assembly.parts(log, state, workspace, RecordedHooks(course))
+    facts = RecordedFacts(course, assembly.env)
+    machine = structs.replace(parts["machine"], leave=RecordedLeave(), facts=facts, attention=None, mentions=None)
+    parts |= {"toolset": tools, "governor": Governor(assembly.limits(), course.seconds), "machine": machine}
+    return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)

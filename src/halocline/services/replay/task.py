@@ -1,0 +1,135 @@
+"""A task whose loop is real and whose world is a recording: prompts, decisions, interrupts and crashes come from it."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.state.state import State
+from halocline.services.replay.timeline import FACTS, FROM_ELSEWHERE, Course, Cut, waits
+from halocline.task.inbox import Prompt, Wish
+from halocline.task.task import Task
+
+
+@dataclass(slots=True)
+class Replayed(Task):
+    """A task that is fed from the recording."""
+
+    course: Course
+    serving: asyncio.Task[None] | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        Task.__post_init__(self)
+        self.course.when_stuck = self.stuck
+        self.course.when_stopped = self.stop
+
+    def emit(self, *events: ev.Event) -> None:
+        for event in events:
+            if isinstance(event, FROM_ELSEWHERE) and event is not self.course.next:
+                continue  # tools that run again have jobs again; what these said then is what counts
+            if isinstance(event, ev.Durable) and (cut := self.course.cut) and cut.died:
+                self.cut_short(cut)  # the process that died had not come to this any more
+            Task.emit(self, event)
+            if isinstance(event, ev.Durable):
+                self.feed()
+
+    def feed(self) -> None:
+        """What comes from elsewhere now arrives."""
+        if self.course.over:
+            return
+        self.inbox.attended = self.course.somebody_answers()
+        if cut := self.course.cut:
+            if not waits(self.course, self.state):
+                self.cut_short(cut)
+            return
+        if self.course.next is None:
+            self.inbox.close()
+        else:
+            self._arrives(self.course.next)
+
+    def stuck(self) -> None:
+        """Something waits for what the recording does not have: for the cut that comes now, or it has come apart."""
+        if cut := self.course.cut:
+            self.cut_short(cut)
+        else:
+            self.course.part("waiting for what is not there")
+
+    def cut_short(self, cut: Cut) -> None:
+        """Interrupt the turn, or die. Raises CancelledError where the process died."""
+        if not cut.died:
+            self.inbox.interrupt(cut.limit, cut.raised)
+        else:
+            self.stop()
+            raise asyncio.CancelledError
+
+    def stop(self) -> None:
+        if self.serving is not None:
+            self.serving.cancel()
+
+    def bury(self) -> None:
+        """Where the process died, another one closed what it had left open."""
+        if (cut := self.course.cut) and cut.died:
+            for event in self.course.events[cut.begin : cut.end]:
+                Task.emit(self, event)
+
+    def _arrives(self, event: ev.DurableEvent) -> None:
+        match event:
+            case ev.TurnStarted():
+                self.inbox.prompt(Prompt(event.content, event.output_schema))
+                if cut := self.course.cut_at_once:
+                    self.inbox.interrupt(cut.limit, cut.raised)
+            case ev.SteeringReceived() if self.state.approvals or self.state.questions:
+                self.inbox.interject(event.content, self.course.answering_client)
+            case ev.SteeringReceived() if not isinstance(self.course.previous, ev.LimitExtended):
+                self.inbox.steer(event.content)
+            case ev.ApprovalResolved(by="user"):
+                self.inbox.resolve(_decision(event, self.state))
+            case ev.QuestionAnswered(by="user"):
+                self.inbox.reply(_answer(event))
+            case ev.QuestionAnswered(by="withdrawn"):
+                self.inbox.withdraw(event.request)
+            case ev.CompactionStarted(cause=ev.CompactionCause.ASKED, focus=focus):
+                self.inbox.wish(Wish(focus))
+            case ev.ErrorRaised(code="not_compacted"):
+                self.inbox.wish(Wish())
+            case ev.CompactionUndone() | ev.ErrorRaised(code="nothing_to_undo"):
+                self.inbox.wish(Wish(undo=True))
+            case ev.ErrorRaised(code="compaction_cut") if self.state.turn is None:
+                self.inbox.interrupt()
+            case ev.TodosChanged(by="person"):
+                self.emit(event)
+            case ev.FileChanged(cause=call) if self.course.was_cut_short(call):
+                self.emit(event)
+            case _ if isinstance(event, FACTS) and self.state.turn and self.course.fact_was_cut_short():
+                self.emit(event)
+            case ev.JobStarted(by="person"):
+                self.machine.shell.leave()
+            case ev.ShellMoved() | ev.PageShown() if self.state.turn is None:
+                self.emit(event)
+            case _ if isinstance(event, FROM_ELSEWHERE) or self._is_of_a_lost_call(event):
+                self.emit(event)
+            case _ if self.state.turn is None and not self.state.compacting:
+                self.stuck()
+
+    def _is_of_a_lost_call(self, event: ev.DurableEvent) -> bool:
+        """What a call still told of before it was cut short; nothing answers that call here."""
+        runs = any(opened.started for opened in self.state.open_calls)
+        return isinstance(event, FACTS) and runs and self.course.leads_to_cut((*FACTS, *FROM_ELSEWHERE))
+
+
+def _answer(event: ev.QuestionAnswered) -> cmd.AnswerQuestion:
+    return cmd.AnswerQuestion(task=event.task, request=event.request, answer=event.answer, client=event.client)
+
+
+def _decision(event: ev.ApprovalResolved, state: State) -> cmd.ResolveApproval:
+    asked = next((asked for asked in state.approvals if asked.request == event.request), None)
+    return cmd.ResolveApproval(
+        task=event.task,
+        request=event.request,
+        decision=event.decision,
+        note=event.note,
+        arguments=event.arguments,
+        client=event.client,
+        scope=event.scope,
+        content=event.content,
+        wider=event.grant is not None and asked is not None and event.grant == asked.wider,
+    )

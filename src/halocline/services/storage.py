@@ -1,0 +1,222 @@
+"""What Halocline keeps on the disk, whose it is, and freeing what is not needed: first a plan, then what it says.
+
+Tasks themselves are never given up here, and what a running task may be about to use stays.
+"""
+
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.checkpoints.shadow_git import BY_HAND
+from halocline.checkpoints.store import stores
+from halocline.checkpoints.store.stores import Store, disk_size
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.values import Value
+from halocline.services import blob_gc
+from halocline.store.blobs import drop
+from halocline.store.paths import Home
+from halocline.store.tasks import history
+
+_FRESH = 24 * 3600.0
+"""Seconds for which what nobody names may be about to be named."""
+_PATIENCE = 10.0
+"""Seconds for which one store may be busy; a task that waits longer than 15 gives its checkpoints up."""
+_LONGEST = 3600.0
+"""Seconds for which a large store may be packed anew while tasks go on using it."""
+
+
+class TaskUse(Value, frozen=True):
+    """One task: its own folder, and the blobs that only it names. Sizes are bytes on the disk."""
+
+    task: str
+    title: str
+    workspace: str
+    changed_at: float
+    folder: int
+    blobs: int
+    checkpoints: int
+
+
+class Storage(Value, frozen=True):
+    """All that is kept, in bytes on the disk. `shared` are blobs that several tasks name, `unused` those of none."""
+
+    root: str
+    total: int
+    tasks: int
+    blobs: int
+    shared: int
+    unused: int
+    checkpoints: int
+    trash: int
+    caches: int
+    other: int
+    by_task: tuple[TaskUse, ...]
+    stores: tuple[Store, ...]
+
+
+class GivingUp(Value, frozen=True):
+    """Checkpoints of a task that are to go: all but `keep`. `why` is for a person."""
+
+    store: Path
+    workspace: str
+    task: str
+    count: int
+    keep: int
+    why: str
+
+
+class PrunePlan(Value, frozen=True):
+    """What is to be freed: checkpoints, stores that were put aside as damaged, and blobs that no task names.
+
+    A blob that was put after `before` (Unix seconds) stays nevertheless.
+    """
+
+    checkpoints: tuple[GivingUp, ...]
+    damaged: tuple[Store, ...]
+    blobs: tuple[Path, ...]
+    blob_bytes: int
+    before: float
+
+    def __bool__(self) -> bool:
+        return bool(self.checkpoints or self.damaged or self.blobs)
+
+
+class Pruned(Value, frozen=True):
+    """What was freed, in bytes, and what could not be done."""
+
+    freed: int
+    problems: tuple[str, ...] = ()
+
+
+def storage(env: Mapping[str, str]) -> Storage:
+    """Count everything. Raises UsageError when there is no home."""
+    home = Home.of(env)
+    sizes = {entry.name: disk_size(entry) for entry in home.root.iterdir()}
+    found = stores.stores(home.checkpoints)
+    named, tasks = _tasks(home, found)
+    blobs = {path: disk_size(path) for path in _blobs(home)}
+    owners = {path: named.get(_name(path), frozenset()) for path in blobs}
+    own = {use.task: sum(blobs[path] for path, who in owners.items() if who == {use.task}) for use in tasks}
+    parts = {
+        "tasks": sizes.pop(home.tasks.name, 0),
+        "blobs": sizes.pop(home.blobs.name, 0),
+        "checkpoints": sizes.pop(home.checkpoints.name, 0),
+        "trash": sizes.pop("trash", 0),
+        "caches": sum(sizes.pop(name, 0) for name in ("cache", home.catalogue.name, home.history.name)),
+    }
+    return Storage(
+        root=str(home.root),
+        total=sum(parts.values()) + sum(sizes.values()),
+        **parts,
+        shared=sum(size for path, size in blobs.items() if len(owners[path]) > 1),
+        unused=sum(size for path, size in blobs.items() if not owners[path]),
+        other=sum(sizes.values()),
+        by_task=tuple(replace(use, blobs=own[use.task]) for use in tasks),
+        stores=tuple(found),
+    )
+
+
+def prune_plan(
+    env: Mapping[str, str], older: float | None = None, keep: int | None = None, now: float | None = None
+) -> PrunePlan:
+    """What belongs to no task any more. When asked for also the checkpoints of tasks that were not changed for
+
+    `older` seconds, and all but the newest `keep` of every task. `now` is in Unix seconds.
+    """
+    home, now = Home.of(env), time.time() if now is None else now
+    before = min(now - _FRESH, blob_gc.in_nobodys_hands(home, now))
+    found = stores.stores(home.checkpoints)
+    named, uses = _tasks(home, found)
+    changed_at = {use.task: use.changed_at for use in uses} | _in_trash(home)
+    chosen = [
+        giving_up
+        for store in found
+        if not store.is_damaged
+        for task in store.tasks
+        if (giving_up := _giving_up(store, task, changed_at, now, older, keep))
+    ]
+    unused = [path for path in _blobs(home) if _name(path) not in named and path.stat().st_mtime < before]
+    damaged = tuple(store for store in found if store.is_damaged)
+    return PrunePlan(tuple(chosen), damaged, tuple(unused), sum(map(disk_size, unused)), before)
+
+
+def _giving_up(
+    store: Store,
+    task: stores.TaskCheckpoints,
+    changed_at: dict[str, float],
+    now: float,
+    older: float | None,
+    keep: int | None,
+) -> GivingUp | None:
+    count = len(task.numbers)
+
+    def because(why: str, kept: int = 0) -> GivingUp:
+        return GivingUp(store.path, store.workspace, task.task, count - kept, kept, why)
+
+    if task.task != BY_HAND and task.task not in changed_at and task.newest < now - _FRESH:
+        return because("its task is gone")
+    if older is not None and changed_at.get(task.task, task.newest) < now - older:
+        return because("not changed for long")
+    if keep is not None and count > keep:
+        return because(f"all but the newest {keep}", keep)
+    return None
+
+
+def prune(env: Mapping[str, str], plan: PrunePlan, say: Callable[[str], None] = lambda step: None) -> Pruned:
+    """Do what the plan says. A store that is busy is left for another time. `say` hears what is done next."""
+    home = Home.of(env)
+    before, problems = disk_size(home.root), []
+    folders = {one.store: one.workspace for one in plan.checkpoints}
+    for number, path in enumerate(sorted(folders), start=1):
+        say(f"Checkpoints of folder {number} of {len(folders)}: {folders[path] or path} …")
+        try:
+            stores.give_up(path, {one.task: one.keep for one in plan.checkpoints if one.store == path}, _PATIENCE)
+            stores.collect(path, _PATIENCE, patience=_LONGEST)
+        except TimeoutError:
+            problems.append(f"{path} is in use; try again later.")
+        except HaloclineError as error:
+            problems.append(f"{path} will be freed later: {error.text}")
+    for store in plan.damaged:
+        shutil.rmtree(store.path, ignore_errors=True)
+    for blob in plan.blobs:
+        drop(blob, plan.before)
+    return Pruned(max(0, before - disk_size(home.root)), tuple(problems))
+
+
+def _tasks(home: Home, found: Iterable[Store]) -> tuple[dict[str, frozenset[str]], list[TaskUse]]:
+    """Which tasks name which blob (those in the trash, too), and the tasks."""
+    counts: dict[str, int] = {}
+    for task in (task for store in found if not store.is_damaged for task in store.tasks):
+        counts[task.task] = counts.get(task.task, 0) + len(task.numbers)
+    named: dict[str, frozenset[str]] = {}
+    for folder in blob_gc.folders(home):
+        for blob in blob_gc.named_in(folder):
+            named[blob] = named.get(blob, frozenset()) | {folder.name}
+    uses = [
+        TaskUse(
+            task=info.task,
+            title=info.title,
+            workspace=info.workspace,
+            changed_at=info.changed_at,
+            folder=disk_size(home.task(info.task)),
+            blobs=0,
+            checkpoints=counts.get(info.task, 0),
+        )
+        for info in history.newest_first(home.tasks)
+    ]
+    return named, uses
+
+
+def _in_trash(home: Home) -> dict[str, float]:
+    return {folder.name: folder.stat().st_mtime for folder in (home.root / "trash").glob("*")}
+
+
+def _blobs(home: Home) -> Iterator[Path]:
+    return (path for path in home.blobs.glob("??/*") if path.is_file())
+
+
+def _name(blob: Path) -> str:
+    return blob.parent.name + blob.name

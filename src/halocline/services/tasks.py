@@ -1,0 +1,120 @@
+"""What is done with tasks as a whole: names and marks, the trash and the way back."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from halocline.protocol.commands import Label
+from halocline.protocol.errors import TaskBusy, UsageError
+from halocline.protocol.events import TaskLabelled
+from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
+from halocline.store.paths import Home
+from halocline.store.tasks import history
+from halocline.task import lock
+from halocline.task.log import Log
+
+DAY = 86400
+
+
+class TaskDesk:
+    """The tasks of a home. What was deleted is kept for `days`."""
+
+    def __init__(self, home: Home, days: int) -> None:
+        self._home = home
+        self.days = days
+
+    def chosen(self, query: TaskQuery) -> list[TaskInfo]:
+        """The tasks that were asked for."""
+        from halocline.store.tasks.index import TaskIndex
+
+        return TaskIndex(self._home.history, self._home.tasks).find(query)
+
+    def newest(self, workspace: Path) -> TaskInfo | None:
+        """The task of a workspace that did something last."""
+        tasks = (info for info in history.newest_first(self._home.tasks) if not info.parent)
+        return next((info for info in tasks if info.workspace == str(workspace)), None)
+
+    def info(self, name: str) -> TaskInfo | None:
+        """What its log says of a task."""
+        return history.info(self._home.tasks, name)
+
+    def writer(self, name: str) -> str:
+        """The pid of the process that has a task open; empty when none has."""
+        return (lock.owner(self._home.task(name)) or "").partition(" ")[0]
+
+    async def label(self, command: Label, client: str) -> None:
+        """Write a label into a task's log, or have its writer do it.
+
+        Raises:
+            TaskBusy: its writer lets nobody in.
+        """
+        try:
+            with closing(Log(self._home.task(command.task), command.task)) as log:
+                log.load()
+                log.append(TaskLabelled(name=command.name, tags=command.tags, favourite=command.favourite))
+        except TaskBusy:
+            from halocline.runtime.attach.remote_task import passed_on
+
+            await passed_on(self._home.task(command.task), command, client)
+
+    def forget(self, name: str) -> None:
+        """Remove a task for good, and what only it needs. Raises TaskBusy."""
+        with self._held(name):
+            self._remove(self._home.tasks, [*self._children(name), name])
+
+    def delete(self, name: str) -> None:
+        """Put a task into the trash, and empty that of what is too old. Raises TaskBusy."""
+        with self._held(name):
+            for task in (*self._children(name), name):
+                if (self._home.trash / task).exists():
+                    history.forget(self._home.trash, task)
+                history.put_away(self._home.tasks, task, self._home.trash)
+        self._remove(self._home.trash, history.outdated(self._home.trash, self.days * DAY, time.time()))
+
+    def deleted(self) -> list[tuple[TaskInfo, float]]:
+        """What is in the trash, and since when (Unix seconds)."""
+        return [(info, at) for info, at in history.put_away_at(self._home.trash) if not info.parent]
+
+    def undelete(self, name: str) -> str:
+        """Take a task out of the trash; gives its whole id. Raises TaskNotFound and UsageError."""
+        task = history.find(self._home.trash, name, "See what is in the trash: halo tasks undelete")
+        if self._home.task(task).exists():
+            raise UsageError(f"There is a task {task} already.", "Delete that one first.")
+        for one in (*self._deleted_children(task), task):
+            history.take_back(self._home.trash, one, self._home.tasks)
+        return task
+
+    def discard(self, name: str) -> None:
+        """Remove a task that is in the trash for good. Raises TaskNotFound and UsageError."""
+        task = history.find(self._home.trash, name, "It is not in the trash any more.")
+        self._remove(self._home.trash, [*self._deleted_children(task), task])
+
+    def _children(self, name: str) -> list[str]:
+        """The tasks of a task's sub-agents, which go where it goes, unless somebody has one open."""
+        children = [info.task for info in self.chosen(TaskQuery(parent=name))]
+        return [child for child in children if not self.writer(child)]
+
+    def _deleted_children(self, name: str) -> list[str]:
+        return [info.task for info, _ in history.put_away_at(self._home.trash) if info.parent == name]
+
+    def _remove(self, folder: Path, tasks: Sequence[str]) -> None:
+        """Remove tasks for good, with their checkpoints, and the contents that no other task names."""
+        if not tasks:
+            return
+        from halocline.checkpoints.store import stores
+        from halocline.services import blob_gc
+
+        now, named = time.time(), {blob for task in tasks for blob in blob_gc.named_in(folder / task)}
+        for task in tasks:
+            history.forget(folder, task)
+            stores.forget(self._home.checkpoints, task)
+        blob_gc.free(self._home, named, now)
+
+    @contextmanager
+    def _held(self, name: str) -> Iterator[None]:
+        held = lock.take(self._home.task(name), name)
+        try:
+            yield
+        finally:
+            lock.give_back(held)

@@ -1,0 +1,1 @@
+"""Rules, grants, trust and hooks, as they lie in files."""

@@ -1,0 +1,201 @@
+"""Which hooks are set up: executables in folders, named as their moment, and lists in Claude's settings files.
+
+What looks like a hook and cannot be run is in the list as well, with the reason: nothing is left out in silence.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.files.regular import read_regular, why_not_regular
+from halocline.ports.hooks import Hook
+from halocline.protocol import json_input
+from halocline.protocol.config_locations import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS
+from halocline.protocol.hook_kinds import HookMoment, HookSource
+from halocline.protocol.values import Value
+
+RUNNERS = {
+    ".sh": "bash",
+    ".bash": "bash",
+    ".zsh": "zsh",
+    ".py": "python3",
+    ".js": "node",
+    ".mjs": "node",
+    ".cjs": "node",
+    ".ts": "node",
+    ".mts": "node",
+    ".cts": "node",
+    ".ps1": "pwsh",
+}
+"""What runs a file that is not executable itself, by its ending."""
+
+EVENTS: dict[str, tuple[HookMoment, ...]] = {
+    **{moment.value: (moment,) for moment in HookMoment},
+    "PostToolUseFailure": (HookMoment.POST_TOOL_USE,),
+    "SessionStart": (HookMoment.TASK_START, HookMoment.TASK_RESUME),
+    "SessionEnd": (HookMoment.SESSION_SHUTDOWN,),
+    "Stop": (HookMoment.TASK_COMPLETE,),
+    "StopFailure": (HookMoment.TASK_ERROR,),
+}
+"""What an event of a settings file is here."""
+
+PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
+
+
+class Entry(Value, frozen=True):
+    """One hook of a settings file, as it is written there."""
+
+    type: str = "command"
+    command: str = ""
+    args: tuple[str, ...] | None = None
+    timeout: float | None = None
+    on_failure: Literal["", "block", "continue"] = msgspec.field(default="", name="onFailure")
+    is_async: bool = msgspec.field(default=False, name="async")
+    condition: str = msgspec.field(default="", name="if")
+
+
+class Group(Value, frozen=True):
+    """Hooks for the same tools."""
+
+    matcher: str = ""
+    hooks: tuple[Entry, ...] = ()
+
+
+class Places(Value, frozen=True):
+    """Where to look. `user` is the person's home folder, None when there is none; `own` are folders they named."""
+
+    workspace: Path
+    user: Path | None = None
+    own: tuple[Path, ...] = ()
+
+    def folders(self, source: HookSource) -> list[Path]:
+        """The folders of executables that are there."""
+        if source is HookSource.USER:
+            theirs = [self.user / name for name in OWN_HOOK_FOLDERS] if self.user else []
+            return [folder for folder in (*theirs, *self.own) if folder.is_dir()]
+        return [folder for name in HOOK_FOLDERS if (folder := self.workspace / name).is_dir() and self._foreign(folder)]
+
+    def settings(self, source: HookSource) -> list[Path]:
+        """The settings files that are there."""
+        if source is HookSource.USER:
+            return [file for name in OWN_HOOK_SETTINGS if self.user and (file := self.user / name).exists()]
+        return [file for name in HOOK_SETTINGS if (file := self.workspace / name).exists() and self._foreign(file)]
+
+    def any(self, source: HookSource) -> bool:
+        return bool(self.folders(source) or self.settings(source))
+
+    def _foreign(self, path: Path) -> bool:
+        """Somebody who works in their home folder has their own hooks there, not a project's."""
+        mine = [*self.folders(HookSource.USER), *self.settings(HookSource.USER)]
+        return os.path.realpath(path) not in {os.path.realpath(own) for own in mine}
+
+
+def hooks_in(places: Places, source: HookSource) -> list[Hook]:
+    """Every hook that is set up there, in the order of the places."""
+    found: list[Hook] = []
+    for folder in places.folders(source):
+        found += (_executable(path, source, places) for path in sorted(folder.iterdir()) if _looks_like_one(path))
+    for file in places.settings(source):
+        found += _listed(file, source, places)
+    return found
+
+
+def _looks_like_one(path: Path) -> bool:
+    return path.stem.lower() in {moment.lower() for moment in HookMoment} and not path.is_dir()
+
+
+def _executable(path: Path, source: HookSource, places: Places) -> Hook:
+    moment = next((moment for moment in HookMoment if moment.value == path.stem), None)
+    hook = Hook(
+        name=_shown(path, places),
+        moment=moment,
+        event=path.stem,
+        source=source,
+        file=_shown(path, places),
+    )
+    if moment is None:
+        right = next(known.value for known in HookMoment if known.lower() == path.stem.lower())
+        return replace(hook, inert=f"the name has to be {right}")
+    if why := why_not_regular(path):
+        return replace(hook, inert=why)
+    if os.access(path, os.X_OK):
+        return replace(hook, words=(str(path),))
+    return _with_runner(hook, path)
+
+
+def _with_runner(hook: Hook, path: Path) -> Hook:
+    if not path.suffix:
+        return replace(hook, inert=f"it is not executable: chmod +x {path}")
+    runner = RUNNERS.get(path.suffix)
+    if runner is None:
+        return replace(hook, inert=f"nothing here runs {path.suffix} files")
+    if shutil.which(runner) is None:
+        return replace(hook, inert=f"{runner}, which would run it, is not installed")
+    return replace(hook, words=(runner, str(path)))
+
+
+def _listed(file: Path, source: HookSource, places: Places) -> Iterator[Hook]:
+    try:
+        settings = json_input.decode(read_regular(file))
+        listed: dict[str, Any] = settings.get("hooks", {}) if isinstance(settings, dict) else {}
+        events = {event: msgspec.convert(groups, list[Group]) for event, groups in listed.items()}
+        off = isinstance(settings, dict) and settings.get("disableAllHooks") is True
+    except (OSError, ValueError, AttributeError) as error:
+        shown = _shown(file, places)
+        yield Hook(shown, None, "", source, shown, in_settings=True, inert=f"the file cannot be read: {error}")
+        return
+    for event, groups in events.items():
+        for group in groups:
+            for entry in group.hooks:
+                for hook in _entry(event, group.matcher, entry, _shown(file, places), source):
+                    yield replace(hook, inert="the file says disableAllHooks") if off else hook
+
+
+def _entry(event: str, matcher: str, entry: Entry, file: str, source: HookSource) -> Iterator[Hook]:
+    moments: Iterable[HookMoment | None] = EVENTS.get(event, (None,))
+    for moment in moments:
+        yield Hook(
+            name=" ".join((entry.command, *(entry.args or ()))) or entry.type,
+            moment=moment,
+            event=event,
+            source=source,
+            file=file,
+            words=("/bin/sh", "-c", entry.command) if entry.args is None else (entry.command, *entry.args),
+            matcher=matcher,
+            timeout=entry.timeout,
+            on_failure=entry.on_failure,
+            in_settings=True,
+            inert=_why_inert(event, moment, matcher, entry),
+        )
+
+
+def _why_inert(event: str, moment: HookMoment | None, matcher: str, entry: Entry) -> str:
+    if moment is None:
+        return f"there is no moment {event} here"
+    if entry.type != "command":
+        return f"hooks of type {entry.type} are not run, only commands"
+    if not entry.command:
+        return "it has no command"
+    if entry.is_async:
+        return "hooks that are not waited for (async) are not run"
+    if entry.timeout is not None and entry.timeout <= 0:
+        return "its timeout is not above 0"
+    try:
+        re.compile(matcher)
+    except re.error as error:
+        return "" if matcher == "*" else f"its matcher is no regular expression: {error}"
+    return ""
+
+
+def _shown(path: Path, places: Places) -> str:
+    """A path as a person reads it."""
+    for folder, before in ((places.workspace, ""), (places.user, "~/")):
+        if folder is not None and path.is_relative_to(folder):
+            return before + str(path.relative_to(folder))
+    return str(path)

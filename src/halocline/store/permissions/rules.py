@@ -1,0 +1,288 @@
+"""The rules that people wrote down, the leave that they gave for good (`grant_file`), and a workspace's ignore files.
+
+What must stay true: a file that cannot be read, or whose own examples fail, opens nothing: it is a problem of the book,
+and while there is one the gate asks. Files are read again when they changed.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.files.regular import read_regular
+from halocline.policy.mcp import pattern_of
+from halocline.policy.paths import IGNORE_FILES
+from halocline.protocol.events import Grant
+from halocline.protocol.permission_rules import CommandPermissions, OtherRoot, Rule, RuleBook, Source, Verdict
+from halocline.protocol.values import Value
+from halocline.store.paths import PROJECT_RULES
+
+MANAGED = Path("/etc/halocline/policy.toml")
+"""The administrator's rules, which a person's own cannot lift. Only root may be able to write the file."""
+LARGEST = 1_000_000
+_MOST_INCLUDES = 20
+_INCLUDE = "!include "
+
+Stamps = tuple[tuple[int, int, int] | None, ...]
+
+
+class RuleFile(Value, frozen=True):
+    """A file of rules as it is written: tables `[[rule]]`, and what bounds all commands."""
+
+    rule: tuple[dict[str, Any], ...] = ()
+    command_permissions: CommandPermissions | None = None
+
+
+class Unreadable(Exception):
+    """A file that opens nothing; the text says which and why."""
+
+
+class RuleFiles:
+    """Fulfils `ports.leave.Leave` for one workspace. `extra` are rules that come from settings.
+
+    `trusted` says whether the project's own rules may allow something; they may always forbid. `roots` are the task's
+    other folders; what lies in them may only forbid.
+    """
+
+    def __init__(
+        self,
+        user: Path,
+        grants: Path,
+        workspace: Path,
+        *,
+        trusted: Callable[[], bool] = lambda: False,
+        extra: Sequence[Rule] = (),
+        roots: Sequence[str] = (),
+        managed: Path = MANAGED,
+    ) -> None:
+        self._sources = (
+            (managed, Source.MANAGED),
+            (user, Source.USER),
+            (workspace / PROJECT_RULES, Source.PROJECT),
+            (grants, Source.GRANT),
+        )
+        self._grants = grants
+        self._workspace = workspace
+        self._trusted = trusted
+        self._extra = tuple(extra)
+        self._roots = tuple(map(Path, roots))
+        ignores = (folder / name for folder in (workspace, *self._roots) for name in IGNORE_FILES)
+        others = (root / PROJECT_RULES for root in self._roots)
+        self._places = tuple(map(str, (*(path for path, _ in self._sources), *others, *ignores)))
+        self._included: tuple[Path, ...] = ()
+        self._read: tuple[Stamps, bool, RuleBook] | None = None
+
+    def book(self) -> RuleBook:
+        """The rules in force now."""
+        trusted = os.path.exists(self._workspace / PROJECT_RULES) and self._trusted()
+        stamps = self._stamps()
+        if self._read is None or self._read[:2] != (stamps, trusted):
+            book = self._assembled(trusted)
+            self._read = (self._stamps(), trusted, book)
+        return self._read[2]
+
+    def keep(self, grant: Grant, workspace: Path | None, by: str = "") -> None:
+        """Remember leave, for one folder or for all. Raises OSError, also when the file cannot be read."""
+        from halocline.store.permissions.grants import keep  # most tasks keep none
+
+        keep(self._grants, rule_for(grant, workspace), by)
+
+    def is_kept(self, grant: Grant, workspace: Path | None) -> bool:
+        """Whether such leave is still written down, or nobody can tell."""
+        book, rule = self.book(), rule_for(grant, workspace)
+        return bool(book.problems) or any(bare(one) == rule for one in book.rules)
+
+    def _assembled(self, trusted: bool) -> RuleBook:
+        rules: list[Rule] = []
+        permissions: list[tuple[Source, CommandPermissions]] = []
+        problems: list[str] = []
+        for path, source in self._sources:
+            try:
+                found, bounds = read_file(path, source)
+                rules += found
+                permissions += [(source, bounds)] if bounds else []
+            except Unreadable as error:
+                problems.append(str(error))
+        if not trusted:
+            rules = [rule for rule in rules if not (rule.source is Source.PROJECT and rule.decision is Verdict.ALLOW)]
+        self._included = ()
+        ignored = self._ignored(self._workspace, problems)
+        others: list[OtherRoot] = []
+        for root in self._roots:
+            forbidden, bounded = _forbidden(root, problems)
+            rules += forbidden
+            permissions += bounded
+            if lines := self._ignored(root, problems):
+                others.append(OtherRoot(str(root), lines))
+        return RuleBook((*rules, *self._extra), ignored, tuple(problems), tuple(permissions), tuple(others))
+
+    def _ignored(self, folder: Path, problems: list[str]) -> tuple[str, ...]:
+        try:
+            included, lines = read_ignored(folder)
+        except Unreadable as error:
+            problems.append(str(error))
+            return ()
+        self._included += included
+        return lines
+
+    def _stamps(self) -> Stamps:
+        return (*map(_stamp, self._places), *map(_stamp, self._included))
+
+
+def _forbidden(root: Path, problems: list[str]) -> tuple[list[Rule], list[tuple[Source, CommandPermissions]]]:
+    """What another folder of the task forbids or wants asked; paths in its rules are seen from it."""
+    try:
+        rules, bounds = read_file(root / PROJECT_RULES, Source.PROJECT)
+    except Unreadable as error:
+        problems.append(str(error))
+        return [], []
+    kept = [
+        replace(rule, name=f"{root.name}:{rule.name}", paths=tuple(_seen_from(root, path) for path in rule.paths))
+        for rule in rules
+        if rule.decision is not Verdict.ALLOW
+    ]
+    return kept, [(Source.PROJECT, bounds)] if bounds else []
+
+
+def _seen_from(root: Path, pattern: str) -> str:
+    if pattern.startswith(("/", "~/")):
+        return pattern
+    below = pattern if "/" in pattern.rstrip("/") else f"**/{pattern}"
+    return f"{_literal(str(root))}/{below}"
+
+
+def read_rules(path: Path, source: Source) -> list[Rule]:
+    """The rules of a file; none when there is no file. Raises Unreadable."""
+    return read_file(path, source)[0]
+
+
+def read_file(path: Path, source: Source) -> tuple[list[Rule], CommandPermissions | None]:
+    """The rules of a file, and what bounds all commands; neither when there is no file. Raises Unreadable."""
+    text = _text(path)
+    if text is None:
+        return [], None
+    if source is Source.MANAGED and not _is_roots(path):
+        raise Unreadable(f"{path} can be written by others than root, so its rules are not believed.")
+    given = _decoded(path, text)
+    return [_rule(path, source, at, table) for at, table in enumerate(given.rule, start=1)], given.command_permissions
+
+
+def rule_for(grant: Grant, workspace: Path | None) -> Rule:
+    """The rule that says what was granted."""
+    rule = Rule(
+        Verdict.ALLOW,
+        kinds=(grant.kind,) if not grant.mcp else (),
+        argv=grant.argv,
+        scripts=grant.scripts,
+        mcp=pattern_of(grant) if grant.mcp else (),
+        workspace=str(workspace) if workspace else "",
+        source=Source.GRANT,
+    )
+    if grant.argv or grant.mcp or not grant.subject:
+        return rule
+    match grant.kind.value:
+        case "execute":
+            return replace(rule, command=grant.subject)
+        case "fetch":
+            return replace(rule, hosts=(grant.subject,))
+        case _:
+            return replace(rule, paths=(_literal(grant.subject),))
+
+
+def bare(rule: Rule) -> Rule:
+    """A rule without what only people read."""
+    return replace(rule, name="", reason="")
+
+
+def read_ignored(workspace: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Which files the workspace's ignore files include, and the lines of all of them. Raises Unreadable."""
+    included: list[Path] = []
+    lines = [line for name in IGNORE_FILES for line in _lines(workspace / name, workspace, included)]
+    return tuple(included), tuple(lines)
+
+
+def _lines(path: Path, workspace: Path, included: list[Path]) -> Iterator[str]:
+    for line in (_text(path) or "").splitlines():
+        if not line.startswith(_INCLUDE):
+            if line.strip() and not line.startswith("#"):
+                yield line
+            continue
+        other = Path(os.path.realpath(path.parent / line.removeprefix(_INCLUDE).strip()))
+        if not other.is_relative_to(os.path.realpath(workspace)):
+            raise Unreadable(f"{path} includes {other}, which is outside the workspace.")
+        if other in included:
+            continue
+        if len(included) == _MOST_INCLUDES:
+            raise Unreadable(f"{path} includes more than {_MOST_INCLUDES} files.")
+        included.append(other)
+        yield from _lines(other, workspace, included)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return read_regular(path, LARGEST).decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unreadable(f"{path} cannot be read: {error}.") from error
+
+
+def _decoded(path: Path, text: str) -> RuleFile:
+    import tomllib
+
+    try:
+        given = tomllib.loads(text)
+        if unknown := given.keys() - set(RuleFile.__struct_fields__):
+            raise Unreadable(
+                f"{path} has {sorted(unknown)[0]!r}, but it may hold only tables [[rule]] and [command_permissions]."
+            )
+        return msgspec.convert(given, RuleFile)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, RecursionError) as error:
+        raise Unreadable(f"{path} cannot be read: {error}.") from error
+
+
+def _rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> Rule:
+    """One table. Besides the fields of a rule it may have `matches` and `not_matches`, and when it `expires`."""
+    from datetime import UTC, date, datetime
+
+    from halocline.policy.examples import failing
+
+    given = dict(table)
+    examples = {key: given.pop(key, ()) for key in ("matches", "not_matches")}
+    expires = given.pop("expires", None)
+    if unknown := given.keys() - set(Rule.__struct_fields__) | given.keys() & {"source"}:
+        raise Unreadable(f"Rule {at} of {path} has {sorted(unknown)[0]!r}, which no rule has.")
+    try:
+        rule = msgspec.convert({"name": f"{source}-{at}", **given, "source": source}, Rule)
+        wanted = msgspec.convert(examples, dict[str, tuple[str, ...]])
+        until = msgspec.convert(expires, date | None)
+    except msgspec.ValidationError as error:
+        raise Unreadable(f"Rule {at} of {path} is wrong: {error}.") from error
+    if example := failing(rule, wanted["matches"], wanted["not_matches"]):
+        raise Unreadable(f"Rule {at} of {path} is not what its examples say: {example}.")
+    if until and until < datetime.now(UTC).date():
+        # It meets nothing, and the others keep their numbers.
+        return replace(rule, decision=Verdict.ASK, workspace="/dev/null/expired")
+    return rule
+
+
+def _is_roots(path: Path) -> bool:
+    found = path.stat()
+    return found.st_uid == 0 and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _stamp(path: str | Path) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _literal(path: str) -> str:
+    """A path as a pattern that means only it."""
+    return "".join(f"\\{char}" if char in "\\*?[]! #" else char for char in path)

@@ -1,0 +1,211 @@
+"""Which folders may run code of their own. Nothing is inherited: each real path is trusted for itself.
+
+A folder is trusted as it was seen: its hooks, servers and rules, and the programs that these run, each with a hash.
+When one of them changes, nothing of the folder is switched on until somebody looked again. What a folder can switch on
+is in `parts_of`; what its programs read and write is not.
+"""
+
+import hashlib
+import os
+import shlex
+import time
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.files.regular import open_regular, read_regular
+from halocline.ports.hooks import Hook
+from halocline.protocol import json_input
+from halocline.protocol.config_locations import PROJECT_MCP
+from halocline.protocol.errors import SettingsError
+from halocline.protocol.hook_kinds import HookSource
+from halocline.protocol.values import Value
+from halocline.store.atomic_file import write_whole
+from halocline.store.paths import PROJECT_RULES
+from halocline.store.permissions.hook_files import Places, hooks_in
+
+MOST_FILES = 1_000
+"""Programs of a folder that are looked at; one with more of them is not trusted at all."""
+MOST_NAMED = 3
+HOOKS = "the list of hooks"
+
+
+class Standing(StrEnum):
+    """How it stands with a folder. `nothing`: it would switch nothing on."""
+
+    NOTHING = "nothing"
+    UNKNOWN = "unknown"
+    CHANGED = "changed"
+    REFUSED = "refused"
+    TRUSTED = "trusted"
+
+
+class Said(Value, frozen=True, omit_defaults=False):
+    """What a person said of a folder, as it was then: `parts` are what it switched on. `at` is in Unix seconds."""
+
+    digest: str
+    trusted: bool
+    at: float
+    parts: dict[str, str] = {}
+
+
+class Trusted(Value, frozen=True):
+    """The file that keeps it."""
+
+    folders: dict[str, Said] = {}
+
+
+class Trust:
+    """What a person said of folders. `places` are those of one folder's hooks."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def standing(self, places: Places) -> Standing:
+        """Raises SettingsError."""
+        if not (hooks_in(places, HookSource.PROJECT) or (places.workspace / PROJECT_RULES).exists() or servers(places)):
+            return Standing.NOTHING
+        said = self.folders().get(_real(places.workspace))
+        if said is None:
+            return Standing.UNKNOWN
+        if not (now := digest(parts_of(places))) or said.digest != now:
+            return Standing.CHANGED
+        return Standing.TRUSTED if said.trusted else Standing.REFUSED
+
+    def describe_change(self, places: Places) -> str:
+        """What changed since something was said of a folder; empty when nothing did. Raises SettingsError."""
+        said, now = self.folders().get(_real(places.workspace)), parts_of(places)
+        return "" if said is None or said.digest == digest(now) else describe_change(said.parts or now, now)
+
+    def folders(self) -> dict[str, Said]:
+        """All that were spoken of. Raises SettingsError."""
+        try:
+            return json_input.decode(read_regular(self._file), type=Trusted).folders
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.DecodeError) as error:
+            raise SettingsError(
+                f"Cannot read {self._file}: {error}.", "Correct it, or move it away: then no folder is trusted."
+            ) from error
+
+    def say(self, places: Places, *, trusted: bool) -> None:
+        """Trust the folder as it is now, or do not. Raises SettingsError."""
+        parts = parts_of(places)
+        if not parts:
+            raise SettingsError(
+                f"The hooks and servers of {places.workspace} come with more than {MOST_FILES:,} programs.",
+                "Move what is no hook elsewhere.",
+            )
+        said = Said(digest(parts), trusted, round(time.time()), parts)
+        self._write(self.folders() | {_real(places.workspace): said})
+
+    def forget(self, folder: Path) -> bool:
+        """Know nothing of a folder any more. False when nothing was known. Raises SettingsError."""
+        folders = self.folders()
+        if folders.pop(_real(folder), None) is None:
+            return False
+        self._write(folders)
+        return True
+
+    def _write(self, folders: dict[str, Said]) -> None:
+        try:
+            write_whole(self._file, msgspec.json.format(msgspec.json.encode(Trusted(folders)), indent=1))
+        except OSError as error:
+            raise SettingsError(
+                f"Cannot write {self._file}: {error.strerror}.", "The folder is not trusted."
+            ) from error
+
+
+def servers(places: Places) -> list[Path]:
+    """The files of MCP servers that a folder brings. Somebody who works in their home folder has their own there."""
+    if places.user and _real(places.user) == _real(places.workspace):
+        return []
+    return [file for name in PROJECT_MCP if (file := places.workspace / name).exists()]
+
+
+def parts_of(places: Places) -> dict[str, str]:
+    """Everything that the folder would switch on, by the name that a person reads, each with what stands for it.
+
+    Its hooks, servers and rules, and every program that these run. Empty when there is too much to look at.
+    """
+    places = replace(places, workspace=Path(_real(places.workspace)))
+    hooks = hooks_in(places, HookSource.PROJECT)
+    files = _settings(places)
+    programs = _programs(places, hooks) if hooks or files else set()
+    if len(programs) > MOST_FILES:
+        return {}
+    listed = hashlib.sha256(msgspec.json.encode(hooks)).hexdigest()
+    found = {str(file): _state(str(file)) for file in (*files, *sorted(programs))}
+    return {HOOKS: listed} | {os.path.relpath(name, places.workspace): state for name, state in found.items()}
+
+
+def digest(parts: Mapping[str, str]) -> str:
+    """Stands for all of it; empty for nothing."""
+    return hashlib.sha256(msgspec.json.encode(sorted(parts.items()))).hexdigest() if parts else ""
+
+
+def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """What is otherwise than it was, in words."""
+    changed = [name for name in now if name in before and before[name] != now[name]]
+    said = [
+        *(f"{name} changed" for name in changed),
+        *(f"{name} is new" for name in now if name not in before),
+        *(f"{name} is gone" for name in before if name not in now),
+    ]
+    more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
+    return ", ".join(said[:MOST_NAMED]) + more or "the folder changed"
+
+
+def _settings(places: Places) -> list[Path]:
+    """The files that switch something on themselves: rules, and lists of servers. Hooks are compared as read."""
+    rules = places.workspace / PROJECT_RULES
+    return [*([rules] if rules.exists() else []), *servers(places)]
+
+
+def _programs(places: Places, hooks: list[Hook]) -> set[str]:
+    from halocline.store.permissions.hook_programs import find_programs, run_by, with_code_beside
+
+    folders = places.folders(HookSource.PROJECT)
+    if places.settings(HookSource.PROJECT):
+        folders = [*folders, places.workspace / ".claude" / "hooks"]
+    served = {
+        name
+        for file in servers(places)
+        for command, folder in _served(file, places.workspace)
+        for name in run_by(command, folder)
+    }
+    return find_programs(hooks, folders, places.workspace) | with_code_beside(served)
+
+
+def _served(file: Path, workspace: Path) -> Iterator[tuple[str, Path]]:
+    """The commands of the folder's servers, each with where it runs."""
+    from halocline.ports.mcp_servers import Owner
+    from halocline.store.mcp.servers import Unreadable, servers_in
+
+    try:
+        for server in servers_in(file, Owner.PROJECT):
+            words = [word for word in (server.entry.command, *server.entry.args) if word and "\0" not in word]
+            if words:
+                yield shlex.join(words), workspace / server.entry.cwd
+    except Unreadable:
+        return
+
+
+def _state(file: str) -> str:
+    """What stands for a file: where its links lead, whether it may be run, and what it holds."""
+    return f"{os.path.realpath(file)} {os.access(file, os.X_OK)} {_content(file)}"
+
+
+def _content(file: str) -> str:
+    try:
+        with open_regular(file) as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError as error:
+        return error.strerror or "unreadable"
+
+
+def _real(folder: Path) -> str:
+    return os.path.realpath(folder)

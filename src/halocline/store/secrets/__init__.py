@@ -1,0 +1,1 @@
+"""Keys that a person stored."""

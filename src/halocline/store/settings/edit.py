@@ -1,0 +1,74 @@
+"""Changes one setting in `settings.toml`; comments, order and all else stay as a person wrote them.
+
+Nothing is written that could not be read again.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from halocline.files.regular import read_regular
+from halocline.protocol.errors import SettingsError
+from halocline.store.settings.settings import checked
+
+
+def change(file: Path, name: str, value: Any) -> None:
+    """Set `name`, which is a setting or one of a table's (`mcp.enabled`); with None, it is as by default again.
+
+    Raises SettingsError: the file is wrong already, the value does not fit, or nothing can be written.
+    """
+    import tomllib
+
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(read_regular(file).decode() if file.exists() else "")
+    except (OSError, UnicodeDecodeError, TOMLKitError, RecursionError) as error:
+        raise SettingsError(f"Cannot read {file}: {error}.", "Correct the file, or move it away.") from error
+    checked(document.unwrap(), str(file))
+    try:
+        _put(document, name.split("."), value)
+    except (TOMLKitError, ValueError, TypeError) as error:
+        raise SettingsError(f"{name} cannot be set to this: {error}.", "Nothing was changed.") from error
+    text = tomlkit.dumps(document)
+    try:
+        checked(tomllib.loads(text), str(file))
+    except SettingsError as error:
+        raise SettingsError(f"{error.text}", "Nothing was changed.") from error
+    _write(file, text)
+
+
+def _put(document: Any, path: list[str], value: Any) -> None:
+    import tomlkit
+
+    *tables, last = path
+    place = document
+    for table in tables:
+        if table not in place:
+            if value is None:
+                return
+            place[table] = tomlkit.table()
+        place = place[table]
+    if value is not None:
+        place[last] = value
+        return
+    place.pop(last, None)
+    if tables and not place.as_string().strip():  # no setting is left in the table, and no comment
+        document.pop(tables[0])
+
+
+def _write(file: Path, text: str) -> None:
+    """Whole or not at all, and through a link to the file that it leads to."""
+    real = Path(os.path.realpath(file))
+    temporary = real.with_name(f".{real.name}-{os.urandom(6).hex()}")
+    try:
+        mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as opened:
+            opened.write(text)
+            opened.flush()
+            os.fsync(opened.fileno())
+        temporary.replace(real)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise SettingsError(f"Cannot write {file}: {error.strerror or error}.", "Nothing was changed.") from error

@@ -1,0 +1,1 @@
+"""The tasks on disk, their index, and recordings of them."""

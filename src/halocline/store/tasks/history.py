@@ -1,0 +1,173 @@
+"""The tasks on disk: finding and deleting them, and what the two ends of a log say. The logs are the truth.
+
+Nothing is cached here: the index of `task_index` is for lists and searches, and no run of a prompt pays for it.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from halocline.protocol import codec
+from halocline.protocol.errors import TaskNotFound, UsageError
+from halocline.protocol.events import TaskStarted, TurnEnded, TurnStarted
+from halocline.protocol.messages import Text
+from halocline.protocol.queries.tasks import TaskInfo
+
+HEAD = 64 * 1024
+TAIL = 16 * 1024
+"""Bytes looked at on either end of a log for its line in a list."""
+_SURE = 86_400.0
+ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+def new_task_id() -> str:
+    """A new name, sortable by time and short enough to type."""
+    return time.strftime("%y%m%d-%H%M%S-") + "".join(ALPHABET[byte % len(ALPHABET)] for byte in os.urandom(4))
+
+
+def newest_first(folder: Path) -> Iterator[TaskInfo]:
+    """All tasks, the newest change first; each is read when it is asked for. What cannot be read is left out."""
+    logs = []
+    for entry in _folders(folder):
+        with suppress(FileNotFoundError):
+            logs.append((os.stat(entry / codec.LOG_NAME).st_mtime_ns, entry))
+    for _, entry in sorted(logs, reverse=True):
+        if info := _info(entry):
+            yield info
+
+
+def info(folder: Path, task: str) -> TaskInfo | None:
+    """One task, by its whole id."""
+    return _info(folder / task)
+
+
+def find(folder: Path, name: str, where: str = "See them with: halo tasks list") -> str:
+    """The whole id for an id or an unambiguous beginning or end of one.
+
+    Raises:
+        TaskNotFound: nothing fits.
+        UsageError: more than one fits.
+    """
+    ids = [entry.name for entry in _folders(folder)] if folder.exists() else []
+    if name in ids:
+        return name
+    fitting = [task for task in ids if name and (task.startswith(name) or task.endswith(name))]
+    if not fitting:
+        raise TaskNotFound(f"There is no task {name!r}.", where)
+    if len(fitting) > 1:
+        raise UsageError(f"{name!r} fits {len(fitting)} tasks: {', '.join(sorted(fitting)[:5])}.", "Give more of it.")
+    return fitting[0]
+
+
+def forget(folder: Path, task: str) -> None:
+    """Remove a task for good. Its blobs may be shared and stay."""
+    shutil.rmtree(folder / task)
+    _old(folder, task).unlink(missing_ok=True)
+
+
+def put_away(folder: Path, task: str, trash: Path) -> None:
+    """Move a task into the trash; the time of its folder says when."""
+    trash.mkdir(exist_ok=True, mode=0o700)
+    (folder / task).rename(trash / task)
+    os.utime(trash / task)
+
+
+def take_back(trash: Path, task: str, folder: Path) -> None:
+    """Move a task out of the trash again."""
+    (trash / task).rename(folder / task)
+    _old(trash, task).unlink(missing_ok=True)
+
+
+def _old(trash: Path, task: str) -> Path:
+    """Marks a task in the trash that has been there for long."""
+    return trash / f"{task}.old"
+
+
+def put_away_at(trash: Path) -> list[tuple[TaskInfo, float]]:
+    """What is in the trash, and since when; the newest first."""
+    if not trash.exists():
+        return []
+    found = [(info, entry.stat().st_mtime) for entry in _folders(trash) if (info := _info(entry))]
+    return sorted(found, key=lambda pair: pair[1], reverse=True)
+
+
+def outdated(trash: Path, seconds: float, now: float) -> list[str]:
+    """The tasks that were put into the trash so many seconds ago, and shall go for good.
+
+    What is old is only marked first, and is outdated a day later: a clock that was wrong for an hour costs no task.
+    """
+    found = []
+    for entry in _folders(trash) if trash.exists() else ():
+        mark = _old(trash, entry.name)
+        if now - entry.stat().st_mtime < seconds:
+            mark.unlink(missing_ok=True)
+        elif not mark.exists():
+            mark.touch(mode=0o600)
+            os.utime(mark, (now, now))
+        elif now - mark.stat().st_mtime >= _SURE:
+            found.append(entry.name)
+    return found
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False) and os.path.exists(os.path.join(entry.path, codec.LOG_NAME)):
+                yield Path(entry.path)
+
+
+def _info(folder: Path) -> TaskInfo | None:
+    path = folder / codec.LOG_NAME
+    try:
+        stat = path.stat()
+        with open(path, "rb") as file:
+            head = file.read(HEAD)
+            file.seek(max(0, stat.st_size - TAIL))
+            tail = file.read()
+        started = codec.decode(head.split(b"\n", 1)[0])
+    except (OSError, msgspec.DecodeError):
+        return None
+    if not isinstance(started, TaskStarted):
+        return None
+    return TaskInfo(
+        task=folder.name,
+        title=_title(head),
+        workspace=started.workspace,
+        model=started.model,
+        started_at=started.at,
+        changed_at=stat.st_mtime,
+        status=_status(tail),
+        size=stat.st_size,
+        parent=started.subtask.parent if started.subtask else "",
+    )
+
+
+def _title(head: bytes) -> str:
+    for line in head.split(b"\n")[1:]:
+        if b'"type":"turn_started"' in line:
+            try:
+                event = codec.decode(line)
+            except msgspec.DecodeError:
+                return ""
+            if isinstance(event, TurnStarted):
+                words = "".join(part.text for part in event.content if isinstance(part, Text)).strip()
+                return words.split("\n", 1)[0][:120]
+    return ""
+
+
+def _status(tail: bytes) -> str:
+    for line in reversed(tail.split(b"\n")):
+        if b'"type":"turn_ended"' in line:
+            try:
+                event = codec.decode(line)
+            except msgspec.DecodeError:
+                continue
+            return event.reason.value if isinstance(event, TurnEnded) else ""
+        if b'"type":"turn_started"' in line or b'"type":"step_started"' in line:
+            return "unfinished"
+    return "unfinished"

@@ -1,0 +1,148 @@
+"""What the index knows of a task, learned from the lines of its log: facts for a list, and words for a search. Pure.
+
+Most of a log says nothing to a list: only the lines that do are read, by the name of their type, which comes first.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.protocol import codec, events as ev
+from halocline.protocol.labels import Labels
+from halocline.protocol.messages import Text
+from halocline.protocol.queries.tasks import TaskInfo
+from halocline.protocol.subtasks import SubagentEnded
+from halocline.protocol.values import Value
+
+LONGEST = 60_000
+"""Characters of one kind of words that are kept of a task."""
+TITLE = 120
+OWN = "!"
+"""What a title begins with that is a command of the person: it gives way to the first prompt."""
+_BEGIN = b'{"type":"'
+_REPORT = b'"ends_turn":true'
+
+
+class Words(Value, frozen=True):
+    """What can be searched for."""
+
+    name: str = ""
+    prompts: str = ""
+    answers: str = ""
+    actions: str = ""
+    paths: str = ""
+
+
+class Facts(Value, frozen=True):
+    """A task as far as its log was read."""
+
+    info: TaskInfo
+    words: Words = Words()
+
+
+def learned(facts: Facts, lines: Iterable[bytes]) -> Facts:
+    """The facts after more whole lines of the log. A line that cannot be read says nothing."""
+    for line in lines:
+        kind = line[len(_BEGIN) : line.find(b'"', len(_BEGIN))]
+        if kind == b"tool_call_ended" and _REPORT not in line:
+            continue
+        if learn := _LEARN.get(kind):
+            try:
+                facts = learn(facts, codec.decode(line))
+            except msgspec.DecodeError:
+                continue
+    return facts
+
+
+def nothing_known(task: str) -> Facts:
+    """A task of whose log nothing was read yet."""
+    return Facts(TaskInfo(task, "", "", "", 0.0, 0.0, "unfinished", 0))
+
+
+def _now(facts: Facts, event: ev.Durable, **changes: object) -> Facts:
+    return replace(facts, info=replace(facts.info, changed_at=event.at, **changes))
+
+
+def _started(facts: Facts, e: ev.TaskStarted) -> Facts:
+    now = _now(facts, e, workspace=e.workspace, roots=e.roots, model=e.model, started_at=e.at)
+    if e.subtask is None:
+        return now
+    return replace(now, info=replace(now.info, parent=e.subtask.parent, title=e.subtask.name))
+
+
+def _asked(facts: Facts, e: ev.TurnStarted | ev.SteeringReceived) -> Facts:
+    text = "".join(part.text for part in e.content if isinstance(part, Text)).strip()
+    known = "" if facts.info.title.startswith(OWN) else facts.info.title
+    title = known or text.split("\n", 1)[0][:TITLE]
+    status = "unfinished" if isinstance(e, ev.TurnStarted) else facts.info.status
+    return _said(_now(facts, e, title=title, status=status), prompts=text)
+
+
+def _stepped(facts: Facts, e: ev.StepStarted) -> Facts:
+    return _now(facts, e, steps=facts.info.steps + 1, status="unfinished")
+
+
+def _paid(facts: Facts, e: ev.UsageReported | ev.McpSampled | SubagentEnded) -> Facts:
+    cost = None if e.cost is None or facts.info.cost is None else facts.info.cost + e.cost
+    return _now(facts, e, cost=cost, tokens=facts.info.tokens + e.usage.total)
+
+
+def _answered(facts: Facts, e: ev.AssistantMessageCompleted) -> Facts:
+    return _said(_now(facts, e), answers="".join(p.text for p in e.message.content if isinstance(p, Text)))
+
+
+def _called(facts: Facts, e: ev.ToolCallStarted) -> Facts:
+    return _said(_now(facts, e), actions=e.title)
+
+
+def _ran(facts: Facts, e: ev.OwnCommandStarted) -> Facts:
+    title = facts.info.title or f"{OWN}{e.command}".split("\n", 1)[0][:TITLE]
+    return _said(_now(facts, e, title=title), actions=e.command)
+
+
+def _reported(facts: Facts, e: ev.ToolCallEnded) -> Facts:
+    """The report that ends a turn is an answer."""
+    return _said(_now(facts, e), answers=e.result.text)
+
+
+def _changed(facts: Facts, e: ev.FileChanged) -> Facts:
+    is_known = f"\n{e.path}\n" in f"\n{facts.words.paths}\n"
+    return _now(facts, e) if is_known else _said(_now(facts, e), paths=e.path)
+
+
+def _labelled(facts: Facts, e: ev.TaskLabelled) -> Facts:
+    """A label is no work: the task has not changed by it."""
+    info = facts.info
+    labels = Labels(info.name, info.tags, info.favourite).after(e)
+    info = replace(info, name=labels.name, tags=labels.tags, favourite=labels.favourite)
+    return Facts(info, replace(facts.words, name=" ".join([info.name, *info.tags])))
+
+
+def _said(facts: Facts, **texts: str) -> Facts:
+    """More words, up to the longest that is kept."""
+    known = {kind: getattr(facts.words, kind) for kind, text in texts.items() if text}
+    more = {kind: f"{said}\n{texts[kind]}"[:LONGEST].lstrip() for kind, said in known.items() if len(said) < LONGEST}
+    return replace(facts, words=replace(facts.words, **more)) if more else facts
+
+
+_LEARN: dict[bytes, Callable[[Facts, Any], Facts]] = {
+    b"task_started": _started,
+    b"roots_changed": lambda facts, e: _now(facts, e, roots=e.roots),
+    b"task_adopted": lambda facts, e: _now(facts, e, model=e.model),
+    b"turn_started": _asked,
+    b"steering_received": _asked,
+    b"step_started": _stepped,
+    b"usage_reported": _paid,
+    b"mcp_sampled": _paid,
+    b"subagent_ended": _paid,
+    b"assistant_message_completed": _answered,
+    b"tool_call_started": _called,
+    b"tool_call_ended": _reported,
+    b"own_command_started": _ran,
+    b"file_changed": _changed,
+    b"task_labelled": _labelled,
+    b"model_changed": lambda facts, e: _now(facts, e, model=e.model),
+    b"turn_ended": lambda facts, e: _now(facts, e, status=e.reason.value),
+}

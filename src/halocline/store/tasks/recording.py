@@ -1,0 +1,183 @@
+"""A task in one file that can be carried away and replayed: its events, and every request that was made.
+
+JSON lines: a head, then the events as the log has them and the requests between them. A request is written as what is
+new in it. Keys are blotted out of every text, and what has the form of one as well; the JSON around the texts is never
+touched, so that it can be read again. What the file holds else is what the task read: look before you share it.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from operator import is_
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline._version import __version__
+from halocline.ports.model import Request
+from halocline.protocol import codec, json_output
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.events import Durable, DurableEvent, Event, StepStarted
+from halocline.protocol.secrets.redaction import Redactor, each_text
+from halocline.protocol.values import JsonObject, Tagged, Value
+
+FORMAT = 1
+
+
+RECORDED_SETTINGS = (
+    "max_steps",
+    "max_cost",
+    "time_limit",
+    "max_failures",
+    "max_tokens",
+    "effort",
+    "thinking_budget",
+    "plan",
+    "web_search",
+    "sandbox",
+    "compaction",
+    "image_models",
+)
+"""The settings that the course of a task depends on."""
+
+
+class RecordingStarted(Tagged, frozen=True, omit_defaults=False):
+    """The head. `settings` are those that the course of a task depends on."""
+
+    format: int = FORMAT
+    version: str = __version__
+    settings: JsonObject = {}
+
+
+class RequestMade(Tagged, frozen=True):
+    """The request of one step (counted from 1). It begins with the first `kept` messages of the request before it.
+
+    With `kept`, the request's other fields are those of the request before it, too.
+    """
+
+    step: int
+    request: Request
+    kept: int = 0
+
+
+class Recording(Value, frozen=True):
+    """What a file holds. `requests` are by step; a log alone has none."""
+
+    events: tuple[DurableEvent, ...]
+    requests: dict[int, Request] = {}
+    settings: JsonObject = {}
+
+
+class RecordingDamaged(HaloclineError):
+    """The file is no recording, or a line of it cannot be read."""
+
+    code = "recording_damaged"
+
+
+class Recorder:
+    """Writes one task's recording as it happens: a subscriber of its log, told of each request as well.
+
+    Trouble with the file ends the recording, never the task; `tell` hears of it.
+    """
+
+    def __init__(self, path: Path, settings: JsonObject, secrets: Iterable[str]) -> None:
+        """Raises UsageError when the file exists or cannot be made."""
+        self.tell: Callable[[str], object] = lambda text: None
+        self._path = path
+        values = frozenset(secrets)
+        self._redacted = Redactor(lambda: values)
+        self._steps = 0
+        self._last = Request(model="", system="", messages=())
+        try:
+            self._file: int | None = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        except FileExistsError:
+            raise UsageError(f"{path} exists already.", "A recording needs a new file: name another.") from None
+        except OSError as error:
+            raise UsageError(f"Cannot write {path}: {error.strerror}.", "Name another file.") from error
+        self._write(RecordingStarted(settings=settings))
+
+    def push(self, event: Event) -> None:
+        """An event happened. What was only shown is left out."""
+        if isinstance(event, Durable):
+            self._steps += isinstance(event, StepStarted)
+            self._write(event)
+
+    def request(self, request: Request) -> None:
+        """A request is made for the step that started last."""
+        kept = _kept(self._last, request)
+        new = replace(request, system="", tools=(), messages=request.messages[kept:]) if kept else request
+        self._last = request
+        self._write(RequestMade(self._steps, new, kept))
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _write(self, value: Tagged) -> None:
+        if self._file is None:
+            return
+        line = json_output.encode(each_text(msgspec.to_builtins(value), self._redacted))
+        try:
+            if os.write(self._file, line + b"\n") <= len(line):
+                raise OSError("the disk took only part of a line")
+        except OSError as error:
+            self.close()
+            self.tell(f"The recording {self._path} ends here: {error}. The task goes on.")
+
+
+def _kept(last: Request, request: Request) -> int:
+    """How many messages need not be written again; none when anything but the messages changed."""
+    if replace(last, messages=()) != replace(request, messages=()):
+        return 0
+    pairs = zip(last.messages, request.messages, strict=False)
+    return next((at for at, pair in enumerate(pairs) if not is_(*pair)), min(len(last.messages), len(request.messages)))
+
+
+class _Kind(Value, frozen=True):
+    type: str
+
+
+_kind = msgspec.json.Decoder(_Kind)
+_line: msgspec.json.Decoder[RecordingStarted | RequestMade] = msgspec.json.Decoder(RecordingStarted | RequestMade)
+
+
+def read_recording(path: Path) -> Recording:
+    """Raises UsageError when there is no such file, RecordingDamaged when it is no recording."""
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]  # a last line without its end was cut off
+    except OSError as error:
+        raise UsageError(f"Cannot read {path}: {error.strerror}.", "Name a recording, or a task.") from error
+    try:
+        head = _line.decode(lines[0])
+    except (msgspec.DecodeError, IndexError):
+        head = None
+    if not isinstance(head, RecordingStarted) or head.format != FORMAT:
+        raise RecordingDamaged(
+            f"{path} is no recording that this version can read.", "halo run --record FILE makes one."
+        )
+    return _read(lines[1:], head, path)
+
+
+def _read(lines: Sequence[bytes], head: RecordingStarted, path: Path) -> Recording:
+    events: list[DurableEvent] = []
+    requests: dict[int, Request] = {}
+    last = Request(model="", system="", messages=())
+    for number, line in enumerate(lines, start=2):
+        try:
+            if _kind.decode(line).type != "request_made":
+                events.append(codec.decode(line))
+                continue
+            made = _line.decode(line)
+        except msgspec.DecodeError as error:
+            raise RecordingDamaged(f"Line {number} of {path} cannot be read: {error}.", "Record it again.") from error
+        assert isinstance(made, RequestMade)
+        last = _whole(made, last)
+        requests[made.step] = last
+    return Recording(tuple(events), requests, head.settings)
+
+
+def _whole(made: RequestMade, last: Request) -> Request:
+    if not made.kept:
+        return made.request
+    return replace(last, messages=last.messages[: made.kept] + made.request.messages)

@@ -1,0 +1,93 @@
+"""The browsers that are signed in to `halo web`, so that a restart of the server does not lock them out.
+
+Of each there is its public key: what is in the file opens nothing. Its private key cannot leave the browser.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.files.regular import read_regular
+from halocline.protocol import json_input
+from halocline.protocol.errors import SettingsError
+from halocline.protocol.values import Value
+from halocline.store.atomic_file import write_whole
+
+KEPT = 30 * 86_400.0
+"""Seconds after which a browser that did not come is forgotten."""
+MOST = 50
+
+
+class Browser(Value, frozen=True, omit_defaults=False):
+    """One browser. `name` is what it says it is; times are in Unix seconds."""
+
+    id: str
+    public_key: bytes
+    name: str
+    added_at: float
+    seen_at: float
+
+
+class Browsers:
+    """Those of one home. The file is read again when another process changed it."""
+
+    def __init__(self, file: Path, clock: Callable[[], float] = time.time) -> None:
+        self._file = file
+        self._clock = clock
+        self._read_at = (0, 0)
+        self._known: dict[str, Browser] = {}
+
+    def all(self) -> list[Browser]:
+        """The one that came last first. Raises SettingsError."""
+        self._renew()
+        fresh = [one for one in self._known.values() if self._clock() - one.seen_at < KEPT]
+        return sorted(fresh, key=lambda one: -one.seen_at)
+
+    def find(self, id: str) -> Browser | None:
+        """Raises SettingsError."""
+        return next((one for one in self.all() if one.id == id), None)
+
+    def add(self, public_key: bytes, name: str) -> Browser:
+        """Remember a browser, or that it came again. Raises SettingsError."""
+        now, id = self._clock(), id_of(public_key)
+        known = self.find(id)
+        browser = replace(known, seen_at=now) if known else Browser(id, public_key, name, now, now)
+        others = [one for one in self.all() if one.id != id]
+        self._write([browser, *others[: MOST - 1]])
+        return browser
+
+    def remove(self, id: str) -> bool:
+        """Forget a browser; False when there is none of that id. Raises SettingsError."""
+        kept = [one for one in self.all() if one.id != id]
+        if len(kept) == len(self.all()):
+            return False
+        self._write(kept)
+        return True
+
+    def _renew(self) -> None:
+        try:
+            stat = self._file.stat()
+            if self._read_at == (stat.st_mtime_ns, stat.st_ino):
+                return
+            found = json_input.decode(read_regular(self._file), type=list[Browser])
+        except FileNotFoundError:
+            self._known, self._read_at = {}, (0, 0)
+            return
+        except (OSError, msgspec.DecodeError) as error:
+            text, hint = f"Cannot read {self._file}: {error}.", "Delete it: browsers then enter anew."
+            raise SettingsError(text, hint) from error
+        self._known, self._read_at = {one.id: one for one in found}, (stat.st_mtime_ns, stat.st_ino)
+
+    def _write(self, browsers: list[Browser]) -> None:
+        try:
+            write_whole(self._file, msgspec.json.format(msgspec.json.encode(browsers), indent=1), 0o600)
+        except OSError as error:
+            raise SettingsError(f"Cannot write {self._file}: {error.strerror}.", "No browser was changed.") from error
+
+
+def id_of(public_key: bytes) -> str:
+    return hashlib.sha256(public_key).hexdigest()[:12]

@@ -1,0 +1,222 @@
+"""`halo context`: what fills a task's window and what it costs, its system prompt, and why the cache missed."""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterator
+
+from halocline.client import Client, open_client
+from halocline.protocol import json_output
+from halocline.protocol.errors import UsageError
+from halocline.protocol.queries.usage import CacheMiss, CacheReport, ContextPart, ContextReport, Rates, Shortened
+from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.state import State
+from halocline.runtime.controller import TaskOptions
+from halocline.surfaces import event_loop
+from halocline.surfaces.cli.commands.run import choices_of, workspace_of
+from halocline.surfaces.cli.output.sanitize import clean, reveal
+from halocline.surfaces.figures import count, model_name, money, plural
+
+MOST = 15
+"""Parts of one kind that are listed; the others are counted."""
+WIDEST, WIDE = 100, 64
+"""Columns that are used at most, and from which on there is room for bars."""
+_SIZE, _SHARE, _PRICE, _BAR = 8, 7, 10, 16
+_CAUSES = {
+    "asked": "because you asked for it",
+    "crowded": "because it nearly filled the window",
+    "overflow": "because it was too long for the model",
+}
+FULL, KEPT, FREE = "█", "▒", "░"
+
+
+def command(arguments: argparse.Namespace) -> int:
+    client = open_client(choices_of(arguments))
+    if arguments.cache:
+        _show_cache(client, arguments)
+        return 0
+    state = _state(client, arguments)
+    if arguments.prompt and arguments.json:
+        print(json_output.encode({"prompt": state.system_prompt}).decode())
+        return 0
+    if arguments.prompt:
+        sys.stdout.write(reveal(state.system_prompt) if sys.stdout.isatty() else state.system_prompt)
+        return 0
+    report = client.context(state)
+    if arguments.json:
+        print(json_output.encode(report).decode())
+        return 0
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    print("\n".join(clean(line) for line in lines(report, width)))
+    return 0
+
+
+def _state(client: Client, arguments: argparse.Namespace) -> State:
+    if arguments.task:
+        return fold(client.past(client.find(arguments.task)))
+    options = TaskOptions(model=arguments.model, attended=True)
+    return event_loop.run(client.fresh(workspace_of(arguments.cwd), options))
+
+
+def lines(report: ContextReport, width: int) -> Iterator[str]:
+    """The report for a terminal that is so wide."""
+    yield _cut(f"{report.task} · {report.title}" if report.task else "A new task in this folder", width)
+    yield _cut(f"{model_name(report.model) or 'no model'} · {_window(report)}", width)
+    yield ""
+    yield from _gauge(report, width)
+    yield ""
+    yield _row(("", "tokens", "share", "uncached", "cached"), "", width)
+    for kind, parts in report.kinds().items():
+        yield from _group(kind, parts, report, width)
+    yield _row(("Together", *_figures(report.used, report)), "", width)
+    yield ""
+    yield from _wrapped(_explained(report), width)
+    for done in _done(report.shortened):
+        yield from _wrapped(done, width)
+
+
+def _window(report: ContextReport) -> str:
+    if report.window_known:
+        return f"window of {report.window:,} tokens"
+    return f"window unknown, taken for {report.window:,} tokens (--context-window)"
+
+
+def _gauge(report: ContextReport, width: int) -> Iterator[str]:
+    used, kept = (_cells(part, report.window, width) for part in (report.used, report.reserve))
+    kept = max(0, min(kept, width - used))
+    yield FULL * used + FREE * (width - used - kept) + KEPT * kept
+    share = _percent(report.used, report.window)
+    yield from _wrapped(
+        f"{count(report.used)} used ({share}) · {count(report.free)} free · {count(report.reserve)} kept in reserve",
+        width,
+    )
+
+
+def _cells(part: int, whole: int, width: int) -> int:
+    return min(width, max(1 if part else 0, round(width * part / whole)))
+
+
+def _group(kind: str, parts: tuple[ContextPart, ...], report: ContextReport, width: int) -> Iterator[str]:
+    total = sum(part.tokens for part in parts)
+    yield _row((kind.capitalize(), *_figures(total, report)), _bar(total, report.used), width)
+    if len(parts) == 1 and parts[0].name in (kind, "words"):
+        return
+    for part in parts[:MOST]:
+        yield _row((f"  {_name(part)}", *_figures(part.tokens, report)), "", width)
+    if rest := parts[MOST:]:
+        tokens = sum(part.tokens for part in rest)
+        yield _row((f"  {len(rest)} more", *_figures(tokens, report)), "", width)
+
+
+def _name(part: ContextPart) -> str:
+    times = f" ×{part.times}" if part.times > 1 else ""
+    stale = "" if not part.stale else " (stale)" if part.stale == part.tokens else f" ({count(part.stale)} stale)"
+    return f"{' '.join(part.name.split())}{times}{stale}"
+
+
+def _figures(tokens: int, report: ContextReport) -> tuple[str, str, str, str]:
+    return (count(tokens), _percent(tokens, report.window), *_prices(tokens, report.rates))
+
+
+def _prices(tokens: int, rates: Rates | None) -> tuple[str, str]:
+    if rates is None:
+        return "?", "?"
+    return _dollars(tokens * rates.input / 1_000_000), _dollars(tokens * rates.cached / 1_000_000)
+
+
+def _percent(part: int, whole: int) -> str:
+    percent = 100 * part / (whole or 1)
+    return "<0.1 %" if 0 < percent < 0.05 else f"{percent:.1f} %"
+
+
+def _dollars(amount: float) -> str:
+    if 0 < amount < 0.0001:
+        return "<$0.0001"
+    return f"${amount:.{2 if amount >= 0.1 else 4}f}" if amount else "$0"
+
+
+def _row(cells: tuple[str, str, str, str, str], bar: str, width: int) -> str:
+    """One line; a narrow terminal has no room for bars and for the share."""
+    name, size, share, *prices = cells
+    figures = size.rjust(_SIZE) + (share.rjust(_SHARE + 1) if width >= WIDE else "")
+    figures += "".join(price.rjust(_PRICE) for price in prices)
+    room = width - len(figures) - (_BAR + 2 if width >= WIDE else 0)
+    name = _front(name, room) if "/" in name else _cut(name, room)
+    return (name.ljust(room) + figures + (f"  {bar}" if width >= WIDE else "")).rstrip()
+
+
+def _bar(part: int, whole: int) -> str:
+    return FULL * _cells(part, whole or 1, _BAR)
+
+
+def _explained(report: ContextReport) -> str:
+    if report.counted:
+        about = (
+            f"The provider counted {report.counted:,} tokens with the last reply; how the parts share them is "
+            f"estimated (scaled by {report.scale:.2f}), and so is what came after."
+        )
+    else:
+        about = "All sizes are estimates: the provider has not counted this yet."
+    stale = " Stale: the file was edited or read again since." if any(part.stale for part in report.parts) else ""
+    price = "Dollars: what a part costs in one request, new to the cache and read from it."
+    return f"{about}{stale} {price if report.rates else 'The price of the model is not known.'}"
+
+
+def _done(what: Shortened) -> Iterator[str]:
+    """What the model does not read, and why."""
+    if what.cause:
+        sizes = f"from {count(what.before)} to {count(what.after)} tokens"
+        yield f"Shortened {_CAUSES[what.cause]}, {sizes}: notes stand for {plural(what.replaced, 'message')}."
+    if what.outdated:
+        copies = "an outdated copy of a file" if what.outdated == 1 else f"{what.outdated} outdated copies of files"
+        yield f"Left out: {copies}, about {count(what.outdated_tokens)} tokens; newer copies stand below them."
+    if what.cut:
+        messages = plural(what.cut, "message")
+        yield f"Cut in the middle: {messages}, about {count(what.cut_tokens)} tokens less, to leave room for others."
+    if what.answered_for:
+        yield f"Answered for: {plural(what.answered_for, 'call')} of which no result was recorded."
+    if what.unseen:
+        yield f"Not shown: {plural(what.unseen, 'picture')}, as the model sees none."
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: max(0, width - 1)] + "…"
+
+
+def _front(text: str, width: int) -> str:
+    """Of a path that is too long, the end tells more."""
+    indent = len(text) - len(text.lstrip())
+    return text if len(text) <= width else " " * indent + "…" + text[len(text) - width + indent + 1 :]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, width)
+
+
+def _show_cache(client: Client, arguments: argparse.Namespace) -> None:
+    if not arguments.task:
+        raise UsageError("A new task has used no cache yet.", "Name a task: halo context TASK --cache")
+    report = client.cache(client.find(arguments.task))
+    if arguments.json:
+        print(json_output.encode(report).decode())
+        return
+    print("\n".join(clean(line) for line in cache_lines(report)))
+
+
+def cache_lines(report: CacheReport) -> Iterator[str]:
+    """How the cache was used, and a line for each miss."""
+    share = 100 * report.cached / report.read if report.read else 0
+    requests = plural(report.requests, "request")
+    if not report.cached:
+        yield f"{requests}, {count(report.read)} tokens read: the provider told of none from its cache."
+    else:
+        yield f"{requests}, {count(report.read)} tokens read, {share:.0f} % of them from the cache."
+    for miss in report.misses if report.cached else ():
+        yield _missed(miss)
+
+
+def _missed(miss: CacheMiss) -> str:
+    cost = f" (+{money(miss.extra)})" if miss.extra else ""
+    return f"step {miss.step}: {count(miss.cached)} of {count(miss.expected)} tokens from the cache{cost}: {miss.why}."

@@ -1,0 +1,40 @@
+"""`halo fork`: another task that goes on from a moment of one."""
+
+import argparse
+from pathlib import Path
+
+from halocline.client import Client, open_client
+from halocline.protocol.errors import UsageError
+from halocline.runtime.assembly.assembly import Choices
+from halocline.runtime.history.forks import Fork
+from halocline.surfaces import event_loop
+
+
+def command(arguments: argparse.Namespace) -> int:
+    client = open_client(Choices())
+    event_loop.run(_fork(client, arguments))
+    return 0
+
+
+async def _fork(client: Client, arguments: argparse.Namespace) -> None:
+    source = client.find(arguments.id)
+    at = arguments.at or client.past(source)[-1].seq
+    folder = _folder(arguments.files or arguments.worktree)
+    fork = Fork("", source, at, arguments.model or "")
+    name = await client.time.fork(fork, folder, worktree=bool(arguments.worktree))
+    print(f"Forked {source} after event {at}: {name}")
+    if folder is not None:
+        print(f"Its files are in {folder}.")
+    else:
+        print(f"The files stay as they are now. To put them back: halo checkpoints restore {source}@{at}")
+    print(f'Go on: halo -r {name} "what to do"')
+
+
+def _folder(text: str | None) -> Path | None:
+    """Where the files go: a folder that is empty, or not there yet. Raises UsageError."""
+    if not text:
+        return None
+    folder = Path(text).expanduser().absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not an empty folder.", "Name one that is empty, or not there yet.")
+    return folder

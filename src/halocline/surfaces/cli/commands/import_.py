@@ -1,0 +1,151 @@
+"""`halo import`: conversations with other programs, listed and taken over as tasks."""
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from halocline.protocol import json_output
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.services.imports import GONE_ON, GROWN, HERE, MOVED, NEW, PROGRAMS, Done, Found, ImportDesk
+from halocline.surfaces import figures
+from halocline.surfaces.cli.commands.run import workspace_of
+from halocline.surfaces.cli.exit_codes import ExitCode
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.output.table import entry, moment
+from halocline.surfaces.cli.stderr import tell
+from halocline.surfaces.figures import plural
+
+BESIDES = "Rules are followed where they lie: halo rules list\nMCP servers can be copied: halo import mcp"
+
+
+def command(arguments: argparse.Namespace) -> int:
+    if arguments.program == "mcp":
+        from halocline.surfaces.cli.commands import import_mcp
+
+        return import_mcp.command(arguments)
+    desk = ImportDesk.open()
+    found = _wanted(desk, arguments)
+    for remark in desk.remarks:
+        tell(remark)
+    if arguments.list or not (arguments.program or arguments.dry_run):
+        return _list(desk, found, arguments)
+    return _take(desk, found, arguments)
+
+
+def _wanted(desk: ImportDesk, arguments: argparse.Namespace) -> list[Found]:
+    """What was asked for, by program, place, name and time. Raises UsageError."""
+    programs, named = _said(arguments.program, arguments.path)
+    path, since = Path(named).expanduser(), _since(arguments.since)
+    if not named:
+        return desk.found(programs, since=since)
+    if path.exists():
+        found = desk.found(programs, path.absolute(), since)
+        if not found:
+            raise UsageError(f"{named} holds no conversation that can be read.", "Name its file, or its folder.")
+        return found
+    found = [one for one in desk.found(programs, since=since) if one.id.startswith(named) or one.id.endswith(named)]
+    if not found:
+        raise UsageError(f"There is no file and no conversation {named!r}.", "See them with: halo import --list")
+    return found
+
+
+def _said(program: str, path: str) -> tuple[Sequence[str], str]:
+    """The programs that are meant, and the place or name. A place may stand alone. Raises UsageError."""
+    if program in PROGRAMS:
+        return (program,), path
+    if program in ("", "all"):
+        return PROGRAMS, path
+    if not path and Path(program).expanduser().exists():
+        return PROGRAMS, program
+    raise UsageError(
+        f"{program!r} is no agent that is known, and no file.", f"Name one of: {', '.join(PROGRAMS)}, all, mcp"
+    )
+
+
+def _since(text: str) -> float:
+    if not text:
+        return 0.0
+    try:
+        return time.mktime(time.strptime(text, "%Y-%m-%d"))
+    except (ValueError, OverflowError) as error:
+        raise UsageError(f"{text!r} is no day.", "Write it so: --since 2026-11-01") from error
+
+
+def _list(desk: ImportDesk, found: list[Found], arguments: argparse.Namespace) -> int:
+    if arguments.json:
+        for one in found:
+            print(json_output.encode({"standing": desk.standing(one), **msgspec.structs.asdict(one)}).decode())
+        return 0
+    for one in found:
+        print(entry(moment(one.changed), text=one.title or one.id))
+        print(entry("", text=" · ".join(_facts(one, desk.standing(one)))))
+    if found:
+        print(f"\n{plural(len(found), 'conversation')}. Take them over: halo import {arguments.program or 'all'}")
+        print(f"One of them: halo import {found[0].tool} {clean(found[0].id).rpartition('/')[2][-12:]}")
+    else:
+        print("No conversation with another program was found.")
+    print(BESIDES)
+    return 0
+
+
+def _facts(one: Found, standing: str) -> list[str]:
+    facts = [one.tool, _size(one.size)]
+    facts += [figures.money(one.cost)] if one.cost is not None else []
+    facts += [standing] if standing != NEW else []
+    return [*facts, one.id, one.workspace] if one.workspace else [*facts, one.id]
+
+
+def _size(number: int) -> str:
+    return f"{number / 1e6:.1f} MB" if number >= 1e6 else f"{max(number / 1e3, 1):.0f} kB"
+
+
+def _take(desk: ImportDesk, found: list[Found], arguments: argparse.Namespace) -> int:
+    given = bool(arguments.workspace)
+    workspace = workspace_of(arguments.workspace or ".")
+    counts = dict.fromkeys((NEW, GROWN, MOVED, HERE, GONE_ON, "failed"), 0)
+    for one in reversed(found):
+        try:
+            done = desk.take(one, workspace, always=given, dry=arguments.dry_run)
+            counts[done.standing] += 1
+        except HaloclineError as error:
+            done = Done("", "failed", one.title, one.workspace, error=error.text)
+            counts["failed"] += 1
+        print(json_output.encode(done).decode()) if arguments.json else _say(done, one)
+    if not arguments.json:
+        print(_sum(counts, dry=arguments.dry_run))
+    return ExitCode.ERROR if counts["failed"] else ExitCode.FINISHED
+
+
+def _say(done: Done, one: Found) -> None:
+    if done.error:
+        print(entry("not imported", text=one.title or one.id))
+        print(f"  {clean(done.error)}")
+        return
+    if done.standing == HERE:
+        return
+    print(entry(done.task, text=one.title or one.id))
+    if done.standing == GONE_ON:
+        print("  was gone on with here, and stays as it is")
+        return
+    facts = [clean(done.workspace), plural(done.turns, "prompt")]
+    print("  " + " · ".join(facts + ([figures.money(done.cost)] if done.cost else [])))
+    if not Path(done.workspace).is_dir():
+        print("  That folder is not here; name another with --workspace DIR.")
+    for lost in done.lost:
+        print(f"  not taken over: {clean(lost)}")
+
+
+def _sum(counts: dict[str, int], *, dry: bool) -> str:
+    """All in a sentence."""
+    taken = counts[NEW] + counts[GROWN] + counts[MOVED]
+    parts = [f"{taken} {'would be imported' if dry else 'imported'}"]
+    parts += [f"{counts[GROWN]} of them anew, as they had grown"] if counts[GROWN] else []
+    parts += [f"{counts[MOVED]} of them anew, for another folder"] if counts[MOVED] else []
+    parts += [f"{counts[HERE]} here already"] if counts[HERE] else []
+    parts += [f"{counts[GONE_ON]} left as they are"] if counts[GONE_ON] else []
+    parts += [f"{counts['failed']} failed"] if counts["failed"] else []
+    hint = " See them: halo tasks list --all" if taken and not dry else ""
+    return f"{', '.join(parts)}.{hint}"

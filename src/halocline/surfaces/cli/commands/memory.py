@@ -1,0 +1,74 @@
+"""`halo memory`: the notes that tasks in a folder begin with, for the person to read, edit and remove."""
+
+import argparse
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from halocline.client import open_client
+from halocline.protocol.child_environment import child_environment
+from halocline.protocol.errors import UsageError
+from halocline.runtime.assembly.assembly import Choices
+from halocline.runtime.rules.memory import Memory, Remembered, Source
+from halocline.surfaces import event_loop
+from halocline.surfaces.cli.commands.run import workspace_of
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.stderr import tell
+
+OFF = "Memory is off, so tasks neither get notes nor add any. To switch it on: memory = true in settings.toml"
+
+NONE = "No notes yet. A task proposes some when memory is on, and you can write your own: halo memory edit"
+
+
+def command(arguments: argparse.Namespace) -> int:
+    memory = open_client(Choices()).memory_of(workspace_of(arguments.cwd))
+    match arguments.action:
+        case "edit":
+            _edit(memory.project if arguments.project else memory.personal)
+        case "forget":
+            gone = event_loop.run(memory.forget(arguments.number))
+            print(f"Forgotten: {clean(gone.text)}")
+        case _:
+            print(told(memory))
+            if memory.leads_out:
+                tell(f"{memory.project} is a link to a place outside the project, so it is not read.")
+    if not memory.on and arguments.action != "forget":
+        tell(OFF)
+    return 0
+
+
+def told(memory: Memory) -> str:
+    """The notes for a person, each with its number and where it is from. Raises UsageError."""
+    return "\n\n".join("\n".join(_lines(source, memory)) for source in memory.sources()) or NONE
+
+
+def _lines(source: Source, memory: Memory) -> Iterator[str]:
+    head = "Your own" if source.file == memory.personal else "The project's"
+    yield f"{head}, in {clean(str(source.file))}"
+    yield from map(_line, source.notes)
+    if source.beside:
+        yield f"     {source.beside} other line{'s' if source.beside > 1 else ''}, which tasks are given as well"
+    if source.is_cut:
+        yield "     The file is too long: tasks are given its beginning only."
+
+
+def _line(note: Remembered) -> str:
+    told = [note.date, f"task {note.task}" if note.task else "written by hand"]
+    return f"{note.number:>3}  {clean(note.text)}\n     {', '.join(filter(None, told))}"
+
+
+def _edit(file: Path) -> None:
+    """Open a file in the person's editor, which makes it if it is not there."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor:
+        raise UsageError("No editor is set.", f"Set EDITOR to one, or open this file yourself: {file}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        words = [*shlex.split(editor), str(file)]  # the person's own
+        code = subprocess.run(words, check=False, env=child_environment(os.environ)).returncode
+    except (OSError, ValueError) as error:
+        raise UsageError(f"Cannot edit {file} with {editor!r}: {error}.", "Set EDITOR to another editor.") from error
+    if code:
+        raise UsageError(f"The editor {editor!r} ended with code {code}.", f"The file is {file}")

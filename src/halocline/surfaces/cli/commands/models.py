@@ -1,0 +1,107 @@
+"""`halo models`: what could be named with `-m`, and what it costs. Of thousands, those are shown that can be used."""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+from halocline.client import open_client
+from halocline.protocol import json_output
+from halocline.runtime.assembly.assembly import Choices
+from halocline.services.models.model_list import OfferedModel
+from halocline.surfaces import event_loop
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.stderr import tell
+from halocline.surfaces.figures import count
+
+HEAD = ("model", "window", "output", "$ in", "$ out", "$ cached", "can")
+LEGEND = "Dollars per million tokens; + for more from a certain length on, ? for unknown."
+
+
+MOST_ROWS = 100
+"""More than so many are not listed on a terminal, where they would scroll away, but counted by provider."""
+
+
+def command(arguments: argparse.Namespace) -> int:
+    if arguments.refresh:
+        event_loop.run(_refresh())
+        if not (arguments.search or arguments.all or arguments.json):
+            return 0
+    words = [word.lower() for word in arguments.search]
+    fitting = [model for model in event_loop.run(open_client(Choices()).models()) if _fits(model, words)]
+    shown = [model for model in fitting if arguments.all or (model.usable and not model.leaving)]
+    if arguments.json:
+        for model in shown:
+            print(json_output.encode(model).decode())
+    elif len(shown) > MOST_ROWS and sys.stdout.isatty():
+        _print_providers(shown, ["halo models", *(["--all"] if arguments.all else []), *words])
+    elif shown:
+        _print(shown)
+    if not arguments.json:
+        _say_what_is_left_out(fitting, shown, words)
+    return 0
+
+
+async def _refresh() -> None:
+    done = await open_client(Choices()).refresh_models()
+    news = "The catalogue is new" if done.is_new else "The catalogue was the newest already"
+    tell(f"{news}: {done.models:,} models of {done.providers} providers.")
+
+
+def _print(models: Sequence[OfferedModel]) -> None:
+    rows = [HEAD, *(_row(model) for model in models)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD) - 1)]
+    for name, *facts, able in rows:
+        print("  ".join([name.ljust(widths[0]), *map(str.rjust, facts, widths[1:]), able]).rstrip())
+    print(f"\n{LEGEND}")
+    sources = {model.name.partition("/")[0]: model.key_source for model in models if model.key_source}
+    for provider, source in sources.items():
+        print(f"{clean(provider)}: the key of {source}")
+
+
+def _print_providers(models: Sequence[OfferedModel], call: Sequence[str]) -> None:
+    counts = Counter(clean(model.name.partition("/")[0]) for model in models)
+    calls = {" ".join([*call, f"{provider}/"]): number for provider, number in counts.items()}
+    width = max(map(len, calls))
+    for narrower, number in calls.items():
+        print(f"{narrower.ljust(width)}  {number:5,} model{'s' if number > 1 else ''}")
+    print("\nThese are too many to list at once: name a provider, or a part of a name.")
+
+
+def _say_what_is_left_out(fitting: Sequence[OfferedModel], shown: Sequence[OfferedModel], words: Sequence[str]) -> None:
+    more = len(fitting) - len(shown)
+    again = " ".join(["halo models --all", *words])
+    if not fitting:
+        print("No known model fits. Any other may be named too: -m provider/model")
+    elif more and shown:
+        print(f"{more:,} more need a key that is not set, or are being withdrawn: {again}")
+    elif more:
+        print(f"Of {more:,} models that fit, none can be used: no key of theirs is set. To see them: {again}")
+
+
+def _fits(model: OfferedModel, words: Sequence[str]) -> bool:
+    names = f"{model.name} {model.title}".lower()
+    return all(word in names for word in words)
+
+
+def _row(model: OfferedModel) -> tuple[str, ...]:
+    costs = (
+        _price(model.input, model.long_from),
+        _price(model.output, model.long_from),
+        _price(model.cache_read, None),
+    )
+    return (clean(model.name), _size(model.window), _size(model.max_output), *costs, _abilities(model))
+
+
+def _abilities(model: OfferedModel) -> str:
+    able = {"tools": model.tools, "images": model.images, "thinking": model.thinking}
+    can = " ".join(name for name, has in able.items() if has)
+    return f"{can} (being withdrawn)" if model.leaving else can
+
+
+def _size(tokens: int | None) -> str:
+    return count(tokens) if tokens else "?"
+
+
+def _price(dollars: float | None, long_from: int | None) -> str:
+    return "?" if dollars is None else f"{dollars:g}{'+' if long_from else ''}"

@@ -1,0 +1,45 @@
+"""`halo replay`: a recorded task, once more; what went another way is said."""
+
+import argparse
+
+from halocline.client import open_client
+from halocline.protocol import json_output
+from halocline.runtime.assembly.assembly import Choices
+from halocline.services.replay.replay import Replay
+from halocline.surfaces import event_loop
+from halocline.surfaces.cli.commands.run import workspace_of
+from halocline.surfaces.cli.exit_codes import ExitCode
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.figures import plural
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Exit code 1 says that something differed."""
+    folder = workspace_of(arguments.tools_in) if arguments.tools_in else None
+    client = open_client(Choices())
+    done = event_loop.run(client.replay(arguments.recording, strict=not arguments.tolerant, folder=folder))
+    print(json_output.encode(done).decode() if arguments.json else clean(told(done, strict=not arguments.tolerant)))
+    return ExitCode.FINISHED if done.same else ExitCode.ERROR
+
+
+def told(done: Replay, *, strict: bool) -> str:
+    """What a person reads of a replay."""
+    extent = f"{plural(done.steps, 'step')} and {plural(done.events, 'event')} of task {done.task}"
+    if done.same:
+        return f"The same: {extent}, {_requests(done)}."
+    lines = [f"Not the same: {extent} were replayed, of {done.recorded_events} events; {_requests(done)}."]
+    for difference in done.differences:
+        lines += [
+            f"\n{difference.place}{', ' if difference.path else ''}{difference.path}",
+            f"  recorded  {difference.recorded}",
+            f"  now       {difference.now}",
+        ]
+    if strict and done.events < done.recorded_events:
+        lines.append("\nThe replay ended at the first difference; --tolerant goes on as far as possible.")
+    return "\n".join(lines)
+
+
+def _requests(done: Replay) -> str:
+    if not done.requests:
+        return "no requests compared (a log alone holds none; --record writes them)"
+    return f"{plural(done.requests, 'request')} compared"

@@ -1,0 +1,310 @@
+"""`halo [prompt]`: from the flags to one conversation."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from halocline.client import Client, open_client
+from halocline.protocol import events as ev
+from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
+from halocline.protocol.messages import StopReason, UserPart
+from halocline.protocol.state.state import State
+from halocline.protocol.values import JsonObject
+from halocline.runtime.assembly.assembly import Choices
+from halocline.runtime.controller import TaskOptions
+from halocline.surfaces import event_loop
+from halocline.surfaces.cli.args.parser import APPROVALS
+from halocline.surfaces.cli.exit_codes import explained
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.output.view import Foreign, View, make_view
+from halocline.surfaces.cli.session.conversation import Conversation, close
+from halocline.surfaces.cli.session.prompt_source import prompt_text
+from halocline.surfaces.cli.stderr import left, stopped, tell
+
+if TYPE_CHECKING:
+    from halocline.surfaces.cli.input.approver import Approver
+
+CUT_SHORT = (StopReason.CANCELLED, StopReason.ERROR, StopReason.MAX_TURN_REQUESTS, StopReason.MAX_TOKENS)
+"""Ends of a turn after which a task can go on by itself."""
+CARRY_ON = "Go on where you stopped."
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """`halo [prompt]` and `halo run [prompt]`."""
+    view = make_view(arguments, attended=is_attended(arguments))
+    folder = arguments.approvals or ("" if view.asks else os.environ.get(APPROVALS, ""))
+    try:
+        workspace = workspace_of(arguments.cwd)
+        schema = _schema_of(arguments)
+        stays = view.asks and arguments.command == ""
+        resumes = arguments.continue_ or bool(arguments.resume)
+        if resumes:
+            _refuse_another_prompt(arguments)
+        prompt, piped = prompt_text(arguments.prompt, needed=not resumes)
+        if not (prompt or stays or resumes):
+            raise UsageError("There is no prompt.", 'Give one: halo "what to do", or pipe it in. See: halo --help')
+        if arguments.images:
+            from halocline.surfaces.cli.session.images import read
+
+            arguments.images = read(arguments.images)
+        arguments.unattended = not view.asks
+        client = open_client(choices_of(arguments), "approver" if folder else "cli")
+        approver = open_approver(client, folder) if folder else None
+        view.show_foreign(Foreign(*client.shows_foreign))
+        if not (stays or resumes) and prompt.lstrip().startswith("/"):
+            _check_word(client, workspace, prompt, attended=view.asks)
+        if not arguments.trust:
+            _settle_trust(client, arguments, workspace, attended=view.asks)
+        if stays and resumes and (busy := _to_join(client, arguments, workspace)):
+            from halocline.surfaces.cli.commands.attach import join
+
+            return event_loop.run(join(client, busy, view, prompt, piped))
+        return event_loop.run(_run(client, arguments, workspace, prompt, piped, schema, view, approver, stays=stays))
+    except (HaloclineError, ExceptionGroup) as error:
+        view.fail(explained(error))
+        raise
+
+
+def is_attended(arguments: argparse.Namespace) -> bool:
+    """Somebody is there who can be asked."""
+    by_person = not (arguments.print or arguments.approvals)
+    return arguments.output_format in (None, "text") and by_person and on_terminal()
+
+
+def open_approver(client: Client, folder: str) -> "Approver":
+    """Raises UsageError when the folder cannot be used for approvals."""
+    from halocline.runtime.approval_folder import ApprovalFolder
+    from halocline.surfaces.cli.input.approver import Approver
+
+    return Approver(ApprovalFolder.open(client.home, folder))
+
+
+def workspace_of(text: str) -> Path:
+    """The folder to work in. Raises UsageError when it is none, or cannot be read."""
+    try:
+        path = Path(text).expanduser().resolve()
+    except OSError as error:
+        raise UsageError(
+            f"The folder {text} is gone: {error.strerror}.", "Go to another, or name one with -C DIR."
+        ) from error
+    if not path.is_dir():
+        raise UsageError(f"{path} is not a folder.", "Name an existing one with -C DIR.")
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise UsageError(f"The folder {path} cannot be read.", "Check its permissions, or name another with -C DIR.")
+    return path
+
+
+def choices_of(arguments: argparse.Namespace) -> Choices:
+    """What the flags say about the model, the way to it, and the limits; not every command has all of them."""
+    return Choices(**{name: getattr(arguments, name, None) for name in Choices.__struct_fields__})
+
+
+def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
+    """What the flags say about the task. `--approval-mode plan` is plan mode."""
+    approval = "yolo" if arguments.yolo else arguments.approval_mode
+    mode = "plan" if approval == "plan" else arguments.mode
+    return TaskOptions(
+        effort=arguments.effort,
+        thinking_budget=arguments.thinking_budget,
+        model=arguments.model,
+        mode=ev.Mode(mode) if mode else None,
+        approval_mode=ev.ApprovalMode(approval) if approval not in (None, "plan") else None,
+        attended=attended,
+        trusted=arguments.trust,
+        record=Path(arguments.record).expanduser().absolute() if arguments.record else None,
+        roots=tuple(str(Path(root).expanduser().absolute()) for root in arguments.roots),
+    )
+
+
+def _schema_of(arguments: argparse.Namespace) -> JsonObject | None:
+    """What the answer has to fit. Raises UsageError."""
+    if arguments.output_schema is None:
+        return None
+    from halocline.runtime.prompts.output_schema import read_schema
+
+    return read_schema(arguments.output_schema)
+
+
+def _refuse_another_prompt(arguments: argparse.Namespace) -> None:
+    """Raises UsageError."""
+    if arguments.system_prompt_file or arguments.append_system_prompt:
+        raise UsageError(
+            "The system prompt of a task is fixed when it begins.", "Begin a new task, or say it with the prompt."
+        )
+
+
+def _check_word(client: Client, workspace: Path, prompt: str, *, attended: bool) -> None:
+    """A word with a slash that nobody can answer is said before a task begins. Raises UsageError."""
+    from halocline.runtime.prompts.slash_commands import Where
+
+    client.words(workspace).check(prompt, Where.TERMINAL if attended else Where.RUN)
+
+
+def _settle_trust(client: Client, arguments: argparse.Namespace, workspace: Path, *, attended: bool) -> None:
+    """Nobody asks a person while an event loop runs: it would keep Ctrl-C to itself."""
+    info = None
+    if arguments.resume:
+        info = client.info(client.find(arguments.resume))
+    elif arguments.continue_:
+        info = client.newest(workspace)
+    workspace = Path(info.workspace) if info else workspace
+    known = info.roots if info else None
+    for problem in client.rule_problems(workspace):
+        tell(f"{clean(problem)} Until it is corrected, every call asks.")
+    if asked := client.with_code(workspace, options_of(arguments, attended=attended).roots, known):
+        from halocline.surfaces.cli.commands.trust import settled
+
+        for folder in asked:
+            settled(client, folder, attended=attended)
+
+
+def _to_join(client: Client, arguments: argparse.Namespace, workspace: Path) -> str:
+    """The task to resume, when another process has it open and the person would rather join it than give up."""
+    name = client.find(arguments.resume) if arguments.resume else _newest(client, workspace)
+    pid = client.writer(name)
+    if not pid:
+        return ""
+    if arguments.roots:
+        raise UsageError(f"Process {pid} has task {name} open.", "Add the folder there, with /add-dir.")
+    from halocline.surfaces.cli.commands.tasks import confirmed
+
+    return name if confirmed(f"Task {name} is open in another process (pid {pid}). Join it?") else ""
+
+
+async def _run(
+    client: Client,
+    arguments: argparse.Namespace,
+    workspace: Path,
+    prompt: str,
+    piped: tuple[UserPart, ...],
+    schema: JsonObject | None,
+    view: View,
+    approver: "Approver | None",
+    *,
+    stays: bool,
+) -> int:
+    can_ask = view.asks or approver is not None
+    options = replace(options_of(arguments, attended=can_ask), asks_again=can_ask and not prompt)
+    ended: tuple[str, ...] = ()
+    try:
+        async with view, approver or nullcontext():
+            task, after = await _open(client, arguments, workspace, options, view)
+            along = (*piped, *await _pictures(client, arguments, task, view))
+            conversation = Conversation(client, task, view, schema, along, stays=stays, approver=approver)
+            try:
+                if approver:
+                    approver.attend(client.state(task))
+                code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
+            except UsageError:
+                await _forget_empty(client, task)
+                raise
+            while conversation.goes_on:
+                from halocline.surfaces.cli.session.task_switch import goes_on_elsewhere, next_task
+
+                if goes_on_elsewhere(client, conversation, task, view):
+                    break
+                then = await next_task(client, conversation, task, options, view)
+                task = then.task
+                conversation = Conversation(client, task, view, schema, stays=stays, approver=approver)
+                if approver:
+                    approver.attend(client.state(task))
+                code = await conversation.run(then.prompt, then.after, typed=False)
+            state = client.state(task)
+            writer = client.writer(task) if client.is_attached(task) else ""
+            is_empty = not writer and state.is_empty
+            ended = client.running(task)
+    finally:
+        await close(client)
+        if ended:
+            tell(stopped(ended))
+    if writer:
+        tell(left(task, writer))
+    if is_empty:
+        with suppress(TaskBusy):  # somebody who joined goes on with it
+            client.forget(task)
+    return code
+
+
+async def _pictures(client: Client, arguments: argparse.Namespace, task: str, view: View) -> tuple[UserPart, ...]:
+    """What `--image` named, for the first prompt."""
+    if not arguments.images:
+        return ()
+    from halocline.surfaces.cli.session.images import attach
+
+    try:
+        return await attach(client, task, arguments.images, view)
+    except HaloclineError:
+        await _forget_empty(client, task)
+        raise
+
+
+async def _forget_empty(client: Client, task: str) -> None:
+    """A task that was made for a prompt that cannot be goes again."""
+    if client.state(task).is_empty:
+        await client.let_go(task)
+        client.forget(task)
+
+
+async def _open(
+    client: Client, arguments: argparse.Namespace, workspace: Path, options: TaskOptions, view: View
+) -> tuple[str, int]:
+    """The task, and the last event that was written before this run."""
+    name = client.find(arguments.resume) if arguments.resume else ""
+    if arguments.continue_ and not name:
+        name = _newest(client, workspace)
+    if not name:
+        name = await client.start(workspace, options)
+        for heard in client.remarks(name):
+            view.show(ev.Noticed(heard))
+        return name, 0
+    past = client.past(name)
+    _require_folder(past)
+    task = await client.resume(name, options)
+    view.recall(past)
+    place = client.state(task).workspace
+    workspace_of(place)
+    if place != str(workspace):
+        view.show(ev.Noticed(f"This task works in its own folder, {place}."))
+    return task, past[-1].seq if past else 0
+
+
+def _require_folder(past: Sequence[ev.DurableEvent]) -> None:
+    """A task whose folder is gone is not opened. Raises UsageError."""
+    match past:
+        case [ev.TaskStarted(workspace=place, origin=origin, task=task), *later] if not Path(place).is_dir():
+            if origin and not any(isinstance(event, ev.TaskAdopted) for event in later):
+                hint = f"Import it into another: halo import {origin.tool} {origin.id} --workspace DIR"
+            else:
+                hint = "Put it back where it was, then go on."
+            raise UsageError(f"{place}, the folder of task {task}, is not there.", hint)
+
+
+def _newest(client: Client, workspace: Path) -> str:
+    if info := client.newest(workspace):
+        return info.task
+    raise UsageError(f"There is no task of {workspace} to go on with.", 'Begin one: halo "what to do"')
+
+
+def _first_prompt(state: State, prompt: str, *, stays: bool) -> str:
+    """The prompt that was given; a task that was cut short can go on without one, and one that asks by itself.
+
+    Raises UsageError.
+    """
+    if prompt or state.turn is not None:
+        return prompt
+    if state.last_end is not None and state.last_end.reason in CUT_SHORT:
+        return CARRY_ON
+    if not stays:
+        raise UsageError(f"Task {state.task} is finished, and there is no prompt.", f"Give one: halo -r {state.task} …")
+    return ""
+
+
+def on_terminal() -> bool:
+    """A person sits in front of both ends."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,0 +1,304 @@
+"""`halo tasks` and `halo export`: what was done before."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from halocline.client import Client, open_client
+from halocline.protocol import json_output
+from halocline.protocol.commands import Label
+from halocline.protocol.errors import UsageError
+from halocline.protocol.queries.tasks import MARKS, Order, TaskInfo, TaskQuery
+from halocline.protocol.state.reducer import fold
+from halocline.runtime.assembly.assembly import Choices
+from halocline.runtime.history.snapshots import Moment
+from halocline.surfaces import event_loop, figures
+from halocline.surfaces.cli.args.relative_time import since
+from halocline.surfaces.cli.commands.run import workspace_of
+from halocline.surfaces.cli.output.line_mode import LineMode
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.output.table import entry, moment
+from halocline.surfaces.exporting import Form, exported
+
+TODOS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
+STATUSES = {
+    "end_turn": "done",
+    "max_tokens": "cut off",
+    "max_turn_requests": "at a limit",
+    "refusal": "refused",
+    "cancelled": "interrupted",
+    "error": "failed",
+    "unfinished": "unfinished",
+}
+"""How the last turn of a task ended, in a word."""
+FOUND = 50
+"""Tasks that a search shows when nobody says how many."""
+
+
+def command(arguments: argparse.Namespace) -> int:
+    client = open_client(Choices())
+    action = "export" if arguments.command == "export" else arguments.action
+    _ACTIONS[action](client, arguments)
+    return 0
+
+
+def _list(client: Client, arguments: argparse.Namespace) -> None:
+    everywhere = arguments.all or arguments.cwd == "all" or bool(arguments.subagents)
+    workspace = "" if everywhere else str(workspace_of(arguments.cwd))
+    query = _query(arguments, workspace, client.find(arguments.subagents) if arguments.subagents else "")
+    tasks = client.history(query)
+    for folder in client.half_restored():
+        print(
+            f"A restore of {clean(folder)} was cut short: some files may be as before it, others as after it. "
+            "To mend it: halo doctor --fix",
+            file=sys.stderr,
+        )
+    if arguments.json:
+        for info in tasks:
+            print(json_output.encode(info).decode())
+        return
+    if not tasks:
+        print(_none(query))
+    for info in tasks:
+        print(_entry(info, query))
+        if info.snippet:
+            print(f"  {marked(info.snippet)}")
+        if everywhere and not query.parent:
+            print(f"  {clean(info.workspace)}")
+        if info.roots:
+            print(f"  also in {', '.join(map(clean, info.roots))}")
+
+
+def _query(arguments: argparse.Namespace, workspace: str, parent: str = "") -> TaskQuery:
+    words = " ".join(arguments.search)
+    return TaskQuery(
+        words=words,
+        workspace=workspace,
+        model=arguments.model,
+        status=frozenset(reason for reason, word in STATUSES.items() if word.replace(" ", "-") in arguments.status),
+        tags=frozenset(map(tag_name, arguments.tag)),
+        favourite=arguments.favourite,
+        since=since(arguments.since) if arguments.since else 0.0,
+        order=Order(arguments.sort) if arguments.sort else None,
+        limit=arguments.limit or (FOUND if words else None),
+        parent=parent,
+    )
+
+
+def _none(query: TaskQuery) -> str:
+    if query.parent:
+        return f"Task {query.parent} had no such sub-agents."
+    if query == TaskQuery():
+        return "No tasks yet."
+    if query == TaskQuery(workspace=query.workspace):
+        return f"No tasks of {query.workspace}. See those of every folder: --all"
+    return "No such tasks." + (" Look in every folder: --all" if query.workspace else "")
+
+
+def _entry(info: TaskInfo, query: TaskQuery) -> str:
+    """A line; it says what was sorted by."""
+    status = STATUSES.get(info.status, info.status)
+    facts = [info.task, moment(info.changed_at), f"{status:<11}"]
+    match query.order:
+        case Order.COST:
+            facts.append(f"{figures.money(info.cost):>8}")
+        case Order.TOKENS:
+            facts.append(f"{info.tokens:>11,}")
+        case Order.SIZE:
+            facts.append(f"{size(info.size):>8}")
+    words = ["★"] if info.favourite else []
+    words += [info.name or info.title, *(f"#{tag}" for tag in info.tags)]
+    return entry(*facts, text=" ".join(words))
+
+
+def marked(snippet: str) -> str:
+    """The words that were searched for stand out where a terminal can show it."""
+    begin, end = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
+    parts = re.split(f"([{''.join(MARKS)}])", snippet)
+    return "".join({MARKS[0]: begin, MARKS[1]: end}.get(part, clean(part)) for part in parts)
+
+
+def size(bytes_: float) -> str:
+    """`820 B`, `4.1 kB`, `1.3 GB`."""
+    for unit in ("B", "kB", "MB"):
+        if bytes_ < 1000:
+            return f"{bytes_:.0f} B" if unit == "B" else f"{bytes_:.1f} {unit}"
+        bytes_ /= 1000
+    return f"{bytes_:.1f} GB"
+
+
+def _rename(client: Client, arguments: argparse.Namespace) -> None:
+    task, name = client.find(arguments.id), " ".join(" ".join(arguments.name).split())
+    _label(client, Label(task=task, name=name))
+    print(f"{task} is called {clean(name)} now." if name else f"{task} has no name any more.")
+
+
+def _favourite(client: Client, arguments: argparse.Namespace) -> None:
+    task = client.find(arguments.id)
+    _label(client, Label(task=task, favourite=not arguments.off))
+    print(f"{task} is {'no favourite any more' if arguments.off else 'a favourite now'}.")
+
+
+def _tag(client: Client, arguments: argparse.Namespace) -> None:
+    task = client.find(arguments.id)
+    named = [tag_name(tag) for tag in arguments.tags]
+    has = fold(client.past(task)).labels.tags
+    tags = [tag for tag in has if tag not in named] if arguments.off else [*dict.fromkeys([*has, *named])]
+    _label(client, Label(task=task, tags=tuple(tags)))
+    print(f"{task} has the tags {', '.join(tags)}." if tags else f"{task} has no tags.")
+
+
+def tag_name(text: str) -> str:
+    """A tag as it is kept: `#Later` is `later`. Raises UsageError."""
+    tag = text.lstrip("#").lower()
+    if not tag or any(letter.isspace() or not letter.isprintable() for letter in tag):
+        raise UsageError(f"{text!r} is no tag.", "A tag is one word, such as later.")
+    return tag
+
+
+def _label(client: Client, command: Label) -> None:
+    event_loop.run(client.label(command))
+
+
+def _show(client: Client, arguments: argparse.Namespace) -> None:
+    task = client.find(arguments.id)
+    past = client.past(task)
+    if arguments.cost:
+        from halocline.surfaces.costs import table, turns_of
+
+        print("\n".join(map(clean, table(turns_of(past)))))
+        from halocline.surfaces.cli.commands.context import cache_lines
+
+        print("\nCache · " + "\n  ".join(map(clean, cache_lines(client.cache(task)))))
+        return
+    if arguments.points:
+        for point in client.time.points(task):
+            print(entry(f"{point.seq:>5}", moment(point.at), f"{point.kind:<6}", text=point.text))
+        return
+    if arguments.at:
+        then = client.at(task, arguments.at)
+        past = list(then.events)
+    view = LineMode(attended=False)
+    for event in past:
+        view.show(event)
+    state = fold(past)
+    if arguments.follow:
+        event_loop.run(_follow(client, task, state.seq, view))
+        return
+    view.close()
+    about = [state.task, state.model, state.workspace, *state.roots, f"{state.steps} steps", figures.money(state.cost)]
+    print("\n" + " · ".join(filter(None, map(clean, about))))
+    if arguments.at:
+        _about(then, task)
+
+
+def _about(then: Moment, task: str) -> None:
+    """What stood at a moment: the list of things to do, the files that were written, and how to go on from there."""
+    print(f"\nAfter event {then.seq}, {moment(then.state.last_at)}:")
+    for todo in then.state.todos:
+        print(f"  {TODOS[todo.status]} {clean(todo.text)}")
+    for path in then.files:
+        print(f"  wrote {clean(path)}")
+    saved = f"saved as {then.checkpoint[:10]}" if then.checkpoint else "not saved"
+    print(f"  files {saved}")
+    print(f"To go back: halo checkpoints restore {task}@{then.seq} --what both")
+    print(f"To go on from there as another task: halo fork {task} --at {then.seq}")
+
+
+async def _follow(client: Client, task: str, after: int, view: LineMode) -> None:
+    async with view:
+        async for event in client.events(task, after):
+            view.show(event)
+
+
+def _delete(client: Client, arguments: argparse.Namespace) -> None:
+    """Ask about one, show the plan for several."""
+    chosen = _to_delete(client, arguments)
+    if not chosen:
+        print("No task is that old.")
+        return
+    if len(chosen) > 1:
+        for info in chosen:
+            print(_entry(info, TaskQuery()))
+        print(f"{len(chosen)} tasks, {size(sum(info.size for info in chosen))}.")
+    what = f"{len(chosen)} tasks" if len(chosen) > 1 else f"task {chosen[0].task}"
+    if not arguments.yes and not confirmed(f"Put {what} into the trash?"):
+        raise UsageError("Nothing was deleted.", "To delete without being asked: --yes")
+    for info in chosen:
+        client.delete(info.task)
+    undo = f"halo tasks undelete {chosen[0].task if len(chosen) == 1 else 'ID'}"
+    print(f"Deleted {what.removeprefix('task ')}. To take back, for {client.kept_days} days: {undo}")
+
+
+def _to_delete(client: Client, arguments: argparse.Namespace) -> list[TaskInfo]:
+    """Raises UsageError when none was named, TaskNotFound when one is not there."""
+    if bool(arguments.id) == bool(arguments.older):
+        raise UsageError("Name the tasks to delete, or how old they are.", "halo tasks delete ID …, or: --older 30d")
+    if arguments.older:
+        before = since(arguments.older)
+        return [info for info in client.history() if info.changed_at < before and not info.favourite]
+    named = dict.fromkeys(map(client.find, arguments.id))
+    infos = {info.task: info for info in client.history()}
+    return [infos.get(task) or client.info(task) or _unreadable(task) for task in named]
+
+
+def _unreadable(task: str) -> TaskInfo:
+    return TaskInfo(task, "", "", "", 0.0, 0.0, "unreadable", 0)
+
+
+def _undelete(client: Client, arguments: argparse.Namespace) -> None:
+    if arguments.id:
+        print(f"{client.undelete(arguments.id)} is back.")
+        return
+    deleted = client.deleted()
+    for info, at in deleted:
+        print(entry(info.task, f"deleted {moment(at)}", text=info.name or info.title))
+    if not deleted:
+        print("The trash is empty.")
+
+
+def confirmed(question: str) -> bool:
+    """Ask on the terminal; without one the answer is no. What was typed before the question is no answer."""
+    if not sys.stdin.isatty():
+        return False
+    import termios
+
+    try:
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        print()
+        return False
+
+
+def _export(client: Client, arguments: argparse.Namespace) -> None:
+    text = _exported(client, arguments)
+    if not arguments.output:
+        sys.stdout.write(text)
+        return
+    try:
+        Path(arguments.output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"Cannot write {arguments.output}: {error.strerror}.", "Name another file with -o.") from error
+
+
+def _exported(client: Client, arguments: argparse.Namespace) -> str:
+    return exported(client.past(arguments.id), Form(arguments.format), client.without_secrets)
+
+
+def markdown_of(client: Client, task: str) -> str:
+    """A task as a document, without what looks like a key."""
+    return exported(client.past(task), Form.MARKDOWN, client.without_secrets)
+
+
+_ACTIONS = {
+    "list": _list,
+    "show": _show,
+    "rename": _rename,
+    "favourite": _favourite,
+    "tag": _tag,
+    "delete": _delete,
+    "undelete": _undelete,
+    "export": _export,
+}

@@ -1,0 +1,149 @@
+"""`halo trust`, `halo hooks`, and the question that a folder with hooks of its own raises."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from halocline.client import Client, open_client
+from halocline.protocol import json_output
+from halocline.protocol.errors import UsageError
+from halocline.protocol.hook_kinds import HookSource
+from halocline.runtime.assembly.assembly import Choices
+from halocline.runtime.rules.hooks import FolderHooks, SetUp
+from halocline.surfaces.cli.commands.key_input import pick
+from halocline.surfaces.cli.commands.run import workspace_of
+from halocline.surfaces.cli.output.rule_text import conditions
+from halocline.surfaces.cli.output.sanitize import clean, reveal
+from halocline.surfaces.cli.output.table import entry, moment
+from halocline.surfaces.cli.stderr import tell
+
+RULES_FILE = ".halocline/policy.toml"
+OFF = "Its programs are off. To switch them on: halo trust add, or --trust for one run."
+
+
+def command(arguments: argparse.Namespace) -> int:
+    folder = Path(arguments.folder).expanduser()
+    client = open_client(Choices(hook_folders=getattr(arguments, "hook_folders", None)))
+    match arguments.action:
+        case "remove":
+            _remove(client.hooks_of(Path.cwd()), folder)
+        case "add":
+            if not folder.is_dir():
+                raise UsageError(f"{folder} is not a folder.", "Name an existing one: halo trust add FOLDER")
+            _add(client.hooks_of(workspace_of(arguments.folder)), workspace_of(arguments.folder))
+        case _ if arguments.command == "trust":
+            _list_folders(client.hooks_of(Path.cwd()))
+        case _:
+            _list_hooks(client.hooks_of(workspace_of(arguments.folder)).list(), as_json=arguments.json)
+    return 0
+
+
+def settled(client: Client, folder: Path, *, attended: bool) -> None:
+    """Ask a person about a folder that has hooks, once; without one, say what stays off. Raises SettingsError."""
+    hooks = client.hooks_of(folder)
+    standing = hooks.standing
+    if standing in ("nothing", "trusted"):
+        return
+    if attended and standing != "refused":
+        _ask(hooks, folder, changed=standing == "changed")
+        return
+    files = dict.fromkeys(
+        (*(clean(hook.file) for hook in _projects(hooks.list())), *(server.file.name for server in hooks.servers))
+    )
+    if hooks.allowing_rules:
+        files[RULES_FILE] = None
+    for problem in hooks.problems:
+        tell(f"{clean(problem)} Its servers are off until it can be read.")
+    if not files:
+        return
+    why = "changed since it was trusted" if standing == "changed" else "is not trusted"
+    tell(
+        f"{clean(str(folder))} {why}, so its {_kinds(hooks)} are off ({', '.join(files)}). "
+        "Switch them on: halo trust add, --trust."
+    )
+
+
+def _ask(hooks: FolderHooks, folder: Path, *, changed: bool) -> None:
+    why = " It changed since you trusted it." if changed else ""
+    print(f"The folder {reveal(str(folder))} has {_kinds(hooks)} of its own: they run while you work here.{why}\n")
+    _show_all(hooks)
+    print()
+    trusted = pick("Run them?", {"n": "no, leave them off", "y": "yes, as they are now"}) == "y"
+    hooks.say(trusted=trusted)
+    if not trusted:
+        print(OFF)
+
+
+def _projects(hooks: Sequence[SetUp]) -> list[SetUp]:
+    return [hook for hook in hooks if hook.source is HookSource.PROJECT]
+
+
+def _show(hooks: Sequence[SetUp]) -> None:
+    for hook in hooks:
+        at = f" in {hook.file}" if hook.file != hook.name else ""
+        print(f"  {reveal(hook.event or '?'):<16}  {' '.join(reveal(hook.name + at).split())}")
+
+
+def _show_servers(hooks: FolderHooks) -> None:
+    for server in hooks.servers:
+        print(f"  {'MCP server':<16}  {' '.join(reveal(f'{server.name}: {server.runs}').split())}")
+
+
+def _kinds(hooks: FolderHooks) -> str:
+    """What the folder would switch on, in words."""
+    rules = ("rules that allow", hooks.allowing_rules)
+    kinds = (("hooks", _projects(hooks.list())), ("MCP servers", hooks.servers), rules)
+    names = [name for name, found in kinds if found]
+    return " and ".join((", ".join(names[:-1]), names[-1]) if names[1:] else names) or "rules"
+
+
+def _show_rules(hooks: FolderHooks) -> None:
+    for rule in hooks.allowing_rules:
+        print(f"  {'rule':<16}  allow {reveal(conditions(rule))}")
+
+
+def _add(hooks: FolderHooks, folder: Path) -> None:
+    if hooks.standing == "nothing":
+        text = f"{folder} has no hooks and no MCP servers, so there is nothing to trust."
+        raise UsageError(text, "See: halo hooks list, halo mcp list")
+    hooks.say(trusted=True)
+    print(f"{clean(str(folder))} is trusted as it is now:")
+    _show_all(hooks)
+
+
+def _show_all(hooks: FolderHooks) -> None:
+    """Everything that trust switches on, and what cannot be read."""
+    _show(_projects(hooks.list()))
+    _show_servers(hooks)
+    _show_rules(hooks)
+    for problem in hooks.problems:
+        print(f"  {'cannot be read':<16}  {clean(problem)}")
+
+
+def _remove(hooks: FolderHooks, folder: Path) -> None:
+    if not hooks.forget(folder):
+        raise UsageError(f"Nothing is known of the folder {folder.resolve()}.", "See: halo trust list")
+    print(f"{clean(str(folder.resolve()))} is forgotten; its hooks and MCP servers are off.")
+
+
+def _list_folders(hooks: FolderHooks) -> None:
+    folders = hooks.folders
+    if not folders:
+        print("No folder is trusted. A folder with hooks of its own is asked about, or: halo trust add")
+    for folder, said in sorted(folders.items()):
+        print(entry(moment(said.at), "trusted" if said.trusted else "off    ", text=folder))
+
+
+def _list_hooks(hooks: Sequence[SetUp], *, as_json: bool) -> None:
+    if as_json:
+        for hook in hooks:
+            print(json_output.encode(hook).decode())
+        return
+    if not hooks:
+        print("No hooks are set up. Where they go: docs/guide.md, Hooks", file=sys.stdout)
+    for hook in hooks:
+        state = f"inert: {hook.inert}" if hook.inert else "active"
+        where = f" [{hook.matcher}]" if hook.matcher else ""
+        print(f"{clean(hook.event or '?')}{clean(where)}  {' '.join(clean(hook.name).split())}")
+        print(f"    {hook.source}, {clean(hook.file)} · {clean(state)}")

@@ -1,0 +1,170 @@
+"""Decisions and answers of a person at a terminal: by a key that stands alone, after all of it was shown."""
+
+from collections.abc import Awaitable, Callable
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from halocline.protocol.events import ApprovalRequested, Choice, Grant, QuestionAsked, Scope, ToolKind
+from halocline.surfaces.cli.input.decision import Decision
+from halocline.surfaces.cli.input.keys import ESCAPE, RESUMED, Keyboard
+from halocline.surfaces.cli.input.line_input import Prompt, read_line
+from halocline.surfaces.cli.output import cards
+from halocline.surfaces.cli.output.screen import Screen
+from halocline.surfaces.cli.output.theme import Gutter, wrapped
+from halocline.surfaces.row_kinds import CallRow
+
+ReadLine = Callable[[Keyboard, str, str, str], Awaitable[str | None]]
+Write = Callable[[], Awaitable[Prompt | None]]
+MOST_OPTIONS = 9
+ALLOWING = ("y", "a", "s", "e")
+"""The keys that let a call run, or lead there."""
+_WITH_MESSAGE = {"y": "yes, once, and send your message", "n": "no, and send your message", "t": "change your message"}
+
+
+class Asker:
+    """Asks below the card that the screen shows."""
+
+    def __init__(self, screen: Screen, keyboard: Keyboard, *, line: ReadLine = read_line) -> None:
+        self._screen = screen
+        self._keyboard = keyboard
+        self._line = line
+
+    async def ask_approval(self, event: ApprovalRequested, write: Write) -> Decision:
+        """Show what would be done and wait for a key. Nothing is allowed before the whole of it was shown.
+
+        The person may `write` a message first, which goes to the model with the decision.
+        """
+        row = self._screen.show_approval(event)
+        self._call_person(f"needs your approval: {event.title}")
+        options, message = _options(event, row), None
+        while True:
+            key = await self._key(options, lambda: self._screen.show_approval(event, again=True, whole=True))
+            if key == "d" or (key in ALLOWING and "d" in options):
+                row = self._screen.show_approval(event, again=True, whole=True)
+                del options["d"]
+            elif key == "t":
+                message = await write() or message
+                options |= _WITH_MESSAGE if message else {}
+                self._screen.say(f"With your message: {message.text.strip()}" if message else "No message.")
+            elif key == "n" and message:
+                return _with(message, Decision(Choice.REJECT_ONCE))
+            elif decision := await self._decision(key, row, event):
+                return _with(message, decision)
+
+    async def ask_question(self, event: QuestionAsked) -> str | None:
+        """Show the question and wait for a number or for words; None when the person would rather stop."""
+        self._screen.show_question(event)
+        self._call_person(f"asks: {event.question}")
+        while event.options:
+            numbers = {str(number): "" for number in range(1, len(event.options[:MOST_OPTIONS]) + 1)}
+            options = {**numbers, "t": "type another answer", ESCAPE: "stop"}
+            key = await self._key(options, lambda: self._screen.show_question(event, again=True))
+            if key == ESCAPE:
+                return None
+            if key != "t":
+                return event.options[int(key) - 1]
+            if (answer := await self._typed("› ")) and answer.strip():
+                return answer
+        while (answer := await self._typed("› ", "Type an answer, or stop with Ctrl-C")) is not None:
+            if answer.strip():
+                return answer
+        return None
+
+    def _call_person(self, text: str) -> None:
+        if self._keyboard.is_idle:
+            self._screen.call_person(text)
+
+    async def _key(self, options: dict[str, str], show_again: Callable[[], object]) -> str:
+        while True:
+            with self._screen.passing(_menu(options)) as erasing:
+                key = await self._keyboard.choose("".join(options))
+                if key != RESUMED:
+                    return key
+                erasing.pop_all()  # other programs wrote below it
+            show_again()
+
+    async def _typed(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
+        return await self._line(self._keyboard, prompt, initial, hint)
+
+    async def _decision(self, key: str, row: CallRow, event: ApprovalRequested) -> Decision | None:
+        """What a key means; None when the person went back."""
+        match key:
+            case "y":
+                return Decision(Choice.ALLOW_ONCE)
+            case "a":
+                return Decision(Choice.ALLOW_ALWAYS)
+            case "s":
+                return await self._saved(event)
+            case "n":
+                reason = await self._typed("Why not? (Enter for no reason) ")
+                return None if reason is None else Decision(Choice.REJECT_ONCE, reason.strip())
+            case "e":
+                return await self._edited(row)
+            case _:
+                return Decision(Choice.REJECT_ONCE, stop=True)
+
+    async def _saved(self, event: ApprovalRequested) -> Decision | None:
+        """Which rule to keep; None when the person went back."""
+        rules = {str(number): rule for number, rule in enumerate(_rules(event), start=1)}
+        shown = {number: f"always allow {cards.granted(*_meant(event, rule))}" for number, rule in rules.items()}
+        key = await self._key({**shown, ESCAPE: "back"}, lambda: self._screen.show_approval(event, again=True))
+        rule = rules.get(key)
+        return rule and Decision(Choice.ALLOW_ALWAYS, scope=rule[0], wider=rule[1])
+
+    async def _edited(self, row: CallRow) -> Decision | None:
+        command = _command(row)
+        edited = await self._typed("$ ", initial=command)
+        if edited is None or not edited.strip():
+            return None
+        if edited == command:
+            return Decision(Choice.ALLOW_ONCE)
+        return Decision(Choice.ALLOW_ONCE, arguments={**row.arguments, "command": edited})
+
+
+def _with(message: Prompt | None, decision: Decision) -> Decision:
+    """The decision with what the person wrote; one that stops the turn goes to no model."""
+    if message is None or decision.stop:
+        return decision
+    return decision._replace(note=message.text.strip(), content=message.parts)
+
+
+def _command(row: CallRow) -> str:
+    return row.approval.detail if row.approval and row.approval.detail else row.title
+
+
+def _options(event: ApprovalRequested, row: CallRow) -> dict[str, str]:
+    """The keys on offer, each with what it does."""
+    options = {"y": "yes, once"}
+    if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
+        options["a"] = f"always allow {cards.granted(event.grant)}"
+        options["s"] = "allow more, or for longer"
+    options["n"] = "no, and say why"
+    options["t"] = "type a message, to go with your yes or no"
+    if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command(row):
+        options["e"] = "edit the command"
+    if cards.is_cut(row):
+        options["d"] = "show the whole diff"
+    return {**options, ESCAPE: "no, and stop"}
+
+
+def _rules(event: ApprovalRequested) -> list[tuple[Scope, bool]]:
+    """How far leave for good can reach: where, and whether for more of the kind."""
+    wider = [(scope, True) for scope in Scope] if event.wider else []
+    return [*wider, (Scope.PROJECT, False), (Scope.EVERYWHERE, False)]
+
+
+def _meant(event: ApprovalRequested, rule: tuple[Scope, bool]) -> tuple[Grant, Scope]:
+    grant = event.wider if rule[1] else event.grant
+    assert grant is not None
+    return grant, rule[0]
+
+
+def _menu(options: dict[str, str]) -> RenderableType:
+    """A line for each key that says something."""
+    return Group(Text(), *(_choice(key, text) for key, text in options.items() if text))
+
+
+def _choice(key: str, text: str) -> RenderableType:
+    name, style = ("esc", "quiet") if key == ESCAPE else (key, "")
+    return Gutter(wrapped(text, style), Text(f"  {name:<4}", style="accent", end=""), Text(" " * 6, end=""))

@@ -1,0 +1,178 @@
+"""What the composer offers while a person types: a plain list of sources, each asked for the text before the cursor.
+
+A source is a function from that text to choices, the best first; nothing when the text is not its business. Sources are
+asked in a thread, so that none can hold up a key.
+"""
+
+import asyncio
+import heapq
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, TimeoutError as TooLate
+from typing import TYPE_CHECKING
+
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.values import Value
+from halocline.runtime.mentions.suggestions import WORD_MEANINGS, Mentionable, as_mention, beside
+
+if TYPE_CHECKING:
+    from prompt_toolkit.completion import Completer
+
+MOST = 30
+FRESH = 5.0
+"""Seconds after which the list of files is made anew, behind what is shown."""
+PATIENCE = 20.0
+"""Seconds that the first list may take."""
+NEVER = float("-inf")
+_TYPED = re.compile(
+    r"(?:^|[^A-Za-z0-9_@./\\`-])@(?:\"(?P<quoted>[^\"\n]{0,300})|(?P<plain>(?:\\.|[^\s\"'`<>|\\]){0,300}))$"
+)
+_ESCAPED = re.compile(r"\\(.)")
+
+
+class Choice(Value, frozen=True):
+    """`text` takes the place of the last `replaces` characters; `meaning` stands beside it in the menu."""
+
+    text: str
+    replaces: int
+    shown: str
+    meaning: str = ""
+
+
+Source = Callable[[str], Sequence[Choice]]
+
+
+def is_begun(before: str) -> bool:
+    """Whether what is being typed is something that a source may know: cheap, for every key."""
+    return _TYPED.search(before) is not None or (before.startswith("/") and " " not in before)
+
+
+def completer(sources: Sequence[Source]) -> "Completer":
+    """What the editor asks; it asks the sources in their order."""
+    from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
+    from prompt_toolkit.document import Document
+
+    class Sources(Completer):
+        def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+            before = document.text_before_cursor
+            for source in sources:
+                for choice in source(before):
+                    yield Completion(
+                        choice.text, -choice.replaces, display=choice.shown, display_meta=choice.meaning or None
+                    )
+
+    return ThreadedCompleter(Sources())
+
+
+class Mentions:
+    """The source for what begins with `@`: fixed words, files and folders, commits, other tasks.
+
+    Made within the event loop that `load` runs in; asked in threads.
+    """
+
+    def __init__(self, load: Callable[[], Awaitable[Mentionable]]) -> None:
+        self._load = load
+        self._loop = asyncio.get_running_loop()
+        self._known = Known(Mentionable())
+        self._loaded = NEVER
+
+    def __call__(self, before: str) -> Sequence[Choice]:
+        typed = _TYPED.search(before)
+        if typed is None:
+            return ()
+        quoted = typed["quoted"]
+        query = quoted if quoted is not None else _ESCAPED.sub(r"\1", typed["plain"])
+        replaces = len(before) - before.rindex("@", 0, typed.end() - len(quoted or typed["plain"] or ""))
+        self._refresh()
+        return [
+            Choice(text + ("" if text.endswith(("/", '/"', ":")) else " "), replaces, shown, meaning)
+            for text, shown, meaning in self._known.fitting(query)
+        ]
+
+    def _refresh(self) -> None:
+        """Know what there is; only the first time is waited for."""
+        if time.monotonic() - self._loaded < FRESH:
+            return
+        first, self._loaded = self._loaded == NEVER, time.monotonic()
+        loading = asyncio.run_coroutine_threadsafe(self._renewed(), self._loop)
+        if first:
+            try:
+                loading.result(PATIENCE)
+            except (TooLate, CancelledError, HaloclineError):
+                loading.cancel()
+
+    async def _renewed(self) -> None:
+        found = await self._load()
+        self._known = await asyncio.to_thread(Known, found)
+
+
+class Known:
+    """What can be mentioned, made ready for a quick look."""
+
+    def __init__(self, found: Mentionable) -> None:
+        self._found = found
+        self._paths = (*found.files, *_folders(found.files))
+        self._lower = [path.lower() for path in self._paths]
+        self._files = frozenset(self._lower[: len(found.files)])
+        self._recent = found.recent
+
+    def fitting(self, query: str) -> Iterator[tuple[str, str, str]]:
+        """Mention, how it is shown, and what it means; the best first."""
+        for word, meaning in WORD_MEANINGS.items():
+            if word.startswith(query):
+                yield f"@{word}", f"@{word}", meaning
+        for path in dict.fromkeys([*self.paths(query), *beside(query, self._found, MOST)]):
+            yield as_mention(path), path, ""
+        yield from self._others(query)
+
+    def paths(self, query: str) -> list[str]:
+        """Paths that have the query's letters in their order; first those whose last part has it as it is.
+
+        None when the query is a whole path already: what else is like it would only be taken by mistake.
+        """
+        wanted = query.lower().lstrip("/").removeprefix("./")
+        if not wanted:
+            return list(self._paths[:MOST])
+        if wanted in self._files:
+            return []
+        fits = re.compile("".join(f"[^{re.escape(letter)}]*{re.escape(letter)}" for letter in wanted), re.DOTALL).match
+        known = enumerate(self._lower)
+        found = (
+            (_rank(path, wanted, known_well=at < self._recent), at)
+            for at, path in known
+            if path != wanted and fits(path)
+        )
+        return [self._paths[at] for _, at in heapq.nsmallest(MOST, found)]
+
+    def _others(self, query: str) -> Iterator[tuple[str, str, str]]:
+        if query and "symbol:".startswith(query):
+            yield "@symbol:", "@symbol:", "a class or function, by its name"
+        for name, subject in self._found.commits:
+            if len(query) > 1 and (name.startswith(query) or (len(query) > 2 and query.lower() in subject.lower())):
+                yield f"@{name}", name, subject
+        name = query.removeprefix("task:") if query.startswith("task:") else query
+        for task, title in self._found.tasks:
+            if query and ("task:".startswith(query) or (len(query) > 2 and name.lower() in f"{task} {title}".lower())):
+                yield f"@task:{task}", f"task:{task}", title
+
+
+def _folders(files: Iterable[str]) -> list[str]:
+    folders: dict[str, None] = {}
+    for file in files:
+        at = file.rfind("/")
+        while at > 0 and file[: at + 1] not in folders:
+            folders[file[: at + 1]] = None
+            at = file.rfind("/", 0, at)
+    return sorted(folders, key=lambda folder: (folder.count("/"), folder))
+
+
+def _rank(path: str, wanted: str, *, known_well: bool) -> tuple[int, bool, int]:
+    """The lower the better: where the words stand, whether the task used the file, how long the path is."""
+    last = path.rfind("/", 0, len(path) - 1) + 1
+    if path.startswith(wanted, last):
+        return 0, not known_well, len(path)
+    at = path.find(wanted)
+    if at >= last:
+        return 1, not known_well, len(path)
+    return (2 if at >= 0 else 3), not known_well, len(path)

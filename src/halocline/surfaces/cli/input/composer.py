@@ -1,0 +1,256 @@
+"""Typing a prompt: the editor, what it offers while one types, what is pasted into it, and what is mentioned.
+
+The event loop's own handler of Ctrl-C is left alone: while typing, Ctrl-C is a key.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from shutil import get_terminal_size
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import Completion
+from prompt_toolkit.filters import Condition, has_completions
+from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.styles import Style
+
+from halocline.client import Client
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.events import Mode
+from halocline.protocol.messages import Image, UserPart
+from halocline.protocol.private_files import make_private_folder
+from halocline.surfaces.cli.input import clipboard
+from halocline.surfaces.cli.input.completion import Mentions, Source, completer, is_begun
+from halocline.surfaces.cli.input.line_input import Prompt
+from halocline.surfaces.cli.input.mention_preview import MentionedLine
+from halocline.surfaces.cli.input.pasting import Chips, mentions_of
+from halocline.surfaces.cli.session.images import BLIND, MOST_PICTURES
+from halocline.surfaces.cli.slash.completions import Menu
+
+PLACEHOLDER = "Ask for something. @ file, / word, ! command, Shift+Tab mode, Ctrl-D quit"
+SHORT_PLACEHOLDER = "Ask for something. Ctrl-D: quit"
+INDENT = 2
+STYLE = Style.from_dict(
+    {
+        "completion-menu": "bg:default fg:default",
+        "completion-menu.completion": "bg:default fg:default",
+        "completion-menu.completion.current": "bg:default fg:ansicyan bold noreverse",
+        "completion-menu.meta.completion": "bg:default fg:ansibrightblack",
+        "completion-menu.meta.completion.current": "bg:default fg:ansibrightblack",
+        "scrollbar.background": "bg:default",
+        "scrollbar.button": "bg:ansibrightblack",
+    }
+)
+
+
+def sources_of(client: Client, task: str, words: Menu) -> list[Source]:
+    """All that the composer offers while a person types."""
+    return [words, Mentions(partial(client.mentionable, task))]
+
+
+class Composer:
+    """Asks a person of one task for prompt after prompt. What was pasted, and what is known of the files, stays."""
+
+    def __init__(self, client: Client, task: str) -> None:
+        self.task = task
+        self._client = client
+        self._words = Menu(client, task)
+        self._completer = completer(sources_of(client, task, self._words))
+        self._chips = Chips()
+        self._kept = ""
+
+    async def ask(self, typed: str = "", hint: str = "") -> Prompt | None:
+        """The next prompt, which begins with what was `typed` before, or None when the person quits.
+
+        The `hint` stands in an empty line, instead of the usual one.
+
+        Enter sends, Alt+Enter or Ctrl+J begins a new line, Tab takes what is offered, Ctrl-V pastes a picture,
+        Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the text or quits when there is none, Ctrl-Z stops the
+        program for the shell. What stood in the line when somebody else was faster is there again the next time.
+        """
+        self._kept += typed
+        self._words.begin()
+        chosen = Chosen(self._client.state(self.task).mode)
+        line = MentionedLine(partial(self._client.mentioned, self.task), lambda: get_app().invalidate())
+        session = self._session(chosen, line, hint)
+        try:
+            text = ""
+            while not text.strip():
+                before, self._kept = self._kept, ""
+                text = await session.prompt_async(partial(_shown, chosen, line), default=before, handle_sigint=False)
+        except (EOFError, KeyboardInterrupt):
+            return None
+        except asyncio.CancelledError:
+            self._kept = session.default_buffer.text
+            raise
+        finally:
+            line.stop()
+        return Prompt(text, chosen.mode, self._chips.parts(text))
+
+    def take_sent_line(self, line: str) -> Prompt:
+        """The prompt of a line that was typed and sent before the editor was there."""
+        WholeHistory(self._history(), self._chips).store_string(line)
+        return Prompt(line, self._client.state(self.task).mode)
+
+    def _history(self) -> Path:
+        history = self._client.home.prompt_history
+        make_private_folder(history.parent)
+        history.touch(mode=0o600)
+        return history
+
+    def _session(self, chosen: "Chosen", line: MentionedLine, hint: str) -> PromptSession[str]:
+        session: PromptSession[str] = PromptSession(
+            history=WholeHistory(self._history(), self._chips),
+            multiline=True,
+            enable_suspend=True,
+            key_bindings=self._keys(chosen, line),
+            prompt_continuation="  ",
+            placeholder=FormattedText([("ansibrightblack", hint or _placeholder())]),
+            erase_when_done=True,
+            completer=self._completer,
+            complete_while_typing=Condition(lambda: is_begun(_before()) or Menu.is_open(_before())),
+            style=STYLE,
+        )
+        session.default_buffer.on_text_changed += lambda buffer: line.typed(buffer.text)
+        return session
+
+    def _keys(self, chosen: "Chosen", line: MentionedLine) -> KeyBindings:
+        keys = KeyBindings()
+        _add_basic(keys, chosen)
+        _add_completion(keys)
+        workspace = Path(self._client.state(self.task).workspace)
+        chips = self._chips
+
+        @keys.add(Keys.BracketedPaste)
+        def paste(event: KeyPressEvent) -> None:
+            text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+            typed = mentions_of(text, workspace) or chips.chip(text)
+            event.current_buffer.insert_text(f"{typed} " if chips.before(typed) else typed)
+
+        @keys.add("backspace", filter=Condition(lambda: bool(chips.before(_before()))))
+        def drop(event: KeyPressEvent) -> None:
+            event.current_buffer.delete_before_cursor(len(chips.before(_before())))
+
+        @keys.add("c-v")
+        async def picture(event: KeyPressEvent) -> None:
+            line.say("Reading the clipboard …")
+            try:
+                chip, parts = await self._pasted_picture(event.current_buffer.text)
+            except HaloclineError as error:
+                line.say(f"{error.text} {error.hint}".strip())
+                return
+            event.current_buffer.insert_text(f"{chip} ")
+            line.say("" if any(isinstance(part, Image) for part in parts) else BLIND)
+
+        return keys
+
+    async def _pasted_picture(self, typed: str) -> tuple[str, tuple[UserPart, ...]]:
+        """The chip of the picture in the clipboard, and what it stands for. Raises HaloclineError."""
+        if self._chips.pictures(typed) >= MOST_PICTURES:
+            raise UsageError(f"A prompt takes {MOST_PICTURES} pictures.", "Send these first.")
+        data = await clipboard.picture()
+        name = self._chips.next_picture()
+        parts = await self._client.attach(self.task, name, data)
+        return self._chips.picture(name, parts), parts
+
+
+@dataclass(slots=True)
+class Chosen:
+    """The mode that is chosen while a prompt is typed."""
+
+    mode: Mode
+
+    def switch(self) -> None:
+        self.mode = Mode.ACT if self.mode is Mode.PLAN else Mode.PLAN
+
+
+class WholeHistory(FileHistory):
+    """What was typed before, with pasted texts in full: a chip of another run would stand for nothing."""
+
+    def __init__(self, path: Path, chips: Chips) -> None:
+        super().__init__(str(path))
+        self._chips = chips
+
+    def store_string(self, string: str) -> None:
+        super().store_string(self._chips.whole(string))
+
+
+def _placeholder() -> str:
+    """As much as has room on one line."""
+    return PLACEHOLDER if get_terminal_size().columns > len(PLACEHOLDER) + len("plan ❯ ") else SHORT_PLACEHOLDER
+
+
+def _shown(chosen: Chosen, line: MentionedLine) -> FormattedText:
+    """The line that stands empty above the text tells of the mentions, so that nothing moves when it does."""
+    plan = [("ansiyellow", "plan ")] if chosen.mode is Mode.PLAN else []
+    told = line.shown(get_app().output.get_size().columns - INDENT - 1)
+    above = (
+        [(style, text.replace("\n", "\n" + " " * INDENT)) for style, text in [("", " " * INDENT), *told]]
+        if told
+        else []
+    )
+    return FormattedText([*above, ("", "\n"), *plan, ("ansicyan bold", "❯ ")])
+
+
+def _before() -> str:
+    return get_app().current_buffer.document.text_before_cursor
+
+
+def _add_basic(keys: KeyBindings, chosen: Chosen) -> None:
+    @keys.add("enter")
+    def send(event: KeyPressEvent) -> None:
+        event.current_buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    @keys.add("c-j")
+    def new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add("s-tab")
+    def switch(event: KeyPressEvent) -> None:
+        chosen.switch()
+
+    @keys.add("c-c")
+    def clear(event: KeyPressEvent) -> None:
+        if not event.current_buffer.text:
+            event.app.exit(exception=KeyboardInterrupt)
+        event.current_buffer.reset()
+
+
+def _add_completion(keys: KeyBindings) -> None:
+    """Tab takes the choice, the first if none was moved to; Enter only takes one that was moved to; Escape closes."""
+
+    @keys.add("tab", filter=has_completions)
+    def take(event: KeyPressEvent) -> None:
+        state = event.current_buffer.complete_state
+        if state and state.completions:
+            _take(event.current_buffer, state.current_completion or state.completions[0])
+
+    @keys.add("enter", filter=Condition(lambda: _moved_to() is not None))
+    def accept(event: KeyPressEvent) -> None:
+        if choice := _moved_to():
+            _take(event.current_buffer, choice)
+            if not choice.text.startswith("@") and not choice.text.endswith(" "):
+                event.current_buffer.validate_and_handle()
+
+    @keys.add("escape", filter=has_completions)
+    def close(event: KeyPressEvent) -> None:
+        event.current_buffer.cancel_completion()
+
+
+def _take(buffer: Buffer, choice: Completion) -> None:
+    """Type the choice; what may follow it is offered next."""
+    buffer.apply_completion(choice)
+    if choice.text.endswith(" "):
+        buffer.start_completion()
+
+
+def _moved_to() -> Completion | None:
+    state = get_app().current_buffer.complete_state
+    return state.current_completion if state else None

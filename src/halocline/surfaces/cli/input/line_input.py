@@ -1,0 +1,51 @@
+"""Typing a line. The editor is imported when a line is wanted, and not before.
+
+The event loop's own handler of Ctrl-C is left alone: while typing, Ctrl-C is a key.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from halocline.protocol.events import Mode
+from halocline.protocol.messages import UserPart
+from halocline.protocol.values import Value
+from halocline.surfaces.cli.input.keys import Keyboard
+
+
+async def read_line(keyboard: Keyboard, prompt: str, initial: str = "", hint: str = "") -> str | None:
+    """One line, to be edited from `initial` on. None when the person left it with Ctrl-C or Ctrl-D.
+
+    The `hint` stands in an empty line. What is typed as the line appears is not for it, but for the next prompt.
+    """
+    await keyboard.wait_for_silence()
+    with edit_line(keyboard):
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.formatted_text import FormattedText
+
+        session: PromptSession[str] = PromptSession(erase_when_done=True, enable_suspend=True)
+        placeholder = FormattedText([("ansibrightblack", hint)])
+        try:
+            return await session.prompt_async(
+                FormattedText([("ansicyan", prompt)]), default=initial, placeholder=placeholder, handle_sigint=False
+            )
+        except (EOFError, KeyboardInterrupt):
+            return None
+
+
+@contextmanager
+def edit_line(keyboard: Keyboard) -> Iterator[None]:
+    """Give the terminal to the editor. What is typed behind the Enter that ends its line goes to the draft."""
+    with keyboard.hand_over():
+        yield
+    from prompt_toolkit.application import get_app_session
+    from prompt_toolkit.input.typeahead import get_typeahead
+
+    keyboard.type("".join(press.data for press in get_typeahead(get_app_session().input)))
+
+
+class Prompt(Value, frozen=True):
+    """What a person typed, the mode in which it is meant, and what they pasted into it."""
+
+    text: str
+    mode: Mode
+    parts: tuple[UserPart, ...] = ()

@@ -1,0 +1,96 @@
+"""The line above the composer: what the text that is typed mentions, and about how much it will be.
+
+It is asked for once the typing rests, and an answer about an older text is dropped.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from textwrap import wrap
+
+from rich.cells import cell_len, set_cell_size
+
+from halocline.protocol.queries.mentions import Mentioned
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.figures import count
+
+REST = 0.2
+"""Seconds without a key before it is looked up what is mentioned."""
+QUIET, PROBLEM = "ansibrightblack", "ansiyellow"
+
+Fragments = list[tuple[str, str]]
+
+
+class MentionedLine:
+    """Within an event loop. `redraw` is called when the line has changed by itself."""
+
+    def __init__(self, ask: Callable[[str], Awaitable[Sequence[Mentioned]]], redraw: Callable[[], None]) -> None:
+        self._ask = ask
+        self._redraw = redraw
+        self._timer: asyncio.TimerHandle | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self._mentions: Sequence[Mentioned] = ()
+        self._said = ""
+
+    def typed(self, text: str) -> None:
+        """The text has changed."""
+        self.stop()
+        self._said = ""
+        self._mentions = [mention for mention in self._mentions if mention.text in text]
+        if "@" in text:
+            self._timer = asyncio.get_running_loop().call_later(REST, self._look, text)
+
+    def say(self, text: str) -> None:
+        """Tell something else, until the next key."""
+        self._said = text
+        self._redraw()
+
+    def stop(self) -> None:
+        """Ask nothing any more."""
+        if self._timer:
+            self._timer.cancel()
+        if self._asking:
+            self._asking.cancel()
+        self._timer = self._asking = None
+
+    def shown(self, width: int) -> Fragments:
+        """The line, cut to the width, or as many lines as what else is told needs; empty when there is nothing."""
+        if self._said:
+            return [(PROBLEM, "\n".join(wrap(clean(self._said), width)))]
+        return told(self._mentions, width)
+
+    def _look(self, text: str) -> None:
+        self._asking = asyncio.get_running_loop().create_task(self._looked_up(text))
+
+    async def _looked_up(self, text: str) -> None:
+        self._mentions = await self._ask(text)
+        self._redraw()
+
+
+def told(mentions: Sequence[Mentioned], width: int) -> Fragments:
+    """Each mention with its size, before several their sum; those for which there is no room are counted."""
+    line: Fragments = []
+    sized = [mention.tokens for mention in mentions if mention.tokens is not None]
+    if len(sized) > 1:
+        line.append((QUIET, f"~{count(sum(sized))} tokens"))
+    for at, mention in enumerate(mentions):
+        left = len(mentions) - at
+        text = _told(mention, unit=len(sized) < 2)
+        apart = " · " if line else ""
+        room = width - sum(cell_len(part) for _, part in line) - len(apart)
+        spare = len(f" · +{left - 1}") if left > 1 else 0
+        if cell_len(text) > room - spare and line:
+            return [*line, (QUIET, f"{apart}+{left}")]
+        line += [(QUIET, apart)] if apart else []
+        line.append((PROBLEM if mention.problem else QUIET, _cut(text, room - spare)))
+    return line
+
+
+def _told(mention: Mentioned, *, unit: bool) -> str:
+    name = clean(mention.text)
+    if mention.tokens is None:
+        return f"{name}: {clean(mention.what)}".replace("\n", " ")
+    return f"{name} ~{count(mention.tokens)}{' tokens' if unit else ''}"
+
+
+def _cut(text: str, room: int) -> str:
+    return text if cell_len(text) <= room else set_cell_size(text, max(room - 1, 0)) + "…"

@@ -1,0 +1,94 @@
+"""A unified diff as coloured lines with line numbers."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from halocline.protocol.events import Diff, Remark
+from halocline.surfaces.cli.output.sanitize import clean, reveal
+from halocline.surfaces.cli.output.theme import Gutter, line, wrapped
+from halocline.surfaces.figures import plural
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_STYLES = {"+": "good", "-": "bad"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`sign` is `+`, `-` or a blank; a line without a number is a remark."""
+
+    sign: str
+    number: int | None
+    text: str
+
+
+def stat(diffs: Iterable[Diff]) -> Text:
+    """`+3 −1`, coloured."""
+    diffs = tuple(diffs)
+    added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
+    return Text.assemble((f"+{added}", "good"), " ", (f"−{removed}", "bad"))
+
+
+def parse(text: str) -> Iterator[Line]:
+    """The lines of all hunks; file headers are left out, a remark stands between hunks."""
+    old = new = 0
+    for raw in text.removesuffix("\n").split("\n"):
+        if hunk := _HUNK.match(raw):
+            if old:
+                yield Line(" ", None, "⋯")
+            old, new = int(hunk[1]) or 1, int(hunk[2]) or 1
+        elif not old:
+            continue
+        elif raw.startswith("-"):
+            yield Line("-", old, raw[1:])
+            old += 1
+        elif raw.startswith("\\"):
+            yield Line(" ", None, raw[2:].lower())
+        else:
+            yield Line(raw[:1] or " ", new, raw[1:])
+            old, new = old + (raw[:1] != "+"), new + 1
+
+
+def diff_view(diffs: tuple[Diff, ...], limit: int, *, whole_lines: bool = False) -> list[RenderableType]:
+    """At most `limit` lines, then how many more there are. `whole_lines` wraps long lines instead of cutting them."""
+    shown: list[RenderableType] = []
+    hidden = 0
+    for diff in diffs:
+        lines = list(parse(diff.text))
+        room = max(0, limit - len(shown))
+        if len(diffs) > 1 and room:
+            shown.append(Text.assemble(reveal(diff.path), "  ", stat((diff,)), style="title"))
+        width, remarks = _width(lines), {remark.line: remark for remark in diff.remarks}
+        for entry in lines[:room]:
+            shown.append(_row(entry, width, whole_lines))
+            if entry.sign != "-" and entry.number in remarks:
+                shown.append(_remark(remarks[entry.number], width))
+        hidden += len(lines[room:])
+    if hidden:
+        shown.append(line(f"… {plural(hidden, 'more line')}", "quiet"))
+    return shown
+
+
+def _width(lines: list[Line]) -> int:
+    return max((len(str(entry.number)) for entry in lines if entry.number), default=1)
+
+
+def _row(entry: Line, width: int, whole_lines: bool) -> RenderableType:
+    if entry.number is None:
+        return line(f"{'':>{width}} {entry.text}", "quiet")
+    style = _STYLES.get(entry.sign, "")
+    text = reveal(entry.text)
+    first = Text.assemble((f"{entry.number:>{width}} ", "quiet"), (f"{entry.sign} ", style), end="")
+    return Gutter(wrapped(text, style) if whole_lines else line(text, style), first, Text(" " * (width + 3), end=""))
+
+
+def _remark(remark: Remark, width: int) -> RenderableType:
+    margin = Text(" " * (width + 3), end="")
+    return Gutter(
+        wrapped(clean(remark.text), "accent"),
+        Text.assemble(margin, ("└ ", "accent"), end=""),
+        Text(" " * (width + 5), end=""),
+    )

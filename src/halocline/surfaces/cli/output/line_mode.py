@@ -1,0 +1,117 @@
+"""The view for people: a screen that prints into the scrollback, and keys when somebody is there."""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+
+from halocline.client import Client
+from halocline.protocol import events as ev
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.state import State
+from halocline.surfaces.cli.input.approval_prompt import Asker
+from halocline.surfaces.cli.input.decision import Decision
+from halocline.surfaces.cli.input.keys import Keyboard
+from halocline.surfaces.cli.input.line_input import Prompt, edit_line
+from halocline.surfaces.cli.output.screen import Screen
+from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign
+from halocline.surfaces.cli.stderr import tell
+
+if TYPE_CHECKING:
+    from halocline.surfaces.cli.input.composer import Composer
+
+MESSAGE_HINT = "Your message to the model. Ctrl-V: a picture, Ctrl-C: back"
+PLAIN_WIDTH, PLAIN_HEIGHT = 100, 25
+"""Columns and lines when the output is no terminal. Where both are given, rich need not look for one at each row."""
+
+
+class LineMode:
+    """A conversation in the terminal's scrollback; `attended` when a person can be asked."""
+
+    def __init__(self, *, attended: bool) -> None:
+        self.asks = attended
+        width, height = (None, None) if sys.stdout.isatty() else (PLAIN_WIDTH, PLAIN_HEIGHT)
+        self._screen = Screen(Console(highlight=False, width=width, height=height), can_leave=attended)
+        self.draws = self._screen.is_live
+        self._composer: Composer | None = None
+        self._keyboard = Keyboard(sys.stdin.fileno()) if attended else None
+        self._asker = Asker(self._screen, self._keyboard) if self._keyboard else None
+
+    async def __aenter__(self) -> Self:
+        await self._screen.__aenter__()
+        if self._keyboard:
+            self._keyboard.open()
+            self._screen.follow_typing(self._keyboard)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Print what still waits, and leave the terminal as it was."""
+        self._screen.close()
+        if self._keyboard:
+            self._keyboard.close()
+
+    def recall(self, past: Sequence[ev.DurableEvent]) -> None:
+        """Where the conversation stands: its posture, and the last things that were said."""
+        self._screen.recall(past, fold(past))
+
+    def begin_anew(self) -> None:
+        self._screen.begin_anew()
+
+    def show_foreign(self, shown: Foreign) -> None:
+        self._screen.foreign = shown
+
+    def show(self, event: ev.Event) -> None:
+        self._screen.show(event)
+
+    def say(self, text: str) -> None:
+        self._screen.say(text)
+
+    def result(self, state: State, seconds: float) -> None:
+        """All of it is on the screen already, but what to do about it."""
+        if state.nobody_answered:
+            tell(UNANSWERED, APPROVE)
+
+    def fail(self, error: HaloclineError) -> None:
+        return None
+
+    async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
+        if self._asker is None:
+            raise RuntimeError("nobody is here to ask")
+        return await self._asker.ask_approval(event, partial(self._write, client, task, MESSAGE_HINT))
+
+    async def ask_question(self, event: ev.QuestionAsked) -> str | None:
+        if self._asker is None:
+            raise RuntimeError("nobody is here to ask")
+        return await self._asker.ask_question(event)
+
+    async def compose(self, client: Client, task: str) -> Prompt | None:
+        return await self._write(client, task)
+
+    async def _write(self, client: Client, task: str, hint: str = "") -> Prompt | None:
+        from halocline.surfaces.cli.input.composer import Composer
+
+        if self._keyboard is None:
+            raise RuntimeError("nobody is here to ask")
+        if self._composer is None or self._composer.task != task:
+            self._composer = Composer(client, task)
+        with edit_line(self._keyboard):
+            if not hint and (line := self._keyboard.take_line()):
+                return self._composer.take_sent_line(line)
+            return await self._composer.ask(self._keyboard.take_draft(), hint)
+
+    def expect_prompt(self) -> None:
+        if self._keyboard:
+            self._keyboard.expect_line()
+
+    def offer_leave(self, leave: Callable[[], object] | None) -> None:
+        if self._keyboard:
+            self._keyboard.on_leave = leave

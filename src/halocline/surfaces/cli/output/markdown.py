@@ -1,0 +1,82 @@
+"""One block of Markdown as the terminal shows it: nothing a model wrote is hidden, links show where they lead."""
+
+from functools import cache
+
+from markdown_it import MarkdownIt
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown
+from rich.segment import Segment
+from rich.syntax import Syntax
+
+from halocline.surfaces.cli.output.sanitize import clean
+
+
+class LeftHeading(Heading):
+    """A heading at the left edge, as everything else is."""
+
+    LEVEL_ALIGN = dict.fromkeys(Heading.LEVEL_ALIGN, "left")
+
+
+class PlainCode(CodeBlock):
+    """Code in the terminal's own colours, on its own background."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        code = str(self.text).rstrip("\n")
+        yield Syntax(
+            code, self.lexer_name, theme="ansi_dark", background_color="default", word_wrap=True, padding=(0, 2)
+        )
+
+
+class Block(Markdown):
+    """A block in which HTML is text, an image is its target, and a link is followed by its target."""
+
+    elements = {**Markdown.elements, "heading_open": LeftHeading, "fence": PlainCode, "code_block": PlainCode}
+
+    def __init__(self, text: str) -> None:
+        # Rich makes a parser for each block, which takes longer than reading most of them.
+        vars(self).update(vars(_blank()))
+        self.markup = clean(text)
+        self.parsed = _parser().parse(self.markup)
+        inner = [child for token in self.parsed for child in token.children or ()]
+        for token in (*self.parsed, *inner):
+            if token.type == "html_inline" or token.markup == "autolink":
+                token.type, token.nesting = "text", 0
+            elif token.type == "html_block":
+                token.type = "code_block"
+            elif token.type == "image":
+                token.type, token.tag, token.children = "text", "", None
+                token.content = f"[image: {token.content}] ({token.attrs.get('src', '')})"
+
+
+@cache
+def _blank() -> Markdown:
+    return Markdown("", hyperlinks=False)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """As rich makes it. It keeps nothing of what it read."""
+    return MarkdownIt().enable("strikethrough").enable("table")
+
+
+class Prose:
+    """A block without the blank lines around it and the blanks at line ends that rich adds."""
+
+    def __init__(self, text: str) -> None:
+        self._block = Block(text)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = [_without_end_blanks(row) for row in console.render_lines(self._block, options, pad=False)]
+        while lines and not lines[0]:
+            lines.pop(0)
+        while lines and not lines[-1]:
+            lines.pop()
+        for row in lines:
+            yield from row
+            yield Segment.line()
+
+
+def _without_end_blanks(row: list[Segment]) -> list[Segment]:
+    while row and not row[-1].text.strip():
+        row = row[:-1]
+    return [*row[:-1], row[-1]._replace(text=row[-1].text.rstrip())] if row else []

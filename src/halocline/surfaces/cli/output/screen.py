@@ -1,0 +1,420 @@
+"""Line mode: what happens in a task, printed once and for good into the terminal's scrollback.
+
+Rows are printed in their order, each when it is settled; what is not settled yet is the one moving line.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
+
+from rich.console import Console, RenderableType
+
+from halocline.protocol import events as ev
+from halocline.protocol.state.state import State
+from halocline.protocol.state.todo_markdown import at_work, done
+from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, SubagentStarted
+from halocline.surfaces import row_kinds as r
+from halocline.surfaces.cli.input.keys import ASK_NOW_HINT, LEAVE_HINT, LEFT_BY_KEY, Keyboard
+from halocline.surfaces.cli.output import cards
+from halocline.surfaces.cli.output.replies import Replies
+from halocline.surfaces.cli.output.sanitize import clean, reveal
+from halocline.surfaces.cli.output.scrollback import Scrollback
+from halocline.surfaces.cli.output.status_line import Activity
+from halocline.surfaces.cli.output.stream import Stream
+from halocline.surfaces.cli.output.view import Foreign
+from halocline.surfaces.figures import lane_said, plural
+from halocline.surfaces.rows import Transcript, fold, transcript_of
+
+TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
+"""Tools whose success is seen in the row of the to-do list or of the question."""
+SAID = {"plan_mode_respond": "response"}
+"""Tools with words for the person, and the argument that holds them."""
+
+LONGEST_STEP = 40
+"""Characters of the current step in the moving line."""
+
+LONGEST_CALL = 120
+"""Characters of what a person is called for."""
+
+NEW_LINE = "\n"
+
+
+class Screen:
+    """Consumes events one by one. `details` shows whole thoughts, outputs and diffs; `can_leave` tells of the key.
+
+    `async with Screen(...)` lets the moving line move; without it, and on anything but a terminal, it is not drawn.
+    """
+
+    def __init__(self, console: Console | None = None, *, details: bool = False, can_leave: bool = False) -> None:
+        self._out = Scrollback(console or Console(highlight=False))
+        self.foreign = Foreign()
+        self._details = details
+        self._can_leave = can_leave
+        self._transcript = Transcript()
+        self._printed = 0
+        self._looks: list[r.CallRow] = []
+        self._stream = Stream()
+        self._replies = Replies(self._out)
+        self._progress = ""
+        self._asked: dict[str, str] = {}
+        self._previewed = ""
+        self._answered: set[str] = set()
+        self._own: set[str] = set()
+        self._mine: Activity | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it shows what is not finished yet."""
+        return self._out.status.is_live
+
+    async def __aenter__(self) -> "Screen":
+        self._out.status.start()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Print what still waits to be finished, and leave the terminal as it was."""
+        self._out.status.stop()
+        self._print_rows(self._stream.flush())
+        self._stream.discard()
+        self._print_looks()
+
+    def follow_typing(self, keyboard: Keyboard) -> None:
+        """Show what is typed ahead below the moving line."""
+        self._out.status.typed = lambda: keyboard.draft
+        keyboard.on_suspend = self._out.status.erase
+
+    def begin_anew(self) -> None:
+        """Forget the task that was shown; another one comes, whose calls and questions may have the same names."""
+        self._print_looks()
+        self._transcript, self._printed, self._asked, self._answered, self._own = Transcript(), 0, {}, set(), set()
+
+    def status(self, text: str | None) -> None:
+        """Say what is happening in the moving line; None takes it away."""
+        self._out.status.set(None if text is None else Activity(text))
+
+    def recall(self, past: Iterable[ev.Durable], state: State) -> None:
+        """Know what was shown before, and print only where it stands."""
+        self._transcript = transcript_of(past)
+        rows = self._transcript.rows
+        while self._printed < len(rows) and r.is_settled(rows[self._printed]):
+            self._printed += 1
+        self._print_row(r.StartRow(state.workspace, state.model, state.mode, state.approval_mode, state.roots))
+        for row in _last_words(rows[: self._printed]):
+            self._print_row(row)
+
+    def show(self, event: ev.Event) -> None:
+        """Take in the next event."""
+        match event:
+            case ev.TextDelta():
+                self._say(self._stream.write(event.text, apart=event.apart), "writing")
+            case ev.ThinkingDelta():
+                self._say(self._stream.think(event.text), "thinking")
+            case ev.ToolCallDelta():
+                if event.call != self._previewed:
+                    self._do(f"preparing {event.name}")
+            case ev.EditPreviewed():
+                self._preview(event)
+            case ev.ToolCallProgressed():
+                self._progress = (self._progress + event.text)[-400:]
+            case _:
+                self._transcript = fold(self._transcript, event)
+                self._settle(event)
+                self._follow(event)
+
+    def show_approval(self, event: ev.ApprovalRequested, *, again: bool = False, whole: bool = False) -> r.CallRow:
+        """Print the card of an approval, unless it is printed and not wanted `again`; `whole`: with its whole diff."""
+        row = self._transcript.call(event.call) or r.CallRow(event.call, event.name, event.title, event.kind)
+        if row.approval is None or row.approval.request != event.request:
+            self._transcript = fold(self._transcript, event)
+            row = self._transcript.call(event.call) or row
+        if again or event.request not in self._asked:
+            self._asked[event.request] = event.title
+            self._print(cards.approval_card(row, whole=whole), row.call)
+        return row
+
+    def show_question(self, event: ev.QuestionAsked, *, again: bool = False) -> None:
+        """Print the card of a question, unless it is printed and not wanted `again`; several lines are Markdown."""
+        if event.request in self._asked and not again:
+            return
+        self._asked[event.request] = event.question
+        question = event.question
+        if "\n" in question.strip():
+            self._print_markdown(question)
+            question = ""
+        if question or event.options:
+            row = r.QuestionRow(event.request, question, event.options, event.call)
+            self._print(cards.question_card(row), event.request)
+
+    def call_person(self, text: str) -> None:
+        """Ring the terminal's bell, and tell its window (OSC 9), where a person may look elsewhere."""
+        if self.is_live:
+            words = " ".join(reveal(text).split())[:LONGEST_CALL]
+            self._out.console.file.write(f"\x1b]9;Halocline {words}\x1b\\\a")
+            self._out.console.file.flush()
+
+    def say(self, text: str) -> None:
+        """Print an answer of Halocline itself."""
+        self._print(cards.told_card(text))
+
+    def passing(self, body: RenderableType) -> AbstractContextManager[ExitStack]:
+        """Show something that is taken away again."""
+        self._out.status.set(None)
+        return self._out.passing(body)
+
+    def _settle(self, event: ev.Event) -> None:
+        """Print what this event finished. While a reply is being spoken, other rows wait for its end."""
+        spoken = False
+        match event:
+            case ev.AssistantMessageCompleted():
+                said, spoken = self._stream.end(event.message.text)
+                self._print_rows(said)
+                self._replies.begin()
+            case ev.StepRetried():
+                self._stream.discard()
+                self._replies.begin()
+            case ev.ErrorRaised():
+                self._print_rows(self._stream.flush())
+                self._advance()
+            case ev.TurnEnded():
+                self._print_rows(self._stream.flush())
+                self._stream.discard()
+                self._replies.begin()
+            case ev.ApprovalRequested():
+                self.show_approval(event)
+            case ev.QuestionAsked():
+                self.show_question(event)
+            case ev.ApprovalResolved():
+                self._print_decision(event)
+            case ev.QuestionAnswered():
+                self._answer_below_its_question(event)
+            case ev.OwnCommandEnded(run=run) if run in self._own and (row := self._transcript.call(run)):
+                self._own.discard(run)
+                self._print_row(row)
+            case SubagentStarted() | SubagentEnded():
+                self._print_lane(event)
+        if not self._stream.is_open:
+            self._advance(skip_said=spoken)
+
+    def _advance(self, *, skip_said: bool = False) -> None:
+        rows = self._transcript.rows
+        while self._printed < len(rows) and (r.is_settled(rows[self._printed]) or _is_own(rows[self._printed])):
+            row = rows[self._printed]
+            self._printed += 1
+            if isinstance(row, r.CallRow) and not r.is_settled(row):
+                self._own.add(row.call)
+            elif not (skip_said and isinstance(row, r.ThoughtRow | r.ReplyRow)):
+                self._print_row(row)
+
+    def _print_rows(self, rows: list[r.ThoughtRow | r.ReplyRow]) -> None:
+        """Print what belongs to the reply that is being spoken."""
+        for row in rows:
+            if isinstance(row, r.ReplyRow):
+                self._print_looks()
+                self._replies.print(row.text)
+            else:
+                self._print_row(row)
+
+    def _print_row(self, row: r.Row) -> None:
+        match row:
+            case r.CallRow():
+                self._print_call(row)
+            case r.ReplyRow():
+                self._print_markdown(row.text)
+            case r.StartRow():
+                self._print(cards.start_card(row))
+            case r.PromptRow():
+                self._print(cards.prompt_card(row))
+            case r.ThoughtRow():
+                self._print(cards.thought_card(row, details=self._details))
+            case r.QuestionRow() if row.request not in self._answered:
+                self._print_answer(row)
+            case r.TodosRow():
+                self._print(cards.todos_card(row))
+            case r.CheckpointRow():
+                self._print(cards.checkpoint_card(row), "line")
+            case r.RestoredRow():
+                self._print(cards.restored_card(row))
+            case r.RetryRow():
+                self._print(cards.retry_card(row), "line")
+            case r.JobEndRow():
+                self._print(cards.job_end_card(row), "line")
+            case r.RulesRow():
+                self._print(cards.rules_card(row), "line")
+            case r.CompactionRow():
+                self._print(cards.compaction_card(row), "line")
+            case r.HookRow():
+                self._print(cards.hook_card(row), "line")
+            case r.NoticeRow():
+                self._print(cards.notice_card(row), "line")
+            case r.ErrorRow():
+                self._print(cards.error_card(row))
+            case r.TurnEndRow():
+                self._print(cards.end_card(row))
+
+    def _print_call(self, row: r.CallRow) -> None:
+        completed = row.status is ev.CallStatus.COMPLETED
+        if completed and row.ends_turn:
+            self._print_markdown(row.output)
+        elif completed and row.name in SAID:
+            self._print_said(row)
+        elif completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes):
+            return
+        elif completed and row.foreign and not (self.foreign.collapse and row.kind in cards.LOOKS):
+            whole = self._details or not self.foreign.collapse
+            headed = not self._is_below_its_card(row)
+            self._print(cards.foreign_card(row, headed=headed, whole=whole, markdown=self.foreign.markdown), row.call)
+        elif completed and row.kind in cards.LOOKS and row.approval is None and not self._details:
+            self._looks.append(row)
+        else:
+            headed = not self._is_below_its_card(row)
+            self._print(cards.call_card(row, headed=headed, details=self._details), row.call)
+
+    def _print_lane(self, event: SubagentStarted | SubagentEnded) -> None:
+        """The call's head with its first sub-agent, and a line for each one that ends."""
+        row = self._transcript.call(event.call)
+        if row is None:
+            return
+        if isinstance(event, SubagentStarted) and len(row.lanes) == 1 and not self._is_below_its_card(row):
+            self._print(cards.call_head(row), row.call)
+        for lane in row.lanes:
+            if lane.child == event.child and lane.end:
+                self._print(cards.lane_card(lane, details=self._details), row.call)
+
+    def _print_said(self, row: r.CallRow) -> None:
+        """Words that a question has not shown."""
+        asked = any(isinstance(other, r.QuestionRow) and other.call == row.call for other in self._transcript.rows)
+        if not asked:
+            self._print_markdown(str(row.arguments.get(SAID[row.name], "")))
+
+    def _is_below_its_card(self, row: r.CallRow) -> bool:
+        """Whether the last thing printed is the approval card of this call, and the call was not edited since."""
+        return (
+            self._out.group == row.call
+            and row.approval is not None
+            and self._asked.get(row.approval.request) == row.title
+        )
+
+    def _print_decision(self, event: ev.ApprovalResolved) -> None:
+        row = self._transcript.call(event.call)
+        if row and (told := cards.decision_line(row)):
+            self._print(told, row.call)
+
+    def _answer_below_its_question(self, event: ev.QuestionAnswered) -> None:
+        """The row of the call that asked is not settled yet, and stands before the question's."""
+        rows = (row for row in self._transcript.rows if isinstance(row, r.QuestionRow))
+        row = next((row for row in rows if row.request == event.request), None)
+        if row and event.request in self._asked:
+            self._print_answer(row)
+
+    def _print_answer(self, row: r.QuestionRow) -> None:
+        self._answered.add(row.request)
+        self._print(cards.answer_line(row), row.request)
+
+    def _print_markdown(self, text: str) -> None:
+        self._print_looks()
+        self._replies.begin()
+        self._replies.print(text)
+
+    def _print_looks(self) -> None:
+        if self._looks:
+            card, self._looks = cards.looks_card(self._looks), []
+            self._out.print(card, "line")
+
+    def _print(self, body: RenderableType, group: str = "") -> None:
+        self._print_looks()
+        self._out.print(body, group)
+
+    def _say(self, rows: list[r.ThoughtRow | r.ReplyRow], what: str) -> None:
+        self._print_rows(rows)
+        self._out.status.set(Activity(what, self._stream.tail))
+
+    def _wait_for(self, event: ev.StepRetried) -> None:
+        if event.model or not event.wait:
+            self._do("waiting for the model")
+        else:
+            hint = ASK_NOW_HINT if self._can_leave else ""
+            self._out.status.set(Activity("asking again in", until=time.monotonic() + event.wait, hint=hint))
+
+    def _follow(self, event: ev.Event) -> None:
+        """Keep the moving line in step with what happens."""
+        match event:
+            case ev.TurnStarted() | ev.StepStarted():
+                self._do("waiting for the model")
+            case ev.StepRetried():
+                self._wait_for(event)
+            case ev.ToolCallStarted():
+                self._progress = ""
+                verb = "running " if event.kind is ev.ToolKind.EXECUTE else ""
+                title = clean(event.title).split("\n", 1)[0]
+                hint = LEAVE_HINT if self._can_leave and event.name == LEFT_BY_KEY else ""
+                self._out.status.set(Activity(verb + title, self._last_output, hint=hint))
+            case ev.OwnCommandStarted() if self._out.status.activity is None:
+                self._progress = ""
+                hint = LEAVE_HINT if self._can_leave else ""
+                self._mine = Activity(
+                    f"running {clean(event.command).split(NEW_LINE, 1)[0]}", self._last_output, hint=hint
+                )
+                self._out.status.set(self._mine)
+            case ev.OwnCommandEnded() if self._out.status.activity is self._mine:
+                self.status(None)
+            case SubagentStarted() | SubagentProgressed() | SubagentEnded():
+                self._show_lanes(event.call)
+            case ev.ApprovalRequested() | ev.QuestionAsked() | ev.TurnEnded():
+                self.status(None)
+            case ev.ToolCallEnded() | ev.ApprovalResolved() | ev.QuestionAnswered() | ev.AssistantMessageCompleted():
+                self._do("working")
+
+    def _do(self, what: str) -> None:
+        """Name the activity, behind the reads that are finished and not printed yet."""
+        looks = f"{cards.looks(self._looks, limit=3)} · " if self._looks else ""
+        self._out.status.set(Activity(looks + what + step(self._transcript.todos)))
+
+    def _show_lanes(self, call: str) -> None:
+        """How many sub-agents work, and below that what each one does."""
+        row = self._transcript.call(call)
+        working = [lane for lane in row.lanes if not lane.end] if row else []
+        if row and working:
+            below = [f"· {lane.name}: {lane_said(lane)}" for lane in working]
+            text = f"{len(working)} of {plural(len(row.lanes), 'sub-agent')} at work"
+            self._out.status.set(Activity(text, below=below))
+
+    def _preview(self, event: ev.EditPreviewed) -> None:
+        """Show an edit grow, until what became of it is printed."""
+        self._previewed = event.call
+        name = clean(event.path) or "an edit"
+        self._out.status.set(Activity(f"writing {name}", partial(growth, event), below=event.lines))
+
+    def _last_output(self) -> str:
+        return self._progress.rstrip().rsplit("\n", 1)[-1]
+
+
+def _is_own(row: r.Row) -> bool:
+    """What a person runs themselves holds up nothing: it is printed when it ends."""
+    return isinstance(row, r.CallRow) and row.own
+
+
+def step(todos: Sequence[ev.Todo]) -> str:
+    """` · 2/5 Fix the parser`: how far the plan is, and its current step; empty when nothing is open."""
+    current = at_work(todos)
+    if current is None:
+        return ""
+    text = " ".join(current.text.split())
+    return f" · {done(todos)}/{len(todos)} {text if len(text) <= LONGEST_STEP else text[:LONGEST_STEP] + '…'}"
+
+
+def growth(event: ev.EditPreviewed) -> str:
+    """`edit 2 at line 41 · +3 −1`."""
+    place = f"edit {event.number}" if event.number else ""
+    place += f" at line {event.line}" if event.line else ""
+    return " · ".join(filter(None, [place, f"+{event.added} −{event.removed}"]))
+
+
+def _last_words(rows: Sequence[r.Row]) -> list[r.Row]:
+    """The last prompt, the last reply to it, what failed and how it ended."""
+    asked = max((index for index, row in enumerate(rows) if isinstance(row, r.PromptRow)), default=len(rows))
+    kinds = r.PromptRow | r.ReplyRow | r.ErrorRow | r.TurnEndRow
+    return list({type(row): row for row in rows[asked:] if isinstance(row, kinds)}.values())

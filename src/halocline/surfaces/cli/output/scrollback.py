@@ -1,0 +1,66 @@
+"""What stays on the terminal: things are printed once, below one another, with calm spacing, past the moving line."""
+
+import io
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.output.status_line import StatusLine
+from halocline.surfaces.cli.output.theme import THEME, Safe
+
+PIECE = 1 << 20
+"""Characters that are made safe at a time, and what the line takes that they end in."""
+
+
+class Scrollback:
+    """Prints for good. A blank line separates what is printed, except neighbours of the same group."""
+
+    def __init__(self, console: Console) -> None:
+        console.push_theme(THEME)
+        if isinstance(console.file, io.TextIOWrapper):
+            console.file.reconfigure(errors="replace")  # marks that the terminal's encoding lacks must not end the task
+        self.console = console
+        self.status = StatusLine(console)
+        self.group: str | None = None
+
+    def print(self, body: RenderableType, group: str = "") -> None:
+        self.status.erase()
+        self.console.print(Safe(body, apart=self.group is not None and not (group and group == self.group)))
+        self.group = group
+
+    def print_whole(self, text: str) -> None:
+        """One line in one piece, however long, so that it can be copied from the terminal."""
+        self.status.erase()
+        if self.group is not None:
+            self.console.print()
+        self.console.print(Safe(Text(text)), soft_wrap=True)
+        self.group = ""
+
+    def print_plain(self, text: str) -> None:
+        """Text of any length as it was written, past rich: the terminal wraps its lines."""
+        self.status.erase()
+        file, end = self.console.file, 0
+        file.write("\n" if self.group is not None else "")
+        while end < len(text):
+            begin, end = end, text.find("\n", end + PIECE) + 1 or len(text)
+            file.write(clean(text[begin:end]))
+        file.write("" if text.endswith("\n") else "\n")
+        self.group = ""
+
+    @contextmanager
+    def passing(self, body: RenderableType) -> Iterator[ExitStack]:
+        """Show something that is taken away again, where the terminal can do that, unless that is called off."""
+        self.status.erase()
+        lines = self.console.render_lines(Safe(body), pad=False)
+        self.console.print(Safe(body))
+        with ExitStack() as erasing:
+            if self.status.is_live and len(lines) < self.console.height:
+                erasing.callback(self._erase, len(lines))
+            yield erasing
+
+    def _erase(self, lines: int) -> None:
+        self.console.file.write(f"\x1b[{lines}A\r\x1b[J")
+        self.console.file.flush()

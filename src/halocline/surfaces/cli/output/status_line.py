@@ -1,0 +1,163 @@
+"""The one line that moves: what is happening and for how long, and below it what grows. It is erased before anything is
+printed.
+
+It is driven by the event loop's timer, only while there is something to show; no thread, no task.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.output.theme import WIDEST
+from halocline.surfaces.figures import elapsed
+
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+INTERVAL = 0.1
+HINT_AFTER = 4.0
+_COLOURS = {"+": "32", "-": "31"}
+PATIENCE = 20.0
+"""Seconds after which the line says what else can be done, and how to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What is happening. `tail` is read anew for each drawing; `until` (monotonic seconds) makes a countdown.
+
+    `hint` says what else can be done about it, once it takes long. `below` are lines of an edit that grows.
+    """
+
+    text: str
+    tail: Callable[[], str] = str
+    until: float | None = None
+    hint: str = ""
+    below: Sequence[str] = ()
+
+
+class StatusLine:
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._is_live = console.file.isatty() and not console.is_dumb_terminal
+        self._activity: Activity | None = None
+        self._since = 0.0
+        self._drawn = False
+        self._below = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self.typed: Callable[[], str] = str
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the terminal can redraw a line in place."""
+        return self._is_live
+
+    @property
+    def activity(self) -> Activity | None:
+        """What it says is happening."""
+        return self._activity
+
+    def start(self) -> None:
+        """Let the running event loop move the line."""
+        self._loop = asyncio.get_running_loop()
+
+    def stop(self) -> None:
+        self.set(None)
+        self._loop = None
+
+    def set(self, activity: Activity | None) -> None:
+        """Say what is happening; the same words go on counting."""
+        if activity is None:
+            self._rest()
+            self.erase()
+        elif self._activity is None or activity.text != self._activity.text:
+            self._since = self._clock()
+        self._activity = activity
+        if activity and self._loop and self._is_live and not self._timer:
+            self._timer = self._loop.call_later(INTERVAL, self._tick)
+
+    def erase(self) -> None:
+        if self._drawn:
+            self._write(self._back())
+            self._drawn = False
+            self._below = 0
+
+    def words(self, width: int) -> str:
+        """The line as plain text, cut to the width."""
+        if (activity := self._activity) is None:
+            return ""
+        now = self._clock()
+        text = self._counted(activity, now)
+        if tail := clean(activity.tail()).replace("\n", " ").expandtabs(4).strip():
+            room = width - cell_len(text) - 3
+            text += f"   {_end_of(tail, room)}" if room >= 12 else ""
+        return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+
+    def _counted(self, activity: Activity, now: float) -> str:
+        """The words with the time that is left, or that it took so far."""
+        if activity.until is not None:
+            left = f"{activity.text} {elapsed(ceil(max(0.0, activity.until - now)))}"
+            return f"{left} · {activity.hint}" if activity.hint else left
+        took = now - self._since
+        text = f"{activity.text} · {elapsed(took)}" if took >= 1 else activity.text
+        text += " · Ctrl-C stops" if took > PATIENCE else ""
+        return f"{text} · {activity.hint}" if activity.hint and took > HINT_AFTER else text
+
+    def _tick(self) -> None:
+        self._timer = None
+        if self._activity is None or self._loop is None:
+            return
+        self._draw()
+        self._timer = self._loop.call_later(INTERVAL, self._tick)
+
+    def _rest(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+    def _draw(self) -> None:
+        frame = FRAMES[int(self._clock() / INTERVAL) % len(FRAMES)]
+        width = min(self._console.width, WIDEST)
+        accent = "" if self._console.no_color else "\x1b[36m"
+        typed = self._typed_ahead(width)
+        below = [*self._grown(width, len(typed)), *typed]
+        lines = [f"{accent}{frame}\x1b[0m \x1b[2m{self.words(width - 3)}\x1b[0m", *below]
+        self._write(self._back() + "\r\n".join(lines))
+        self._drawn, self._below = True, len(below)
+
+    def _back(self) -> str:
+        """To where the drawing begins, with nothing left of it."""
+        return f"\r\x1b[{self._below}A\x1b[J" if self._below else "\r\x1b[K"
+
+    def _grown(self, width: int, taken: int) -> list[str]:
+        """The newest lines of what grows, as many as there is room for, each on one row."""
+        room = max(0, self._console.height - 2 - taken)
+        below = self._activity.below if self._activity and room else ()
+        return [self._coloured(line, width - 5) for line in below[-room:]]
+
+    def _typed_ahead(self, width: int) -> list[str]:
+        """The end of what the person types while it works; it waits for the next prompt."""
+        text = clean(self.typed()[-width:]).replace("\n", "␤").expandtabs(4)
+        return [f"\x1b[1m❯\x1b[0m {_end_of(text, width - 3)}"] if text else []
+
+    def _coloured(self, line: str, width: int) -> str:
+        text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)
+        text = text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+        colour = "2" if self._console.no_color else _COLOURS.get(line[:1], "2")
+        return f"    \x1b[{colour}m{text}\x1b[0m"
+
+    def _write(self, text: str) -> None:
+        self._console.file.write(text)
+        self._console.file.flush()
+
+
+def _end_of(text: str, room: int) -> str:
+    """The end of a text, cut at its front to the room in columns."""
+    while cell_len(text) > room:
+        text = "…" + text[2:] if text.startswith("…") else "…" + text[1:]
+    return text

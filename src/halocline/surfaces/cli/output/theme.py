@@ -1,0 +1,87 @@
+"""How line mode looks: one accent, dim for what is secondary, green and red only for outcomes and changes."""
+
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.segment import Segment
+from rich.text import Text
+from rich.theme import Theme
+
+from halocline.surfaces.cli.output.sanitize import reveal
+
+WIDEST = 110
+"""Columns that are used at most; longer lines are hard to read."""
+
+THEME = Theme(
+    {
+        "accent": "cyan",
+        "quiet": "dim",
+        "good": "green",
+        "bad": "red",
+        "warn": "yellow",
+        "prompt": "bold",
+        "title": "bold",
+        "thought": "dim italic",
+        "markdown.code": "cyan",
+        "markdown.h1": "bold underline",
+        "markdown.h2": "bold",
+        "markdown.h3": "bold",
+        "markdown.h4": "bold dim",
+        "markdown.block_quote": "dim",
+        "markdown.item.bullet": "cyan",
+        "markdown.item.number": "cyan",
+        "markdown.link": "none",
+        "markdown.link_url": "cyan underline",
+        "markdown.table.border": "dim",
+        "markdown.table.header": "bold",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gutter:
+    """Puts a mark before the first line of a body, and another of the same width before each further line."""
+
+    body: RenderableType
+    first: Text
+    rest: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = console.render_lines(
+            self.body, options.update(width=max(1, options.max_width - self.first.cell_len)), pad=False
+        )
+        for index, line in enumerate(lines):
+            yield from console.render(self.rest if index else self.first, options)
+            yield from line
+            yield Segment.line()
+
+
+@dataclass(frozen=True, slots=True)
+class Safe:
+    """The last gate before the terminal: only rich's own styles leave as escape codes. `apart`: after a blank line."""
+
+    body: RenderableType
+    apart: bool = False
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        narrowed = options.update(width=min(options.max_width, WIDEST))
+        if self.apart:
+            yield Segment.line()
+        for segment in console.render(self.body, narrowed):
+            if not segment.control:
+                yield Segment(reveal(segment.text), segment.style)
+
+
+def marked(body: RenderableType, mark: str = " ", style: str = "", rest: str = " ") -> Gutter:
+    """A body behind a one-character mark; `rest` stands before its further lines."""
+    return Gutter(body, Text(f"{mark} ", style=style, end=""), Text(f"{rest} ", style="quiet", end=""))
+
+
+def line(text: str, style: str = "") -> Text:
+    """One line; what does not fit is cut with an ellipsis."""
+    return Text(text.expandtabs(4), style=style, no_wrap=True, overflow="ellipsis")
+
+
+def wrapped(text: str, style: str = "") -> Text:
+    """As many lines as it takes; nothing is cut."""
+    return Text(text.expandtabs(4), style=style, overflow="fold")

@@ -1,0 +1,384 @@
+"""The loop between a person (or a program) and a task: events in, rows out; keys and signals in, commands out."""
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from halocline.client import Client
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import UsageError
+from halocline.protocol.messages import Text, UserPart
+from halocline.protocol.values import JsonObject
+from halocline.surfaces.cli.exit_codes import ExitCode, of_state
+from halocline.surfaces.cli.input.keys import LEFT_BY_KEY
+from halocline.surfaces.cli.output.view import View
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+BEGUN_AGAIN = ev.TextDelta | ev.ThinkingDelta | ev.ToolCallDelta | ev.AssistantMessageCompleted | ev.TurnEnded
+"""What shows that no attempt is waited for any more."""
+FOR_GOOD = "nowhere"
+"""Where a person goes who leaves for no other task."""
+CLOSING_TIME = 5.0
+"""Seconds that a program which is told to quit gives its task to write its ends."""
+
+if TYPE_CHECKING:
+    from halocline.surfaces.cli.input.approver import Approver
+    from halocline.surfaces.cli.session.user_shell import OwnCommand
+
+T = TypeVar("T")
+
+
+class Conversation:
+    """One task under one view. It `stays` for further prompts until the person leaves; answers fit the schema.
+
+    `along` goes with the first prompt, as do pictures.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        task: str,
+        view: View,
+        schema: JsonObject | None = None,
+        along: tuple[UserPart, ...] = (),
+        *,
+        stays: bool,
+        approver: "Approver | None" = None,
+    ) -> None:
+        self._client = client
+        self._task = task
+        self._view = view
+        self._asks = view.asks or approver is not None
+        self._asked: Approver | View = approver or view
+        self._schema = schema
+        self._along = along
+        self._stays = stays
+        self._running = False
+        self._interrupted = False
+        self._leaving = False
+        self._answering = False
+        self._outrun = False
+        self._retrying = False
+        self._waiting: asyncio.Task[object] | None = None
+        self._main = asyncio.current_task()
+        self._deadline: asyncio.TimerHandle | None = None
+        self._gave_up = False
+        self.handed_over: ev.HandedOver | None = None
+        self.leaves_for = ""
+        self.adds: tuple[str, ...] = ()
+        self._events: AsyncIterator[ev.Event]
+        self._shown = 0
+        self._own: OwnCommand | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether another task comes after this one."""
+        return self.handed_over is not None or self.leaves_for not in ("", FOR_GOOD)
+
+    async def run(self, prompt: str, after: int, *, typed: bool = True) -> int:
+        """Serve prompts and show every event after the given one. Gives the exit code.
+
+        In a first prompt that nobody `typed`, words with a slash are words like any other.
+        """
+        started, opened = time.monotonic(), self._client.state(self._task).seq
+        with self._signals():
+            try:
+                events = self._client.previewed if self._view.draws else self._client.events
+                self._events, self._shown = events(self._task, after), after
+                await self._serve(prompt, opened, typed=typed)
+            except asyncio.CancelledError:
+                if not self._gave_up:
+                    raise
+                return ExitCode.INTERRUPTED
+        state = self._client.state(self._task)
+        if state.turn is not None:
+            return ExitCode.ERROR  # the task broke; closing the client raises what broke it
+        if state.last_end is None:
+            return ExitCode.FINISHED  # the person left without a word
+        self._view.result(state, time.monotonic() - started)
+        return ExitCode.INTERRUPTED if self._leaving else of_state(state)
+
+    async def _serve(self, prompt: str, opened: int, *, typed: bool) -> None:
+        """Events up to `opened` were written before the first prompt; a turn that ends there is not ours."""
+        if not prompt and self._client.state(self._task).turn is not None:
+            self._running = True  # of another process, or of one that died
+        elif not await self._submit(prompt, typed=typed):
+            return
+        async for event in self._events:
+            self._show(event)
+            if self._retrying and isinstance(event, BEGUN_AGAIN):
+                self._retrying = False
+                self._view.offer_leave(None)
+            match event:
+                case ev.ApprovalRequested(request=request) if self._asks:
+                    await self._wait_for(self._decide(event), event.seq, partial(_decides, request))
+                case ev.QuestionAsked(request=request) if self._asks:
+                    await self._wait_for(self._answer(event), event.seq, partial(_answers, request))
+                case ev.StepRetried(wait=wait) if wait:
+                    self._retrying = True
+                    self._view.offer_leave(partial(self._client.send, cmd.RetryNow(task=self._task)))
+                case ev.ToolCallStarted(name=name) if name == LEFT_BY_KEY:
+                    self._view.offer_leave(partial(self._client.send, cmd.LeaveRunning(task=self._task)))
+                case ev.ToolCallEnded(name=name) if name == LEFT_BY_KEY:
+                    self._view.offer_leave(None)
+                case ev.HandedOver() if event.seq > opened:
+                    self.handed_over = event
+                case ev.TurnEnded() if event.seq > opened:
+                    self._running = self._interrupted = False
+                    if self.handed_over or not self._stays or not await self._submit(""):
+                        return
+
+    def _show(self, event: ev.Event) -> None:
+        self._view.show(event)
+        if isinstance(event, ev.Durable):
+            self._shown = event.seq
+
+    async def _submit(self, prompt: str, *, typed: bool = True) -> bool:
+        """Hand a prompt to the task, asking for one when there is none. False when the person leaves.
+
+        Who else drives the task may have begun a turn: then this is that turn's prompt.
+        """
+        if not prompt:
+            prompt, typed = await self._composed(), True
+        while prompt and not self._leaving:
+            if typed and self._view.asks and self._stays and prompt.lstrip().startswith("!"):
+                await self._run_own(prompt.strip().removeprefix("!"))
+            elif typed and self._view.asks and self._stays and await self._was_note(prompt):
+                pass
+            elif typed and self._view.asks and prompt.lstrip().startswith("/") and await self._was_ours(prompt):
+                if self.leaves_for:
+                    return False
+            elif await self._sent(prompt, typed=typed):
+                return True
+            prompt, typed = await self._composed(), True
+        self._running = self._outrun and not self._leaving
+        return self._running
+
+    async def _sent(self, prompt: str, *, typed: bool) -> bool:
+        """Begin a turn. False when the prompt is a word that nobody knows, and the person was told."""
+        try:
+            ahead = await self._ahead(prompt) if typed and prompt.lstrip().startswith("/mcp:") else ()
+            if ahead is None:
+                return False
+            command = cmd.SubmitPrompt(
+                task=self._task,
+                content=(*ahead, Text(prompt), *self._along),
+                output_schema=self._schema,
+                verbatim=bool(ahead) or not typed,
+            )
+            self._client.send(await self._client.prepared(command))
+        except UsageError as error:
+            if not self._stays:
+                raise
+            self._view.say(f"{error.text} {error.hint}".rstrip())
+            return False
+        self._running, self._along = True, ()
+        return True
+
+    async def _ahead(self, prompt: str) -> tuple[UserPart, ...] | None:
+        """What an MCP server's prompt says; None when Ctrl-C ended the wait for it. Raises UsageError."""
+        self._answering = self._stays
+        try:
+            return await self._wait_for(self._client.mcp_prompt(self._task, prompt))
+        finally:
+            self._answering = False
+
+    async def _was_ours(self, prompt: str) -> bool:
+        """Answer a word with a slash, and show what it changed; Ctrl-C ends the answer, and nothing else."""
+        self._answering, before = True, self._client.state(self._task).seq
+        try:
+            ours = await self._wait_for(self._answered(prompt)) is not False
+        finally:
+            self._answering = False
+        if self._client.state(self._task).seq > before:
+            while self._shown < self._client.state(self._task).seq:
+                self._show(await anext(self._events))
+        return ours
+
+    async def _run_own(self, command: str) -> None:
+        """Run a command of the person, and show it to its end; Ctrl-C ends it, and a key lets it go on."""
+        from halocline.surfaces.cli.session.user_shell import OwnCommand
+
+        try:
+            own = self._own = OwnCommand(self._client, self._task, command)
+        except UsageError as error:
+            self._view.say(f"{error.text} {error.hint}".rstrip())
+            return
+        self._view.offer_leave(own.leave)
+        try:
+            while not own.is_over(event := await anext(self._events)):
+                self._show(event)
+            self._show(event)
+        except StopAsyncIteration:  # the task was closed, by a signal or by its writer
+            self._leaving = True
+        finally:
+            self._own = None
+            self._view.offer_leave(None)
+
+    async def _was_note(self, prompt: str) -> bool:
+        """Keep what stands behind a hash for tasks to come. False when the prompt is no such line."""
+        if not prompt.lstrip().startswith("# "):
+            return False
+        from halocline.runtime.rules.memory import note_in
+
+        if not (note := note_in(prompt)):
+            return False
+        try:
+            file = await self._client.memory_of(Path(self._client.state(self._task).workspace)).keep(note)
+        except UsageError as error:
+            self._view.say(f"{error.text} {error.hint}".rstrip())
+        else:
+            self._view.say(f"Noted in {file}: tasks that begin in this folder from now on know it.")
+        return True
+
+    async def _answered(self, text: str) -> bool:
+        """Answer a word with a slash that is not for the model. False when it is none."""
+        from halocline.surfaces.cli.slash.dispatch import Desk, Leave, answer, ours
+
+        if ours(text) is None:
+            return False
+        match await answer(text, Desk(self._client, self._task, self._view)):
+            case Leave(to=to, roots=roots):
+                self.leaves_for, self.adds = to or FOR_GOOD, roots
+            case str(said) if said:
+                self._view.say(said)
+        return True
+
+    async def _composed(self) -> str:
+        return await self._compose() if self._stays else ""
+
+    async def _compose(self) -> str:
+        """What the person types next; the mode that they chose for it holds from now on."""
+        typed = await self._wait_for(self._view.compose(self._client, self._task), self._shown, _begins)
+        if typed is None:
+            return ""
+        if typed.mode is not self._client.state(self._task).mode:
+            self._client.send(cmd.SetMode(task=self._task, mode=typed.mode))
+        self._along += typed.parts
+        return typed.text
+
+    async def _wait_for(
+        self, asking: Coroutine[None, None, T], after: int = 0, settles: Callable[[ev.Event], bool] | None = None
+    ) -> T | None:
+        """What the person says; None when a signal came first, or an event after `after`: somebody else was faster."""
+        waiting = self._waiting = asyncio.create_task(asking)
+        watching = asyncio.create_task(self._until(after, settles)) if settles else None
+        try:
+            await asyncio.wait([waiting, *([watching] if watching else [])], return_when=asyncio.FIRST_COMPLETED)
+            self._outrun = not waiting.done()
+            waiting.cancel()
+            await asyncio.wait([waiting])
+            return None if waiting.cancelled() else waiting.result()
+        finally:
+            waiting.cancel()
+            if watching:
+                watching.cancel()
+            self._waiting = None
+
+    async def _until(self, after: int, settles: Callable[[ev.Event], bool]) -> None:
+        """Wait for such an event, or until nothing more will happen."""
+        async for event in self._client.events(self._task, after):
+            if settles(event):
+                return
+
+    async def _decide(self, event: ev.ApprovalRequested) -> None:
+        decision = await self._asked.ask_approval(event, self._client, self._task)
+        command = cmd.ResolveApproval(
+            task=self._task,
+            request=event.request,
+            decision=decision.choice,
+            note=decision.note,
+            arguments=decision.arguments,
+            scope=decision.scope,
+            wider=decision.wider,
+            content=decision.content,
+        )
+        self._client.send(command)
+        if decision.stop:
+            self._client.send(cmd.Interrupt(task=self._task))
+
+    async def _answer(self, event: ev.QuestionAsked) -> None:
+        answer = await self._asked.ask_question(event)
+        while (
+            self._view.asks and answer and answer.startswith("/") and not self._leaving and await self._answered(answer)
+        ):
+            answer = await self._view.ask_question(event)
+        if answer is None:
+            self._client.send(cmd.Interrupt(task=self._task))
+            return
+        self._client.send(cmd.AnswerQuestion(task=self._task, request=event.request, answer=answer))
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            loop.add_signal_handler(number, self._on_signal, number)
+        try:
+            yield
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
+            self._view.offer_leave(None)
+            if self._deadline is not None:
+                self._deadline.cancel()
+
+    def _on_signal(self, number: int) -> None:
+        """The first Ctrl-C ends the turn; a second one, or another signal, leaves; one more waits for nothing."""
+        if self._leaving:
+            self._give_up()
+        elif number == signal.SIGINT and self._answering:
+            pass
+        elif number == signal.SIGINT and self._own:
+            self._own.stop()
+        elif number == signal.SIGINT and self._running and not self._interrupted:
+            self._interrupted = True
+            self._view.expect_prompt()
+            self._client.send(cmd.Interrupt(task=self._task))
+        else:
+            self._leave()
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    def _leave(self) -> None:
+        """End the turn and the task; what it still writes is shown. What another process runs goes on there."""
+        self._leaving = True
+        if self._client.is_attached(self._task):
+            self._give_up()
+            return
+        self._client.send(cmd.Interrupt(task=self._task))
+        self._client.send(cmd.CloseTask(task=self._task))
+        self._deadline = asyncio.get_running_loop().call_later(CLOSING_TIME, self._give_up)
+
+    def _give_up(self) -> None:
+        if self._main is not None:
+            self._gave_up = True
+            self._main.cancel()
+
+
+def _begins(event: ev.Event) -> bool:
+    return isinstance(event, ev.TurnStarted | ev.TurnResumed)
+
+
+def _decides(request: str, event: ev.Event) -> bool:
+    return _asks_no_more(event) or (isinstance(event, ev.ApprovalResolved) and event.request == request)
+
+
+def _answers(request: str, event: ev.Event) -> bool:
+    return _asks_no_more(event) or (isinstance(event, ev.QuestionAnswered) and event.request == request)
+
+
+def _asks_no_more(event: ev.Event) -> bool:
+    """Who asked is gone: the turn is over, or somebody else goes on with it and asks anew."""
+    return isinstance(event, ev.TurnEnded | ev.TurnResumed)
+
+
+async def close(client: Client) -> None:
+    """Let the tasks write their ends, for a bounded time. Raises what broke a task."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CLOSING_TIME):
+            await client.close()

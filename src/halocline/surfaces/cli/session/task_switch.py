@@ -1,0 +1,123 @@
+"""From one task to the next within one run of `halo`: a hand-over, `/clear`, `/resume ID`."""
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.client import Client
+from halocline.protocol import events as ev
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.values import Value
+from halocline.runtime.controller import TaskOptions
+from halocline.runtime.mentions.suggestions import quieted  # a model wrote it: it mentions nothing
+from halocline.surfaces.cli.commands.attach import before_the_turn
+from halocline.surfaces.cli.output.view import View
+from halocline.surfaces.cli.session.conversation import Conversation
+from halocline.surfaces.cli.slash.dispatch import ANEW
+from halocline.surfaces.cli.stderr import stopped
+
+HANDED_OVER = "{context}\n\n(Handed over by task {task}.)"
+
+
+class Next(Value, frozen=True):
+    """The task that comes next, the last event that is not shown anew, a prompt that nobody typed, and its past."""
+
+    task: str
+    after: int = 0
+    prompt: str = ""
+    past: tuple[ev.DurableEvent, ...] = ()
+
+
+def goes_on_elsewhere(client: Client, conversation: Conversation, task: str, view: View) -> bool:
+    """Whether the task's process goes on with another one, which the person may join; they hear of it."""
+    if not conversation.handed_over or not client.is_attached(task):
+        return False
+    view.say(f"It goes on as another task. Join that: halo attach {conversation.handed_over.to}")
+    return True
+
+
+async def next_task(client: Client, conversation: Conversation, task: str, options: TaskOptions, view: View) -> Next:
+    """Open what the person goes on with, and close this task. One that cannot be opened leaves them where they are."""
+    if conversation.adds:
+        return await _widened(client, task, conversation.adds, options, view)
+    handed = conversation.handed_over
+    ended = client.running(task)
+    try:
+        found = await _opened(client, conversation, task, options)
+    except HaloclineError as error:
+        if handed:
+            raise
+        view.say(f"{error.text} {error.hint}".rstrip())
+        return Next(task, client.state(task).seq)
+    kept = await _let_go(client, task)
+    view.begin_anew()
+    if conversation.leaves_for == ANEW:
+        view.say(f"A new task. Back to the one before: /resume {task}" if kept else "A new task.")
+    if found.past:
+        view.recall(found.past)
+    if writer := client.is_attached(found.task) and client.writer(found.task):
+        view.say(f"Joined task {found.task}, which process {writer} runs.")
+    if ended:
+        view.show(ev.Noticed(stopped(ended)))
+    return found
+
+
+async def _opened(client: Client, conversation: Conversation, task: str, options: TaskOptions) -> Next:
+    if conversation.handed_over:
+        return await _successor(client, task, conversation.handed_over, options)
+    if conversation.leaves_for == ANEW:
+        return await _new(client, task, options)
+    return await _old(client, conversation.leaves_for, options)
+
+
+async def _successor(client: Client, task: str, handed: ev.HandedOver, options: TaskOptions) -> Next:
+    """Begin the task that goes on with another one's work, as that one was."""
+    state = client.state(task)
+    name = await client.start(Path(state.workspace), _as_now(client, task, options), handed.to)
+    return Next(name, 0, HANDED_OVER.format(context=quieted(handed.context), task=handed.task))
+
+
+async def _new(client: Client, task: str, options: TaskOptions) -> Next:
+    name = await client.start(Path(client.state(task).workspace), _as_now(client, task, options))
+    return Next(name)
+
+
+async def _old(client: Client, task: str, options: TaskOptions) -> Next:
+    """Open a task of the history; one that another process has open is joined, and its running turn shown from here."""
+    wish = TaskOptions(attended=options.attended, trusted=options.trusted, asks_again=options.attended)
+    if client.writer(task):
+        await client.join(task, wish)
+        past = client.past(task)
+        before = before_the_turn(past)
+        return Next(task, before, past=tuple(past[:before]))
+    past = client.past(task)
+    await client.resume(task, wish)
+    return Next(task, past[-1].seq, past=tuple(past))
+
+
+async def _widened(client: Client, task: str, roots: tuple[str, ...], options: TaskOptions, view: View) -> Next:
+    """The same task, opened anew with more folders."""
+    await client.let_go(task)
+    await client.resume(task, TaskOptions(attended=options.attended, trusted=options.trusted, roots=roots))
+    state = client.state(task)
+    view.say(f"This task works in: {', '.join((state.workspace, *state.roots))}")
+    return Next(task, state.seq)
+
+
+def _as_now(client: Client, task: str, options: TaskOptions) -> TaskOptions:
+    """As the person has it now, not as they began."""
+    state = client.state(task)
+    model = client.only_model(task) or options.model
+    return replace(
+        options, model=model, mode=state.mode, approval_mode=state.approval_mode, roots=state.roots, record=None
+    )
+
+
+async def _let_go(client: Client, task: str) -> bool:
+    """Close a task; one in which nothing was said leaves no trace. Whether it is still there."""
+    state = client.state(task)
+    empty = state.is_empty and not client.is_attached(task)
+    await client.let_go(task)
+    if empty:
+        client.forget(task)
+    return not empty

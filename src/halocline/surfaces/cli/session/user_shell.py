@@ -1,0 +1,38 @@
+"""A command that the person runs from line mode (`!`): begun, stopped and left by the keys, and known by its events."""
+
+from halocline.client import Client
+from halocline.protocol import commands as cmd, events as ev
+
+
+class OwnCommand:
+    """One that was begun. Its name is known once its start came by: another process may run it."""
+
+    def __init__(self, client: Client, task: str, command: str) -> None:
+        """Begin it. Raises UsageError."""
+        self._client = client
+        self._task = task
+        self._run = ""
+        client.send(cmd.RunCommand(task=task, command=command))
+
+    def is_over(self, event: ev.Event) -> bool:
+        """Learn from an event; whether it is the end of the command."""
+        match event:
+            case ev.OwnCommandStarted(run=run, client=client) if not self._run and client == self._client.name:
+                self._run = run
+            case ev.OwnCommandEnded(run=run):
+                return run == self._run
+            case ev.Noticed():
+                return not self._run and self._client.is_attached(
+                    self._task
+                )  # refused by the process that runs the task
+        return False
+
+    def stop(self) -> None:
+        """End it with all its processes."""
+        if self._run:
+            self._client.send(cmd.StopCommand(task=self._task, run=self._run))
+
+    def leave(self) -> None:
+        """Let it go on as a job."""
+        if self._run:
+            self._client.send(cmd.LeaveRunning(task=self._task, run=self._run))

@@ -1,0 +1,75 @@
+"""`/checkpoint` and `/undo`: the saved states of one task's folder. Nothing is put back before a person said yes."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from halocline.client import Client
+from halocline.protocol import events as ev
+from halocline.protocol.going_back import brief
+from halocline.runtime.history.undo_target import Checkpoint, Plan, newest_first, step_back
+from halocline.surfaces.cli.commands.checkpoints import diff_text, nothing_to_do, planned
+from halocline.surfaces.cli.output.table import moment
+from halocline.surfaces.cli.output.view import View
+
+USAGE = (
+    "/checkpoint            list this task's saved states\n"
+    "/checkpoint diff N     what changed since the one with this number\n"
+    "/checkpoint restore N  put its files back, after a look at what that does"
+)
+NONE = "No checkpoints of this task yet. They are taken when it begins and after each change."
+YES, NO = "Put the files back", "Leave them as they are"
+LISTED = 30
+
+
+async def about_checkpoints(rest: str, client: Client, task: str, view: View) -> str:
+    """What is said to `/checkpoint` with this behind it."""
+    workspace = _workspace(client, task)
+    store = client.checkpoints(workspace)
+    known = await newest_first(store, task)
+    match rest.split():
+        case [] | ["list"]:
+            return "\n".join(map(_listed, known[:LISTED])) or NONE
+        case ["diff", number] if _is_of(known, number):
+            found = await client.time.compare(workspace, f"{task}/{number}")
+            return "".join(map(diff_text, found.files)) or "No difference."
+        case ["restore", number] if _is_of(known, number):
+            name = f"{task}/{number}"
+            return await _put_back(name, await client.time.plan(workspace, name), client, task, view)
+        case ["diff" | "restore", number]:
+            return f"This task has no checkpoint {number}. /checkpoint lists those it has."
+    return USAGE
+
+
+async def undo(client: Client, task: str, view: View) -> str:
+    """Go back by one saved state."""
+    workspace = _workspace(client, task)
+    step = await step_back(client.checkpoints(workspace), task, lambda name: client.time.plan(workspace, name))
+    if step is None:
+        return "There is nothing to undo: no older state of this task differs from the files as they are."
+    return await _put_back(f"{task}/{step.to.n}", step.plan, client, task, view, step.to.label)
+
+
+async def _put_back(name: str, plan: Plan, client: Client, task: str, view: View, label: str = "") -> str:
+    if not plan.changes:
+        said = nothing_to_do(plan).replace("--overwrite", f"halo checkpoints restore {name} --overwrite")
+        return "\n".join([*planned(plan), said])
+    view.say("\n".join([f"Checkpoint {name.rpartition('/')[2]}{f', {label}' if label else ''}:", *planned(plan)]))
+    question = ev.QuestionAsked(request=f"restore-{time.monotonic_ns()}", question=f"{YES}?", options=(YES, NO))
+    if await view.ask_question(question) != YES:
+        return "Nothing was changed."
+    restored = await client.restore(_workspace(client, task), name)
+    kept = [f"could not be restored: {path}" for path in (*restored.kept, *restored.lost)]
+    return "\n".join([*kept, f"To take that back: halo checkpoints restore {brief(restored.undo, 10)}"])
+
+
+def _is_of(known: Sequence[Checkpoint], number: str) -> bool:
+    return any(str(info.n) == number for info in known)
+
+
+def _listed(info: Checkpoint) -> str:
+    return f"{info.n:>4}  {moment(info.at)}  {info.label}"
+
+
+def _workspace(client: Client, task: str) -> Path:
+    return Path(client.state(task).workspace)

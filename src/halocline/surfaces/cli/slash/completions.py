@@ -1,0 +1,176 @@
+"""What a menu offers while a word with a slash is typed: the words, and then what may follow one.
+
+Nothing is looked for before a slash begins a word. What files say of themselves is made safe to show.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from concurrent.futures import CancelledError as Gone, TimeoutError as TooLate
+from pathlib import Path
+from shutil import get_terminal_size
+
+from halocline.client import Client
+from halocline.protocol import events as ev
+from halocline.protocol.errors import HaloclineError
+from halocline.runtime.history.undo_target import newest_first
+from halocline.runtime.prompts.command_files import MCP, Word
+from halocline.runtime.prompts.mcp_prompts import listed
+from halocline.runtime.prompts.slash_commands import SLASH, Follows, Where
+from halocline.surfaces.cli.input.completion import Choice
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.output.table import moment
+
+MOST = 60
+LONGEST_ABOUT = 200
+LONGEST_REST = 36
+WIDE, NARROW = 110, 60
+"""Columns of a terminal from which on a menu says what may follow a word, and below which it does not say its kind."""
+KIND = 9
+"""Columns for what a word is, in front of its meaning."""
+PATIENCE = 10.0
+
+
+class Menu:
+    """The offers for one task. Made within the event loop of its client, and asked in other threads."""
+
+    def __init__(self, client: Client, task: str) -> None:
+        self._client = client
+        self._task = task
+        self._loop = asyncio.get_running_loop()
+        self._words: Sequence[Word] | None = None
+        self._models: list[Choice] | None = None
+
+    @staticmethod
+    def is_open(text: str) -> bool:
+        """Whether what is typed so far calls for the menu."""
+        return "\n" not in text and (text.startswith("/") or text.rpartition(" ")[2].startswith("/"))
+
+    def begin(self) -> None:
+        """A new prompt is typed: there may be other files now."""
+        self._words = None
+
+    def __call__(self, before: str) -> Sequence[Choice]:
+        """What could come at the end of this text; nothing when it takes too long to find out."""
+        if not self.is_open(before):
+            return ()
+        asked = asyncio.run_coroutine_threadsafe(self.offers(before), self._loop)
+        try:
+            return asked.result(PATIENCE)
+        except (TooLate, Gone):
+            asked.cancel()
+            return ()
+
+    async def offers(self, text: str) -> list[Choice]:
+        """What could come at the end of this text."""
+        if not self.is_open(text):
+            return []
+        before, _, last = text.rpartition(" ")
+        if last.startswith("/"):
+            return self._named(last[1:], await self._all(), in_text=bool(before.strip()))
+        row = SLASH.get(text.partition(" ")[0][1:])
+        return await self._following(row.follows, before.split()[1:], last) if row else []
+
+    async def _all(self) -> Sequence[Word]:
+        if self._words is None:
+            words = self._client.words(Path(self._client.state(self._task).workspace))
+            prompts = listed(self._client.mcp_prompts(self._task))
+            self._words = [*await asyncio.to_thread(words.listed, Where.TERMINAL), *prompts]
+        return self._words
+
+    def _named(self, typed: str, words: Iterable[Word], *, in_text: bool) -> list[Choice]:
+        """In the middle of a text only what the model answers, and only by its beginning: it may become a path."""
+        found = [word for word in words if not in_text or _is_for_the_model(word)]
+        names = ranked(typed, [word.name for word in found])
+        if in_text:
+            names = [name for name in names if typed and name.startswith(typed)]
+        by_name = {word.name: word for word in found}
+        return [_offer(by_name[name], len(typed) + 1) for name in names[:MOST]]
+
+    async def _following(self, what: Follows, given: Sequence[str], typed: str) -> list[Choice]:
+        try:
+            known = await self._values(what, given)
+        except HaloclineError:
+            return []
+        by_text = {offer.text: offer for offer in known}
+        return [
+            Choice(offer.text, len(typed), clean(offer.text.strip()), offer.meaning)
+            for offer in (by_text[name] for name in ranked(typed, list(by_text))[:MOST])
+        ]
+
+    async def _values(self, what: Follows, given: Sequence[str]) -> list[Choice]:
+        """Every value that may stand here, whatever is typed of it."""
+        match what, given:
+            case Follows.MODES, []:
+                return [_value(mode) for mode in ev.Mode]
+            case Follows.APPROVALS, []:
+                return [_value(mode) for mode in ev.ApprovalMode]
+            case Follows.SWITCHES, []:
+                from halocline.services.policy.approval_switches import MEANINGS  # it imports the gate
+
+                return [_value(f"{switch} ", MEANINGS[switch][0]) for switch in ev.ApprovalSwitch]
+            case Follows.SWITCHES, [_]:
+                return [_value(word) for word in ("on", "ask", "mode")]
+            case Follows.MODELS, []:
+                return await self._known_models()
+            case Follows.EFFORTS, []:
+                state = self._client.state(self._task)
+                return [_value(level) for level in (*self._client.efforts(state.model, state.mode).levels, "default")]
+            case Follows.COMPACTIONS, []:
+                return [_value("undo", "let the model read again what it read before the latest time")]
+            case Follows.CHECKPOINTS | Follows.JOBS, []:
+                verbs = ("list", "diff ", "restore ") if what is Follows.CHECKPOINTS else ("show ", "stop ")
+                return [_value(verb) for verb in verbs]
+            case Follows.CHECKPOINTS, ["diff" | "restore"]:
+                store = self._client.checkpoints(Path(self._client.state(self._task).workspace))
+                return [
+                    _value(str(info.n), f"{moment(info.at)}  {info.label}")
+                    for info in await newest_first(store, self._task)
+                ]
+            case Follows.JOBS, ["show" | "stop"]:
+                return [_value(job.name, job.command) for job in self._client.jobs(self._task)]
+            case Follows.TASKS, []:
+                here = self._client.state(self._task).workspace
+                tasks = [info for info in self._client.history() if info.workspace == here and info.task != self._task]
+                return [_value(info.task, info.title) for info in tasks]
+        return []
+
+    async def _known_models(self) -> list[Choice]:
+        if self._models is None:
+            models = [model for model in await self._client.models() if model.usable and not model.leaving]
+            self._models = [_value(model.name, model.title) for model in models]
+        return self._models
+
+
+def _is_for_the_model(word: Word) -> bool:
+    """Wherever it stands in a text: a server's prompt is one only where a text begins."""
+    return SLASH[word.name].is_for_the_model if word.name in SLASH else not word.name.startswith(MCP)
+
+
+def ranked(typed: str, names: Sequence[str]) -> list[str]:
+    """The names that fit: those that begin so, those that hold it, those that have its letters in this order."""
+    low = typed.lower()
+    begin = [name for name in names if name.lower().startswith(low)]
+    hold = [name for name in names if low in name.lower()]
+    fit = [name for name in names if _has_letters(low, name.lower())]
+    return list(dict.fromkeys([*begin, *hold, *fit]))
+
+
+def _has_letters(letters: str, name: str) -> bool:
+    rest = iter(name)
+    return all(letter in rest for letter in letters)
+
+
+def _offer(word: Word, typed: int) -> Choice:
+    takes, columns = " " if word.rest or word.kind == "skill" else "", get_terminal_size().columns
+    rest = f" {_line(word.rest)[:LONGEST_REST]}" if word.rest and columns >= WIDE else ""
+    kind = f"{word.kind:<{KIND}}" if columns >= NARROW else ""
+    about = _line(word.about) + (f"  ({_line(word.source)})" if word.source else "")
+    return Choice(f"/{word.name}{takes}", typed, clean(f"/{word.name}") + rest, kind + about)
+
+
+def _value(text: str, about: str = "") -> Choice:
+    return Choice(text, 0, "", _line(about))
+
+
+def _line(text: str) -> str:
+    return clean(" ".join(text.split()))[:LONGEST_ABOUT]

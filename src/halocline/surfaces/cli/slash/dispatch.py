@@ -1,0 +1,324 @@
+"""What a person at a terminal is answered to a word with a slash that is not for the model.
+
+The words are rows of `runtime/prompts/slash_commands.py`; each that is ours has one function here. What they say is
+shown and not sent to a model.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import get_terminal_size
+
+from halocline.client import Client
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import is_looser
+from halocline.protocol.values import Value
+from halocline.runtime.prompts.slash_commands import SLASH, Slash, Where, first_word
+from halocline.surfaces.cli.output.view import View
+from halocline.surfaces.figures import model_name, plural
+
+ANEW = "anew"
+LISTED_TASKS = 15
+INDENT = 2
+"""Columns before what is said here."""
+NO_SKILLS = "No skills here. They are folders such as .agents/skills/NAME with a SKILL.md."
+NO_SERVERS = "No MCP servers are set up here. To add one: halo mcp add"
+LATER = "{word} is for when the turn has ended: answer first, or end it with Ctrl-C."
+
+
+class Leave(Value, frozen=True):
+    """The person leaves this task: for the one with this id, for a new one (`anew`), or for good.
+
+    With `roots` it is the same task, which gets these folders as well.
+    """
+
+    to: str = ""
+    roots: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where a word is answered: the task, and the view that can ask about it."""
+
+    client: Client
+    task: str
+    view: View
+
+    @property
+    def workspace(self) -> Path:
+        return Path(self.client.state(self.task).workspace)
+
+
+Said = str | Leave
+"""An empty text says nothing: what changed is told by its event."""
+
+
+def ours(prompt: str) -> Slash | None:
+    """The word that a prompt begins with, when it is answered here and not sent to a model."""
+    row = SLASH.get(first_word(prompt)[0])
+    return row if row and not row.is_for_the_model else None
+
+
+async def answer(prompt: str, desk: Desk) -> Said:
+    """What is said to a prompt that is ours; in the middle of a turn only what needs none of it."""
+    name, rest = first_word(prompt)
+    row = SLASH[name]
+    if desk.client.state(desk.task).turn is not None and not row.during:
+        return LATER.format(word=f"/{name}")
+    try:
+        return await ANSWERS[row.name](desk, rest)
+    except HaloclineError as error:
+        return f"{error.text} {error.hint}".rstrip()
+
+
+async def _help(desk: Desk, rest: str) -> Said:
+    from halocline.runtime.prompts.mcp_prompts import listed
+    from halocline.surfaces.cli.output.sanitize import clean
+
+    words = desk.client.words(desk.workspace)
+    lines, kind = [], ""
+    prompts = listed(desk.client.mcp_prompts(desk.task))
+    for word in [*words.listed(Where.TERMINAL), *prompts]:
+        if word.kind != kind:
+            lines += ["", f"{word.kind[:1].upper()}{word.kind[1:]}"]
+            kind = word.kind
+        about = " ".join(f"{word.about} {f'({word.source})' if word.source else ''}".split())
+        lines.append(clean(f"  /{word.name} {word.rest}".rstrip() + f": {about}"))
+    return "\n".join([*lines, *([""] if words.skipped else []), *words.skipped]).strip()
+
+
+async def _quit(desk: Desk, rest: str) -> Said:
+    return Leave()
+
+
+async def _clear(desk: Desk, rest: str) -> Said:
+    return Leave(ANEW)
+
+
+async def _resume(desk: Desk, rest: str) -> Said:
+    workspace = str(desk.workspace)
+    others = [info for info in desk.client.history() if info.workspace == workspace and info.task != desk.task]
+    if rest:
+        found = desk.client.find(rest)
+        if found == desk.task:
+            return "You are in that task."
+        here = found in (info.task for info in others)
+        return Leave(found) if here else f"That task is of another folder. Leave, and: halo --resume {found}"
+    from halocline.surfaces.cli.output.table import moment
+
+    lines = [f"{info.task}  {moment(info.changed_at)}  {' '.join(info.title.split())}" for info in others]
+    more = [f"… and {len(lines) - LISTED_TASKS} more: halo tasks list"] if len(lines) > LISTED_TASKS else []
+    how = "To go on with one: /resume ID" if lines else "No other tasks here."
+    return "\n".join([*lines[:LISTED_TASKS], *more, how])
+
+
+async def _add_dir(desk: Desk, rest: str) -> Said:
+    state = desk.client.state(desk.task)
+    if not rest:
+        folders = "\n".join((state.workspace, *state.roots))
+        return f"{folders}\nTo work in one more: /add-dir DIR"
+    if desk.client.is_attached(desk.task):
+        return f"Process {desk.client.writer(desk.task)} runs this task. Do this there."
+    if going := desk.client.running(desk.task):
+        return f"The task is opened anew for that, which would end: {', '.join(going)}. Stop it first, or let it end."
+    with_programs = desk.client.with_code(desk.workspace, (rest,), state.roots)
+    if any(folder not in (desk.workspace, *map(Path, state.roots)) for folder in with_programs):
+        desk.view.say(f"It has hooks of its own; they are off unless you trust it: halo trust add {rest}")
+    return Leave(desk.task, (rest,))
+
+
+async def _export(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.commands.tasks import markdown_of
+
+    name = rest or f"halocline-{desk.task}.md"
+    return await asyncio.to_thread(_written, desk.workspace, name, markdown_of(desk.client, desk.task))
+
+
+def _written(folder: Path, name: str, text: str) -> str:
+    path = folder / Path(name).expanduser()
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        return f"{path} is there already, and stays as it is. Name another: /export FILE"
+    except OSError as error:
+        return f"Cannot write {path}: {error.strerror}. Name another: /export FILE"
+    return f"Written to {path}"
+
+
+async def _undo(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.slash.checkpoints import undo
+
+    return await undo(desk.client, desk.task, desk.view)
+
+
+async def _checkpoint(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.slash.checkpoints import about_checkpoints
+
+    return await about_checkpoints(rest, desk.client, desk.task, desk.view)
+
+
+async def _model(desk: Desk, rest: str) -> Said:
+    before = desk.client.state(desk.task).model
+    if rest:
+        await desk.client.change_model(desk.task, rest)
+        if desk.client.state(desk.task).model != before:
+            return "\n".join(desk.client.remarks(desk.task))
+    return f"The model is {model_name(before)}. Another one: /model PROVIDER/NAME"
+
+
+async def _effort(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.slash.effort import effort
+
+    return effort(rest, desk.client, desk.task)
+
+
+async def _leave(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.slash.permissions import leave
+
+    return leave(rest, desk.client, desk.task)
+
+
+async def _auto_approve(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.slash.auto_approve import answer_auto_approve
+
+    return await answer_auto_approve(rest, desk.client, desk.task, desk.view)
+
+
+async def _mode(desk: Desk, rest: str) -> Said:
+    if rest and rest not in tuple(ev.Mode):
+        return f"There is no mode {rest!r}. There are plan and act."
+    return _told(desk, cmd.SetMode(task=desk.task, mode=ev.Mode(rest)) if rest else None, "mode")
+
+
+async def _approvals(desk: Desk, rest: str) -> Said:
+    if rest and rest not in tuple(ev.ApprovalMode):
+        return f"There is no approval mode {rest!r}. There are {', '.join(ev.ApprovalMode)}."
+    if rest and not await _confirm_mode(desk, ev.ApprovalMode(rest)):
+        return f"Approvals stay as they are: {desk.client.state(desk.task).approval_mode}"
+    return _told(
+        desk, cmd.SetPolicy(task=desk.task, approval_mode=ev.ApprovalMode(rest)) if rest else None, "approval_mode"
+    )
+
+
+LOOSER = {
+    ev.ApprovalMode.ACCEPT_EDITS: "It edits files in the folder without asking, and asks before commands.",
+    ev.ApprovalMode.AUTO: "It works alone in the folder, and asks about what is risky or reaches out of it.",
+    ev.ApprovalMode.YOLO: "It never asks. Every command runs as you, and what it breaks stays broken: checkpoints "
+    "bring back files of the folder only.",
+}
+"""What a person reads before a mode holds that asks less."""
+
+
+async def _confirm_mode(desk: Desk, mode: ev.ApprovalMode) -> bool:
+    """A mode that asks less is confirmed, by one who read what it means."""
+    if not is_looser(mode, desk.client.state(desk.task).approval_mode):
+        return True
+    yes, no = f"Switch to {mode}", "Leave it"
+    text = f"Switch to {mode}? {LOOSER[mode]}"
+    asked = ev.QuestionAsked(f"mode {time.monotonic_ns()}", text, (yes, no))
+    return await desk.view.ask_question(asked) == yes
+
+
+def _told(desk: Desk, command: cmd.AnyCommand | None, what: str) -> str:
+    """Between turns a change is told by its event."""
+    before = desk.client.state(desk.task)
+    if command:
+        desk.client.send(command)
+    state = desk.client.state(desk.task)
+    told = state.seq > before.seq and state.turn is None
+    return "" if told else f"The {what.replace('_', ' ')} is {getattr(state, what)}."
+
+
+async def _cost(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.costs import by_turn, turns_of
+
+    lines = by_turn(turns_of(desk.client.past(desk.task)))
+    return "\n".join([*lines, f"Step by step: halo tasks show {desk.task} --cost"]) if lines else "Nothing yet."
+
+
+async def _compact(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.slash.compact import compact
+
+    return await compact(rest, desk.client, desk.task, desk.view)
+
+
+async def _todos(desk: Desk, rest: str) -> Said:
+    marks = {ev.TodoStatus.PENDING: "○", ev.TodoStatus.IN_PROGRESS: "▸", ev.TodoStatus.COMPLETED: "✓"}
+    todos = desk.client.state(desk.task).todos
+    return "\n".join(f"{marks[todo.status]} {todo.text}" for todo in todos) or "Nothing is on the list."
+
+
+async def _jobs(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.slash.jobs import about_jobs
+
+    return about_jobs(rest, desk.client, desk.task)
+
+
+async def _skills(desk: Desk, rest: str) -> Said:
+    found = desk.client.words(desk.workspace).found_skills
+    lines = [f"/{skill.name}: {' '.join(skill.description.split())}\n    {skill.folder}" for skill in found.skills]
+    return "\n".join([*(lines or [NO_SKILLS]), *found.skipped])
+
+
+async def _context(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.commands.context import lines
+
+    return "\n".join(lines(desk.client.context(desk.task), get_terminal_size().columns - INDENT))
+
+
+async def _mcp(desk: Desk, rest: str) -> Said:
+    from halocline.surfaces.cli.output.sanitize import clean
+
+    servers = desk.client.mcp_standings(desk.task)
+    lines = [f"{clean(each.name)}  {each.state}  {plural(each.tools, 'tool')}" for each in servers]
+    lines = [f"{line}: {clean(each.error)}" if each.error else line for line, each in zip(lines, servers, strict=True)]
+    prompts = [f"/{clean(prompt.command)}" for prompt in desk.client.mcp_prompts(desk.task)]
+    return "\n".join([*(lines or [NO_SERVERS]), *([f"Their prompts: {', '.join(prompts)}"] if prompts else [])])
+
+
+async def _rules(desk: Desk, rest: str) -> Said:
+    from halocline.services.instructions import RulesDesk
+    from halocline.surfaces.cli.commands.rules import told
+
+    return told(RulesDesk.open(desk.workspace).found())
+
+
+async def _fork(desk: Desk, rest: str) -> Said:
+    from halocline.runtime.history.forks import Fork
+
+    last = desk.client.state(desk.task).seq
+    if rest and not rest.isdecimal():
+        return "From which event? halo tasks show TASK --points lists those one may go back to."
+    return Leave(await desk.client.time.fork(Fork("", desk.task, int(rest or last))))
+
+
+ANSWERS: dict[str, Callable[[Desk, str], Awaitable[Said]]] = {
+    "help": _help,
+    "quit": _quit,
+    "clear": _clear,
+    "resume": _resume,
+    "add-dir": _add_dir,
+    "export": _export,
+    "fork": _fork,
+    "undo": _undo,
+    "checkpoint": _checkpoint,
+    "model": _model,
+    "effort": _effort,
+    "leave": _leave,
+    "mode": _mode,
+    "approvals": _approvals,
+    "auto-approve": _auto_approve,
+    "compact": _compact,
+    "cost": _cost,
+    "todos": _todos,
+    "jobs": _jobs,
+    "context": _context,
+    "mcp": _mcp,
+    "rules": _rules,
+    "skills": _skills,
+}
+"""Who answers each word that is not for the model."""

@@ -1,0 +1,164 @@
+"""Who may come in: whoever has the address that was printed, whose key each browser exchanges for a session.
+
+The key stands behind the `#`, so that no server and no log ever sees it in an address. Other machines are paired by a
+code of six digits, which holds for one of them and for few tries. A session is a cookie and a page key: browsers send a
+cookie to every server of a host, whatever its port, so it opens nothing without the key, which only the page's own
+origin can read. Sessions end with the server; a browser that may keep a signing key then enters by a signature.
+"""
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from halocline.protocol.errors import SettingsError
+from halocline.protocol.values import Value
+from halocline.surfaces.web.signature import is_signed, read_public_key
+
+if TYPE_CHECKING:
+    from halocline.client import Browsers
+
+COOKIE = "halocline"
+SHORT_LIVED = 60.0
+"""Seconds for which a key that stands in a command line opens the page."""
+CHALLENGE_TIME, MOST_CHALLENGES = 60.0, 200
+"""Seconds for which a text to sign is good, and how many are at a time."""
+TRIES, CODES = 5, 5
+"""Wrong tries that a code survives, and codes that are made before nobody is paired any more."""
+
+
+class Session(Value, frozen=True):
+    """What one browser shows with every request: a cookie, and the key that its page keeps.
+
+    `browser` is its id, when it is one of those that are kept.
+    """
+
+    cookie: str
+    page_key: str
+    browser: str = ""
+
+
+class Keys:
+    """One key for the life of the server, codes for pairing, and the sessions that they were exchanged for.
+
+    `show_code` is called with each new code; without it nobody is paired. `clock` is in seconds. `browsers` are those
+    that are kept, by their ids.
+    """
+
+    def __init__(
+        self,
+        show_code: Callable[[str], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        browsers: "Browsers | None" = None,
+    ) -> None:
+        self.key = secrets.token_urlsafe(24)
+        self._show_code = show_code
+        self._clock = clock
+        self._code = ""
+        self._wrong = self._codes = 0
+        self._short_lived: dict[str, float] = {}
+        self._sessions: dict[str, Session] = {}
+        self._browsers = browsers
+        self._challenges: dict[str, float] = {}
+
+    @property
+    def pairs(self) -> bool:
+        """Whether a code would be taken now."""
+        return bool(self._code)
+
+    def invite(self) -> None:
+        """Make the first code."""
+        self._new_code()
+
+    def short_lived(self) -> str:
+        """A key that holds once, and not for long: the command line of a browser is no secret on this machine."""
+        key = secrets.token_urlsafe(24)
+        self._short_lived[key] = self._clock() + SHORT_LIVED
+        return key
+
+    def exchange(self, given: str, public_key: bytes = b"", name: str = "") -> Session | None:
+        """A new session for a key or a code, if it is right; the browser with this public key is kept.
+
+        Raises SettingsError, and ValueError for what is no public key.
+        """
+        if public_key:
+            read_public_key(public_key)
+        given = given.strip()
+        if not (_same(given, self.key) or self._is_short_lived(given) or self._is_code(given)):
+            return None
+        return self._begin(public_key, name)
+
+    def challenge(self) -> str:
+        """A text that a browser signs to enter; it is good once, and not for long."""
+        now = self._clock()
+        for old in [text for text, until in self._challenges.items() if until < now]:
+            del self._challenges[old]
+        while len(self._challenges) >= MOST_CHALLENGES:
+            del self._challenges[next(iter(self._challenges))]
+        text = secrets.token_urlsafe(24)
+        self._challenges[text] = now + CHALLENGE_TIME
+        return text
+
+    def exchange_signature(self, id: str, challenge: str, signature: bytes, host: str) -> Session | None:
+        """A new session for a browser that is kept and signed the challenge for this host. Raises SettingsError."""
+        is_fresh = self._clock() < self._challenges.pop(challenge, 0.0)
+        browser = self._browsers.find(id) if self._browsers and is_fresh else None
+        if browser is None or not is_signed(signed_text(host, challenge), signature, browser.public_key):
+            return None
+        return self._begin(browser.public_key, browser.name)
+
+    def _begin(self, public_key: bytes, name: str) -> Session:
+        browser = self._browsers.add(public_key, name).id if self._browsers and public_key else ""
+        session = Session(secrets.token_urlsafe(24), secrets.token_urlsafe(24), browser)
+        self._sessions[session.cookie] = session
+        return session
+
+    def knows(self, cookie: str, page_key: str) -> bool:
+        """Whether both belong to one session."""
+        session = self._sessions.get(cookie)
+        if session is None or not _same(page_key, session.page_key):
+            return False
+        return not session.browser or self._is_kept(session.browser)
+
+    def _is_kept(self, browser: str) -> bool:
+        """Whether it was not signed out; a file that cannot be read keeps nobody."""
+        try:
+            return self._browsers is not None and self._browsers.find(browser) is not None
+        except SettingsError:
+            return False
+
+    def _is_short_lived(self, given: str) -> bool:
+        until = self._short_lived.pop(given, 0.0)
+        return self._clock() < until
+
+    def _is_code(self, given: str) -> bool:
+        """A wrong one brings the next code nearer, and the last one ends pairing."""
+        digits = given.replace(" ", "")
+        if not self._code or len(digits) != len(self._code) or not digits.isdecimal():
+            return False
+        if _same(digits, self._code):
+            self._codes -= 1
+            self._new_code()
+            return True
+        self._wrong += 1
+        if self._wrong >= TRIES:
+            self._new_code()
+        return False
+
+    def _new_code(self) -> None:
+        if self._show_code is None:
+            return
+        self._wrong = 0
+        self._codes += 1
+        self._code = f"{secrets.randbelow(10**6):06}" if self._codes <= CODES else ""
+        self._show_code(self._code)
+
+
+def signed_text(host: str, challenge: str) -> bytes:
+    """What is signed: no other server can use it, as it names the host and port that the page is from."""
+    return f"halocline enter {host} {challenge}".encode()
+
+
+def _same(given: str, expected: str) -> bool:
+    """Takes as long whatever is given."""
+    return secrets.compare_digest(given.encode("utf-8", "replace"), expected.encode())

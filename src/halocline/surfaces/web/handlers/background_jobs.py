@@ -1,0 +1,137 @@
+"""What takes a while: freeing space on the disk, and taking over conversations with other agents."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.values import Value
+from halocline.services.storage import PrunePlan, prune as prune_now, prune_plan as plan_of
+from halocline.surfaces.web.background_jobs import Progress, Say, Stopped
+from halocline.surfaces.web.handlers.route import Nothing, OfFolder, Row, Rows
+from halocline.surfaces.web.open_tasks import Desk, folder
+
+Kind = Literal["prune", "import"]
+DAY = 86_400.0
+
+
+class Wish(Value, frozen=True):
+    """Beside what no task needs: checkpoints of tasks that rested for so many days, all but the newest of each task."""
+
+    older: float | None = None
+    keep: int | None = None
+
+    def plan(self) -> PrunePlan:
+        """Raises UsageError."""
+        if (self.older is not None and self.older <= 0) or (self.keep is not None and self.keep < 1):
+            raise UsageError("That is no number of days or checkpoints.", "Write 1 or more.")
+        return plan_of(os.environ, None if self.older is None else self.older * DAY, self.keep)
+
+
+class OfWork(Value, frozen=True):
+    kind: Kind
+
+
+class Transcript(Value, frozen=True):
+    """A conversation, by the program that wrote it and its name there."""
+
+    tool: str
+    id: str
+
+
+class Takeover(OfFolder, frozen=True):
+    """`workspace` is for conversations that name no folder."""
+
+    chosen: tuple[Transcript, ...]
+
+
+async def prune_plan(desk: Desk, wish: Wish) -> dict[str, Any]:
+    """What could be freed, as counts and sizes; nothing is."""
+    plan = await asyncio.to_thread(wish.plan)
+    return {
+        "checkpoints": [
+            {"workspace": one.workspace, "task": one.task, "count": one.count, "why": one.why}
+            for one in plan.checkpoints
+        ],
+        "damaged": [{"workspace": store.workspace, "size": store.size} for store in plan.damaged],
+        "blobs": len(plan.blobs),
+        "blob_bytes": plan.blob_bytes,
+    }
+
+
+async def prune(desk: Desk, wish: Wish) -> bool:
+    """Begin to free what `prune_plan` says; `work` tells how far it is."""
+
+    def run(say: Say) -> Any:
+        steps = iter(range(1, 1_000_000))
+        say("Looks for what no task needs…", 0, 0)
+        return prune_now(os.environ, wish.plan(), lambda step: say(step, next(steps), 0))
+
+    desk.works.begin("prune", run)
+    return True
+
+
+async def importable(desk: Desk, _: Nothing) -> dict[str, Any]:
+    """The conversations with other agents that are here, the newest first, and how each stands to the tasks."""
+    return await asyncio.to_thread(_importable)
+
+
+def _importable() -> dict[str, Any]:
+    from halocline.services.imports import PROGRAMS, ImportDesk
+
+    desk = ImportDesk.open()
+    found = desk.found(PROGRAMS)
+    shown = ("tool", "id", "title", "workspace", "changed", "size")
+    return {
+        "programs": {name: desk.title(name) for name in PROGRAMS},
+        "found": [{name: getattr(one, name) for name in shown} | {"standing": desk.standing(one)} for one in found],
+        "remarks": desk.remarks,
+    }
+
+
+async def import_begin(desk: Desk, which: Takeover) -> bool:
+    """Begin to make tasks of conversations; `work` tells how far it is. The originals are only read."""
+    place = folder(which.workspace)
+    desk.works.begin("import", lambda say: _take(which.chosen, place, say))
+    return True
+
+
+def _take(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list[Any]:
+    from halocline.services.imports import PROGRAMS, Done, ImportDesk
+
+    say("Looks for them…", 0, len(chosen))
+    desk, wanted, done = ImportDesk.open(), {(one.tool, one.id) for one in chosen}, list[Done]()
+    found = [one for one in desk.found(PROGRAMS) if (one.tool, one.id) in wanted]
+    for number, one in enumerate(reversed(found), start=1):
+        try:
+            say(one.title or one.id, number, len(found))
+            done.append(desk.take(one, place))
+        except Stopped:
+            raise Stopped(done) from None
+        except HaloclineError as error:
+            done.append(Done("", "failed", one.title or one.id, one.workspace, error=error.text))
+    return done
+
+
+async def work(desk: Desk, which: OfWork) -> Progress | None:
+    """How it stands with the newest work of a kind; null when there was none."""
+    return desk.works.progress(which.kind)
+
+
+async def work_stop(desk: Desk, which: OfWork) -> bool:
+    """Let such work stop at its next step."""
+    desk.works.stop(which.kind)
+    return True
+
+
+QUERIES: Rows = {
+    "prune_plan": Row(Wish, prune_plan),
+    "importable": Row(Nothing, importable),
+    "work": Row(OfWork, work),
+}
+ACTIONS: Rows = {
+    "prune": Row(Wish, prune),
+    "import_begin": Row(Takeover, import_begin),
+    "work_stop": Row(OfWork, work_stop),
+}

@@ -1,0 +1,64 @@
+"""What a file of rules says, and how the hooks of a folder fared lately."""
+
+import asyncio
+from itertools import islice
+from pathlib import Path
+
+from halocline.client import Client
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events import HookRan
+from halocline.protocol.queries.tasks import TaskQuery
+from halocline.protocol.values import Value
+from halocline.services.instructions import RulesDesk
+from halocline.surfaces.web.handlers.instructions import OfPath
+from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
+from halocline.surfaces.web.open_tasks import Desk, folder
+
+LATELY = 5
+"""Tasks of a folder in which runs of hooks are looked for."""
+
+
+class LastRun(Value, frozen=True, omit_defaults=False):
+    """How a hook ended when it ran last, and in which task. `at` is in Unix seconds."""
+
+    hook: str
+    moment: str
+    task: str
+    at: float
+    status: str
+    exit_code: int | None
+    seconds: float
+    said: str
+
+
+async def rule_text(desk: Desk, which: OfPath) -> str:
+    """What a file of rules says, as the model is told it."""
+    return await asyncio.to_thread(lambda: RulesDesk.open(folder(which.workspace)).text(which.path))
+
+
+async def hook_runs(desk: Desk, which: OfFolder) -> list[LastRun]:
+    """Of each hook that ran in the newest tasks of a folder, the last time."""
+    return await asyncio.to_thread(_runs, desk.client, folder(which.workspace))
+
+
+def _runs(client: Client, workspace: Path) -> list[LastRun]:
+    found: dict[tuple[str, str], LastRun] = {}
+    for info in islice(client.history(TaskQuery(workspace=str(workspace), limit=LATELY)), LATELY):
+        try:
+            past = client.past(info.task)
+        except HaloclineError:  # a log that cannot be read hides the others' runs from nobody
+            continue
+        for event in past:
+            if isinstance(event, HookRan):
+                one = _run(event, info.task)
+                if (before := found.get((one.hook, one.moment))) is None or before.at <= one.at:
+                    found[one.hook, one.moment] = one
+    return list(found.values())
+
+
+def _run(event: HookRan, task: str) -> LastRun:
+    status, moment = event.status.value, event.moment.value
+    return LastRun(event.hook, moment, task, event.at, status, event.exit_code, event.seconds, event.said)
+
+
+QUERIES: Rows = {"rule_text": Row(OfPath, rule_text), "hook_runs": Row(OfFolder, hook_runs)}

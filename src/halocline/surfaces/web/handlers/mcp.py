@@ -1,0 +1,185 @@
+"""The MCP servers of a folder: which are set up, trying one, changing the files, and those of the registry."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict, replace
+
+from halocline.protocol.errors import UsageError
+from halocline.protocol.events import Mode
+from halocline.protocol.mcp import Order
+from halocline.protocol.secrets.redaction import redacted
+from halocline.protocol.values import JsonObject, Value
+from halocline.services.mcp.servers import McpDesk, Tried, runs_as
+from halocline.services.policy.rules import PolicyDesk
+from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
+from halocline.surfaces.web.open_tasks import Desk, folder
+
+if TYPE_CHECKING:
+    from halocline.mcp.registry.registry import Offered
+
+TAIL = 400
+"""Lines of what a server printed."""
+
+
+class OfServer(OfFolder, frozen=True):
+    name: str
+
+
+class NewServer(OfServer, frozen=True):
+    """`config` is as it stands in `mcp.json`; for the project's file, or for the person's."""
+
+    config: JsonObject
+    project: bool = False
+
+
+class Search(Value, frozen=True):
+    """Words that a server's name or description has, `category` being one more of them."""
+
+    words: str
+    category: str = ""
+    sort: Order | None = None
+
+
+class Wanted(Value, frozen=True):
+    """A server of the registry, with values for what it asks."""
+
+    name: str
+    values: dict[str, str] = {}
+    workspace: str = ""
+
+
+class Install(Wanted, frozen=True):
+    """To be set up in the `way` with that number, counted from 1, under the name `called`."""
+
+    way: int = 1
+    called: str = ""
+    project: bool = False
+
+
+async def mcp(desk: Desk, which: OfFolder) -> dict[str, Any]:
+    """The servers that are set up for a folder, and what is decided of their tools; none is started."""
+    return await asyncio.to_thread(_listed, which)
+
+
+async def mcp_log(desk: Desk, which: OfServer) -> str:
+    """The end of what a server printed, without what looks like a key."""
+    file = _desk(which).log(which.name)
+    text = await asyncio.to_thread(file.read_text, "utf-8", "replace")
+    return redacted("\n".join(text.splitlines()[-TAIL:]))
+
+
+async def registry(desk: Desk, which: Search) -> list[dict[str, Any]]:
+    """Servers of the registry that the settings name."""
+    found = await McpDesk.open(desk.workspaces[0]).found(f"{which.words} {which.category}".strip(), (), which.sort)
+    return [_offered(one) for one in found]
+
+
+async def registry_plan(desk: Desk, which: Wanted) -> dict[str, Any]:
+    """One of them, and for each way to set it up: what would be run, and which values are still wanted, for what."""
+    place = _desk(which, desk)
+    one, ways = await place.offered(which.name, which.values)
+    name = one.name.rpartition("/")[2]
+    told = [
+        {"runs": runs_as(way.given), "wanted": way.wanted, "barred": place.barred(name, way.given)}
+        for way in ways
+        if not way.bundle
+    ]
+    return _offered(one) | {"ways": told, "bundles": [way.bundle for way in ways if way.bundle]}
+
+
+async def registry_readme(desk: Desk, which: Wanted) -> str:
+    """What its makers say of one of them, as Markdown; empty where nobody knows."""
+    place = _desk(which, desk)
+    return await place.readme(await place.named(which.name), "")
+
+
+async def mcp_install(desk: Desk, which: Install) -> str:
+    """Set a server of the registry up, as `registry_plan` showed it; gives its name."""
+    place = _desk(which, desk)
+    one, every = await place.offered(which.name, which.values)
+    ways = [way for way in every if not way.bundle]  # these want to be unpacked: halo mcp install
+    if not 1 <= which.way <= len(ways):
+        raise UsageError(f"There is no way {which.way}.", f"There are {len(ways)}.")
+    name = which.called or one.name.rpartition("/")[2]
+    async with desk.writing:
+        await asyncio.to_thread(place.add, name, ways[which.way - 1].given, project=which.project)
+    return name
+
+
+async def mcp_add(desk: Desk, which: NewServer) -> str:
+    """Set a server up; gives the file."""
+    async with desk.writing:
+        return str(await asyncio.to_thread(_desk(which).add, which.name, which.config, project=which.project))
+
+
+async def mcp_remove(desk: Desk, which: OfServer) -> str:
+    """Take a server out of the file that names it."""
+    async with desk.writing:
+        return str(await asyncio.to_thread(_desk(which).remove, which.name))
+
+
+async def mcp_enable(desk: Desk, which: OfServer) -> bool:
+    """Switch a server on."""
+    async with desk.writing:
+        await asyncio.to_thread(_desk(which).switch, which.name, on=True)
+    return True
+
+
+async def mcp_disable(desk: Desk, which: OfServer) -> bool:
+    """Switch a server off."""
+    async with desk.writing:
+        await asyncio.to_thread(_desk(which).switch, which.name, on=False)
+    return True
+
+
+async def mcp_test(desk: Desk, which: OfServer) -> dict[str, Any]:
+    """Start a server, ask what it offers, and end it."""
+    tried: Tried = (await _desk(which).tried([which.name]))[0]
+    return asdict(tried) | {"error": redacted(tried.error)}
+
+
+def _listed(which: OfFolder) -> dict[str, Any]:
+    found, place = _desk(which), PolicyDesk.open()
+    judged = place.mcp_tools(place.posture(folder(which.workspace), Mode.ACT, None)).all()
+    servers = [replace(one, runs=redacted(one.runs), decisions=judged.get(one.name, {})) for one in found.listed()]
+    return {"servers": servers, "problems": found.problems, "is_off": found.is_off}
+
+
+def _offered(one: "Offered") -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "title": one.title,
+        "about": one.description,
+        "version": one.version,
+        "page": one.page,
+        "tags": one.tags,
+        "stars": one.stars,
+        "downloads": one.downloads,
+        "changed_at": one.changed_at,
+        "is_deprecated": one.is_deprecated,
+    }
+
+
+def _desk(which: OfFolder | Wanted, desk: Desk | None = None) -> McpDesk:
+    """Raises UsageError and SettingsError."""
+    if desk and not which.workspace:
+        return McpDesk.open(desk.workspaces[0])
+    return McpDesk.open(folder(which.workspace))
+
+
+QUERIES: Rows = {
+    "mcp": Row(OfFolder, mcp),
+    "mcp_log": Row(OfServer, mcp_log),
+    "registry": Row(Search, registry),
+    "registry_plan": Row(Wanted, registry_plan),
+    "registry_readme": Row(Wanted, registry_readme),
+}
+ACTIONS: Rows = {
+    "mcp_add": Row(NewServer, mcp_add),
+    "mcp_remove": Row(OfServer, mcp_remove),
+    "mcp_enable": Row(OfServer, mcp_enable),
+    "mcp_disable": Row(OfServer, mcp_disable),
+    "mcp_test": Row(OfServer, mcp_test),
+    "mcp_install": Row(Install, mcp_install),
+}

@@ -1,0 +1,104 @@
+"""Settings and the keys of providers. A key comes in and goes to the store and to its own server; none goes out."""
+
+import asyncio
+from typing import Any
+
+from halocline.client import open_client
+from halocline.protocol.errors import UsageError
+from halocline.protocol.values import Value
+from halocline.runtime.models.connection_test import Connection
+from halocline.runtime.task_options import Choices
+from halocline.services.settings import Setting
+from halocline.surfaces.web.handlers.route import Nothing, Row, Rows
+from halocline.surfaces.web.open_tasks import Desk
+
+
+class Named(Value, frozen=True):
+    name: str
+
+
+class Put(Named, frozen=True):
+    value: Any
+
+
+class OfProvider(Value, frozen=True):
+    provider: str
+
+
+class Login(OfProvider, frozen=True):
+    """A key; `base_url` is for another server than the provider's own."""
+
+    key: str
+    base_url: str = ""
+
+    def __repr__(self) -> str:
+        return f"Login({self.provider})"
+
+
+async def settings(desk: Desk, _: Nothing) -> list[Setting]:
+    """All settings, each with its value, where that is from, and what it may be."""
+    return await asyncio.to_thread(desk.client.settings.listed)
+
+
+async def set_setting(desk: Desk, which: Put) -> bool:
+    """Set one in `settings.toml`; what begins from now on follows it."""
+    if which.value is None:
+        raise UsageError(f"{which.name} needs a value.", "Reset it instead.")
+    return await _put(desk, which.name, which.value)
+
+
+async def reset_setting(desk: Desk, which: Named) -> bool:
+    """Take one out of `settings.toml`, so that it is as by default."""
+    return await _put(desk, which.name, None)
+
+
+async def _put(desk: Desk, name: str, value: Any) -> bool:
+    async with desk.writing:
+        await asyncio.to_thread(desk.client.settings.put, name, value)
+    desk.client.reload(Choices())
+    return True
+
+
+async def providers(desk: Desk, _: Nothing) -> list[dict[str, Any]]:
+    """The providers that take keys, and where each has one from; never a key."""
+    return [
+        {
+            "name": account.provider,
+            "label": account.title,
+            "has_key": account.has_key,
+            "key_source": account.variable or account.stored,
+            "variable": account.variable,
+            "stored": account.stored,
+            "elsewhere": account.elsewhere,
+            "keys_page": account.keys_page,
+            "signs_in": account.signs_in,
+        }
+        for account in await asyncio.to_thread(desk.client.accounts.all)
+    ]
+
+
+async def login(desk: Desk, which: Login) -> Connection:
+    """Try a key, and store it unless its server refuses it; tells how far it led."""
+    accounts = open_client(Choices(base_url=which.base_url or None), "web").accounts
+    key = accounts.checked(which.provider, which.key)
+    tried = await accounts.tried(which.provider, key)
+    if tried.accepted is not False:
+        await asyncio.to_thread(accounts.keep, which.provider, key)
+        desk.client.reload(Choices())
+    return tried
+
+
+async def logout(desk: Desk, which: OfProvider) -> list[str]:
+    """Forget a provider's stored keys; gives the servers they were for, empty for its own."""
+    gone = await asyncio.to_thread(desk.client.accounts.forget, which.provider)
+    desk.client.reload(Choices())
+    return gone
+
+
+QUERIES: Rows = {"settings": Row(Nothing, settings), "providers": Row(Nothing, providers)}
+ACTIONS: Rows = {
+    "set_setting": Row(Put, set_setting),
+    "reset_setting": Row(Named, reset_setting),
+    "login": Row(Login, login),
+    "logout": Row(OfProvider, logout),
+}

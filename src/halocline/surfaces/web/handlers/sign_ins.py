@@ -1,0 +1,80 @@
+"""Signing in through the browser: at a provider, which gives a key for it, and at an MCP server."""
+
+import asyncio
+from typing import Any
+
+from msgspec.structs import asdict
+
+from halocline.protocol.secrets.redaction import redacted
+from halocline.protocol.values import Value
+from halocline.runtime.models.connection_test import Connection
+from halocline.runtime.task_options import Choices
+from halocline.services.mcp.servers import McpDesk
+from halocline.surfaces.web.handlers.mcp import OfServer
+from halocline.surfaces.web.handlers.route import Row, Rows
+from halocline.surfaces.web.handlers.settings import OfProvider
+from halocline.surfaces.web.open_tasks import Desk, folder
+from halocline.surfaces.web.sign_ins import Begun, Pasted, Show
+
+
+class OfSignIn(Value, frozen=True):
+    id: str
+
+
+class Carried(OfSignIn, frozen=True):
+    """The address that the browser came to, or the code in it."""
+
+    text: str
+
+
+async def sign_in(desk: Desk, which: OfProvider) -> Begun:
+    """Begin to get a key in the browser."""
+    accounts = desk.client.accounts
+
+    async def run(show: Show, pasted: Pasted) -> Connection:
+        async with accounts.signing_in(which.provider) as begun:
+            show(begun.url)
+            key = await begun.key(pasted)
+        tried = await accounts.tried(which.provider, key)
+        if tried.accepted is not False:
+            await asyncio.to_thread(accounts.keep, which.provider, key)
+            desk.client.reload(Choices())
+        return tried
+
+    return await desk.sign_ins.begin(run)
+
+
+async def mcp_sign_in(desk: Desk, which: OfServer) -> Begun:
+    """Begin to sign in at an MCP server."""
+    place = McpDesk.open(folder(which.workspace))
+
+    async def run(show: Show, pasted: Pasted) -> dict[str, Any]:
+        tried = await place.signed_in(which.name, show)
+        return asdict(tried) | {"error": redacted(tried.error)}
+
+    return await desk.sign_ins.begin(run)
+
+
+async def sign_in_wait(desk: Desk, which: OfSignIn) -> Any:
+    """What came of a sign-in: how far the key led, or what the MCP server offers."""
+    return await desk.sign_ins.wait(which.id)
+
+
+async def sign_in_paste(desk: Desk, which: Carried) -> bool:
+    """Carry the end of a sign-in here by hand, where the browser is on another machine."""
+    desk.sign_ins.paste(which.id, which.text)
+    return True
+
+
+async def mcp_sign_out(desk: Desk, which: OfServer) -> bool:
+    """Forget a sign-in at an MCP server; false when there was none."""
+    return await asyncio.to_thread(McpDesk.open(folder(which.workspace)).sign_out, which.name)
+
+
+ACTIONS: Rows = {
+    "sign_in": Row(OfProvider, sign_in),
+    "sign_in_wait": Row(OfSignIn, sign_in_wait),
+    "sign_in_paste": Row(Carried, sign_in_paste),
+    "mcp_sign_in": Row(OfServer, mcp_sign_in),
+    "mcp_sign_out": Row(OfServer, mcp_sign_out),
+}

@@ -1,0 +1,265 @@
+"""The tasks that pages work on: opened when they are needed, one of each, for all who look at them.
+
+A task that is only looked at is never opened for writing: it is read, or joined where another process writes it. One
+that was opened, rests, and that nobody looks at is let go after a while, so that its lock is given back.
+"""
+
+import asyncio
+import logging
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from halocline.client import Client
+from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
+from halocline.protocol.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    QuestionAnswered,
+    QuestionAsked,
+    TurnEnded,
+    TurnResumed,
+    TurnStarted,
+)
+from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.state import State
+from halocline.runtime.start import TaskOptions
+from halocline.runtime.task_options import Choices
+from halocline.surfaces.web import wire
+from halocline.surfaces.web.background_jobs import Works
+from halocline.surfaces.web.sign_ins import SignIns
+
+IDLE = 1_800.0
+"""Seconds for which a task that rests stays open here though nobody looks at it."""
+LOOK_EVERY = 0.5
+"""Seconds between looks for tasks to let go of."""
+_TURNING = (ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionAnswered, TurnStarted, TurnResumed, TurnEnded)
+_LOGGER = logging.getLogger(__name__)
+
+
+class Desk:
+    """`client` is the way to the controller; `workspaces` are folders in which tasks may begin, the usual one first.
+
+    `watchers` counts the pages that look at each task.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        workspaces: tuple[Path, ...],
+        idle: float = IDLE,
+        watchers: Counter[str] | None = None,
+    ) -> None:
+        self.client = client
+        self.workspaces = workspaces
+        self.sign_ins = SignIns()
+        self.works = Works()
+        self.writing = asyncio.Lock()
+        """Held while settings or servers are written: two changes at once would lose one."""
+        self._idle = idle
+        self._opening: dict[str, asyncio.Task[None]] = {}
+        self._following: dict[str, asyncio.Task[None]] = {}
+        self._broke: dict[str, HaloclineError] = {}
+        self._changed: set[asyncio.Event] = set()
+        self._watchers: Counter[str] = Counter() if watchers is None else watchers
+        self._used: dict[str, float] = {}
+        """When a page last did something with a task, or looked at it."""
+        self._tidying = asyncio.create_task(self._tidy(), name="tidying of tasks")
+
+    async def open(self, task: str) -> None:
+        """Have a task open here, or join who writes it: a page does something with it. Raises what `join` does."""
+        while not self.client.is_open(task):  # somebody who only looks may have begun to join it
+            await self._join(task, opens=True)
+        self._used[task] = time.monotonic()
+
+    async def join(self, task: str) -> None:
+        """Join who writes a task. When that one ends, it is opened here only where a person is asked something.
+
+        Raises what `Client.join` does.
+        """
+        if not self.client.is_open(task):
+            await self._join(task, opens=False)
+
+    async def _join(self, task: str, *, opens: bool) -> None:
+        if task not in self._opening:
+            joining = self._opening[task] = asyncio.create_task(self._reach(task, opens=opens))
+            joining.add_done_callback(lambda _: self._opening.pop(task, None))
+        await asyncio.shield(self._opening[task])
+        if self.client.is_open(task):
+            self._follow(task)
+
+    async def _reach(self, task: str, *, opens: bool) -> None:
+        options = TaskOptions(attended=True, asks_again=True)
+        await self.client.join(task, options, while_asked=True)
+        if opens and not self.client.is_open(task):
+            await self.client.join(task, options)
+
+    async def begin(self, wish: wire.Begin) -> str:
+        """Start a task and give its id. Raises UsageError and what `Client.start` does."""
+        workspace, *roots = await asyncio.to_thread(lambda: [*map(folder, (wish.workspace, *wish.add_dirs))])
+        self.client.reload(Choices())
+        options = TaskOptions(
+            model=wish.model,
+            mode=wish.mode,
+            approval_mode=wish.approval_mode,
+            attended=True,
+            trusted=wish.trusted,
+            roots=tuple(map(str, roots)),
+        )
+        task = await self.client.start(workspace, options)
+        self._used[task] = time.monotonic()
+        self._follow(task)
+        return task
+
+    @contextmanager
+    def watched(self, task: str) -> Iterator[None]:
+        """A page looks at a task meanwhile; also at one that another task began here, as its sub-agent."""
+        if self.client.is_open(task):
+            self._follow(task)
+        self._watchers[task] += 1
+        try:
+            yield
+        finally:
+            self._watchers[task] -= 1
+            if task in self._used:
+                self._used[task] = time.monotonic()
+
+    async def ended(self, task: str) -> HaloclineError | None:
+        """The events of a task have ended: wait until it was let go, and give what broke it."""
+        if following := self._following.get(task):
+            await asyncio.wait([following])
+        return self._broke.get(task)
+
+    def writer(self, task: str) -> str:
+        """The pid of the process that has a task open; empty when none has, nor is this one about to go on with it."""
+        goes_on = task in self._opening or self.client.is_open(task)
+        return self.client.writer(task) or (str(os.getpid()) if goes_on else "")
+
+    def known(self, task: str) -> str:
+        """The id of a task that exists: what a page says may be anything. Raises TaskNotFound and UsageError."""
+        return self.client.find(task)
+
+    def workspace(self, task: str) -> Path:
+        """The folder of a task. Raises TaskNotFound."""
+        if self.client.is_open(task):
+            return Path(self.client.state(task).workspace)
+        info = self.client.info(task)
+        if info is None or not info.workspace:
+            raise TaskNotFound(f"The log of task {task} has no beginning.", "It cannot be used.")
+        return Path(info.workspace)
+
+    def state(self, task: str) -> State:
+        """What a task knows now, open or not. Raises TaskNotFound."""
+        return self.client.state(task) if self.client.is_open(task) else fold(self.client.past(task))
+
+    def model(self, task: str) -> str:
+        """The model of a task; empty when it has none yet."""
+        if self.client.is_open(task):
+            return self.client.state(task).model
+        info = self.client.info(task)
+        return info.model if info else ""
+
+    async def let_go(self, task: str) -> None:
+        """Close a task that rests here, or leave one that another process writes. Raises TaskBusy while a turn runs."""
+        if not self.client.is_open(task):
+            return
+        if self._standing(task) != "rests" and not self.client.is_attached(task):
+            raise TaskBusy(f"Task {task} is at work here.", "Stop it first.")
+        following = self._following.get(task)
+        await self.client.let_go(task)
+        if following:
+            await asyncio.wait([following])
+
+    def standing(self) -> dict[str, str]:
+        """Of each task that is open here, whether it `asks` a person, `runs` or `rests`."""
+        return {task: self._standing(task) for task in self._following if self.client.is_open(task)}
+
+    def _standing(self, task: str) -> str:
+        state = self.client.state(task)
+        if state.approvals or state.questions:
+            return "asks"
+        return "runs" if state.turn and not state.turn_is_over else "rests"
+
+    def subscribe(self, changed: asyncio.Event) -> None:
+        """Set this whenever a standing may have changed."""
+        self._changed.add(changed)
+
+    def unsubscribe(self, changed: asyncio.Event) -> None:
+        self._changed.discard(changed)
+
+    def _follow(self, task: str) -> None:
+        self._broke.pop(task, None)
+        if task not in self._following:
+            self._following[task] = asyncio.create_task(self._hear(task), name=f"board of {task}")
+            self._tell()
+
+    async def _hear(self, task: str) -> None:
+        """Follow a task until it is closed, or breaks."""
+        try:
+            async for event in self.client.events(task, self.client.state(task).seq):
+                if isinstance(event, _TURNING):
+                    self._tell()
+            if broke := explained(await self.client.ended(task)):
+                self._broke[task] = broke
+        finally:
+            self._following.pop(task, None)
+            self._used.pop(task, None)
+            self._tell()
+
+    async def _tidy(self) -> None:
+        while True:
+            await asyncio.sleep(min(LOOK_EVERY, self._idle))
+            for task in [*self._following]:
+                if self._is_spare(task):
+                    try:
+                        await self.let_go(task)
+                    except HaloclineError:  # a page was faster, or it broke: whoever follows it hears
+                        continue
+
+    def _is_spare(self, task: str) -> bool:
+        """Whether a task may be let go: it rests, or others write it, and nobody wants it here."""
+        if not self.client.is_open(task):
+            return False
+        used = self._used.get(task)
+        is_wanted = self._watchers[task] > 0 or (used is not None and time.monotonic() - used <= self._idle)
+        if self.client.is_attached(task):
+            return not is_wanted
+        if self._standing(task) != "rests" or self.client.running(task):
+            return False
+        return used is None or not is_wanted  # unused: its writer ended, and nobody here did anything with it
+
+    def _tell(self) -> None:
+        for changed in self._changed:
+            changed.set()
+
+    async def close(self) -> None:
+        await self.sign_ins.close()
+        await self.works.close()
+        running = [self._tidying, *self._following.values(), *self._opening.values()]
+        for one in running:
+            one.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+def explained(error: Exception | None) -> HaloclineError | None:
+    """What a page is told of an error; of a bug the trace is in the program's log."""
+    if error is None or isinstance(error, HaloclineError):
+        return error
+    _LOGGER.error("a bug: %s", error, exc_info=error)
+    return HaloclineError(
+        f"Halocline failed: {type(error).__name__}: {error}.", "This is a bug; see logs/halocline.log."
+    )
+
+
+def folder(name: str) -> Path:
+    """A folder that a person named. Raises UsageError."""
+    try:
+        place = Path(name).expanduser()
+        if name and place.is_absolute() and place.is_dir():
+            return place.resolve()
+    except (OSError, ValueError, RuntimeError):  # too long, a NUL, a home of nobody
+        pass
+    raise UsageError(f"There is no folder {name!r}.", "Name one that exists, with its whole path.")

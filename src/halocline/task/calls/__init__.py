@@ -1,0 +1,1 @@
+"""A tool call from the model's request to its result."""

@@ -1,0 +1,102 @@
+"""Asks the person, and handles what comes instead of an answer: an interrupt, a new message, or nobody there.
+
+What must stay true: a message that arrives while something is asked is the answer to it. It is in the log before that
+answer, so that no crash loses it, and nothing that waited runs.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from halocline.ports.tool import Overtaken
+from halocline.protocol import events as ev
+from halocline.protocol.commands import ResolveApproval
+from halocline.protocol.messages import Text
+from halocline.protocol.state.state import State
+from halocline.task.governor import GO_ON, STOP, Verdict
+from halocline.task.host import Machine
+from halocline.task.inbox import Inbox, Interjected
+from halocline.task.log import Log
+
+
+class Asking:
+    """Puts requests to the person of one task."""
+
+    def __init__(
+        self, *, log: Log, emit: Callable[..., None], state: Callable[[], State], inbox: Inbox, machine: Machine
+    ) -> None:
+        self._log = log
+        self._emit = emit
+        self._state = state
+        self._inbox = inbox
+        self._machine = machine
+
+    @property
+    def next_seq(self) -> int:
+        """The number of the next event, which names a request."""
+        return self._state().seq + 1
+
+    async def ask_approval(
+        self, asked: ev.ApprovalRequested, shown: AbstractContextManager[None]
+    ) -> ResolveApproval | None:
+        """The person's decision, while the request is `shown`; None when nobody can decide. Raises Overtaken."""
+        with self._inbox.decision(asked.request) as decision, shown:
+            self._emit(asked)
+            self._notify("permission_prompt", asked.title)
+            await self._log.sync()
+            answer = await decision.arrives()
+        if isinstance(answer, ResolveApproval):
+            return answer
+        by, client = await self._heard(answer)
+        self._emit(ev.ApprovalResolved(asked.request, asked.call, ev.Choice.REJECT_ONCE, by, client=client))
+        if by == "message":
+            raise Overtaken
+        return None
+
+    async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:
+        """Put a question to the person; None when nobody can answer. Raises Overtaken."""
+        request = f"q{self.next_seq}"
+        with self._inbox.answer(request) as answer_of_person:
+            self._emit(ev.QuestionAsked(request=request, question=question, options=tuple(options), call=call))
+            self._notify("question", question)
+            await self._log.sync()
+            try:
+                answer = await answer_of_person.arrives()
+            except asyncio.CancelledError:  # a server of MCP may take its question back
+                if not self._inbox.is_interrupted:
+                    self._emit(ev.QuestionAnswered(request=request, answer="", by="withdrawn"))
+                raise
+        if answer is None or isinstance(answer, Interjected):
+            by, client = await self._heard(answer)
+            self._emit(ev.QuestionAnswered(request=request, answer="", by=by, client=client))
+            if by == "message":
+                raise Overtaken
+            return None
+        self._emit(ev.QuestionAnswered(request=request, answer=answer.answer, by="user", client=answer.client))
+        return answer.answer
+
+    async def ask_to_go_on(self, verdict: Verdict) -> bool:
+        """At a limit: let a person decide. Words other than the options, and a message, are guidance for the model."""
+        try:
+            answer = await self.ask(f"{verdict.text} Go on?", (GO_ON, STOP), call="")
+        except Overtaken:
+            answer = GO_ON
+        if answer is None or answer == STOP:
+            return False
+        self._emit(ev.LimitExtended(limit=verdict.limit))
+        if answer != GO_ON:
+            self._emit(ev.SteeringReceived(content=(Text(answer),)))
+        return True
+
+    async def _heard(self, answer: Interjected | None) -> tuple[str, str]:
+        """Write down the message that came instead of an answer. Gives who answered, and through which client."""
+        if answer is None:
+            return "nobody", ""
+        if said := await self._inbox.steering():
+            self._emit(ev.SteeringReceived(content=said))
+        return "message", answer.client
+
+    def _notify(self, kind: str, message: str) -> None:
+        """Tell the hooks that somebody is waited for."""
+        if self._machine.hooks and self._inbox.can_ask:
+            self._machine.hooks.waits(kind, message)

@@ -1,0 +1,81 @@
+"""From a URL to the addresses a tool may connect to: every hop passes the gate, and so does where its name leads.
+
+A name is looked up only after its host was allowed, and only the addresses that were judged are connected to: a second
+look-up could give others.
+"""
+
+from collections.abc import Callable
+
+from halocline.policy.destinations import Destination, Net, destination, worst_net
+from halocline.policy.gate import Decision, Posture, decide
+from halocline.ports.host import Web
+from halocline.ports.tool import Summary
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import ToolKind
+from halocline.protocol.permission_rules import Verdict
+
+LED_ON = "{url} was not opened: it needs a call of its own ({reason}). Make that call if you need it."
+LEADS_INSIDE = (
+    "{host} leads to {address}, which is on this machine or in a private network, so nothing was asked of it. If that "
+    "is meant, call again with private_network=true; the person decides."
+)
+LEADS_TO_KEYS = "{host} leads to {address}, at which machines are given their keys. It is not opened by that name."
+
+
+class Reach:
+    """Fulfils `ports.tool.Reach` for one call, whose own URL was admitted."""
+
+    def __init__(self, summary: Summary, posture: Callable[[], Posture], web: Web) -> None:
+        self._summary = summary
+        self._posture = posture
+        self._web = web
+
+    async def __call__(self, url: str, *, part: bool = False) -> tuple[str, ...]:
+        """The addresses to connect to. Raises ToolFailure when the policy does not allow it without asking."""
+        server = destination(url)
+        admitted = self._is_admitted(server)
+        if not admitted:
+            self._require(Summary(url, ToolKind.FETCH, url=url), server, part)
+        if server.by_address:
+            return (server.hostname,)
+        addresses = await self._web.lookup(server.hostname)
+        self._check(server, addresses, admitted and self._summary.private, part)
+        return addresses
+
+    def _is_admitted(self, server: Destination) -> bool:
+        """Whether leave for the call covers this server: the same host, and in private networks the same port."""
+        if not self._summary.url:
+            return False
+        own = destination(self._summary.url)
+        inside = own.net is not Net.PUBLIC or self._summary.private
+        return own.exactly == server.exactly if inside else own.hostname == server.hostname
+
+    def _require(self, summary: Summary, server: Destination, part: bool) -> None:
+        decision = self._judged(summary)
+        if part and server.net is Net.PUBLIC and decision.verdict is not Verdict.DENY:
+            return
+        if decision.verdict is not Verdict.ALLOW or (part and self._is_from_outside(decision)):
+            raise ToolFailure(LED_ON.format(url=server.url, reason=decision.reason))
+
+    def _is_from_outside(self, decision: Decision) -> bool:
+        """A page of strangers is not the model: that everything is allowed does not open our network to its parts."""
+        if decision.rule != "yolo" or self._summary.private:
+            return False
+        return destination(self._summary.url).net is Net.PUBLIC
+
+    def _check(self, server: Destination, addresses: tuple[str, ...], may_be_inside: bool, part: bool) -> None:
+        net = worst_net(addresses)
+        if net is Net.PUBLIC:
+            return
+        found = next(address for address in addresses if worst_net([address]) is net)
+        if net is Net.LINK_LOCAL:
+            raise ToolFailure(LEADS_TO_KEYS.format(host=server.hostname, address=found))
+        if server.net is Net.PRIVATE or may_be_inside:
+            return
+        inside = Summary(server.url, ToolKind.FETCH, url=server.url, private=True)
+        decision = self._judged(inside)
+        if decision.verdict is not Verdict.ALLOW or (part and self._is_from_outside(decision)):
+            raise ToolFailure(LEADS_INSIDE.format(host=server.hostname, address=found))
+
+    def _judged(self, summary: Summary) -> Decision:
+        return decide(summary, self._posture())

@@ -1,0 +1,120 @@
+"""What the gate needs to know, out of a task's state: what a call touches, and what else the decision depends on."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.policy.destinations import destination
+from halocline.policy.gate import Posture, classifier
+from halocline.policy.grid import with_switches
+from halocline.policy.read_scope import ReadScope, judged_places
+from halocline.ports.permissions import Leave
+from halocline.ports.shell_facts import NoFacts, ShellFacts
+from halocline.ports.tool import AnyTool, Summary
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import GrantTakenBack, Mode, Scope
+from halocline.protocol.messages import ToolCall
+from halocline.protocol.permission_rules import OtherRoot, Rule, RuleBook, Source, Verdict
+from halocline.protocol.state.state import State
+from halocline.task.calls.arguments import input_of
+
+if TYPE_CHECKING:
+    from halocline.task.calls.events import Run
+
+OUTPUTS = "outputs"
+"""The folder, in a task's own, with copies of what its commands printed."""
+NO_PAGE = "No web page is open in the browser, so there is nothing to act on. Launch one first."
+
+
+def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple[msgspec.Struct, Summary]:
+    """A call's input, and what it would touch.
+
+    Raises:
+        msgspec.ValidationError: the arguments do not fit.
+        ToolFailure: there is nothing to act on.
+    """
+    given = input_of(call.arguments, tool, model)
+    actor = state.subtask.actor if state.subtask else ""
+    return given, placed(replace(tool.summary(given), tool=tool.name, agent=actor), state)
+
+
+def placed(summary: Summary, state: State) -> Summary:
+    """With the folder in which an earlier command left the shell; the policy judges it like any path.
+
+    What acts on a page is told apart by the page's host. Raises ToolFailure when there is no page.
+    """
+    if summary.on_page:
+        if not state.page:
+            raise ToolFailure(NO_PAGE)
+        title = f"{summary.title} on {destination(state.page).exactly}"
+        return replace(summary, title=title, url=state.page)
+    if not summary.command or summary.place or not state.shell.cwd:
+        return summary
+    return replace(summary, place=_shown(state.shell.cwd, state.workspace), paths=(*summary.paths, state.shell.cwd))
+
+
+def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Posture:
+    """Everything a decision depends on besides the call. `home` is Halocline's own folder.
+
+    A sub-agent is judged as plan mode is, whatever its parent's mode: it only reads.
+    """
+    return Posture(
+        workspace=Path(state.workspace),
+        home=home,
+        mode=Mode.PLAN if state.subtask else state.mode,
+        subagent=state.subtask is not None,
+        approval_mode=state.approval_mode,
+        grants=state.grants,
+        refusals=state.refusals,
+        book=with_switches(_answered(state), state.switches),
+        facts=facts or NoFacts(),
+        exported=state.shell.exported,
+        path=state.shell.path,
+        sandbox=state.sandbox,
+        outputs=home / "tasks" / state.task / OUTPUTS,
+        roots=other_roots(state),
+    )
+
+
+def scope_of(run: "Run", ground: Posture, own: Sequence[Path]) -> ReadScope:
+    """What a call may read that was judged: where its paths led, and with the workspace the task's other folders."""
+    judged = judged_places(run.places, run.identities, ground.workspace, ground.roots)
+    if run.tool.edits:
+        return ReadScope(classifier(ground), judged, own)
+    return ReadScope(classifier(ground), judged, exact=run.approved)
+
+
+def lapsed(state: State, leave: Leave) -> list[GrantTakenBack]:
+    """Leave of this task that reached beyond it, and that somebody took out of the file since."""
+    folders = {Scope.PROJECT: Path(state.workspace), Scope.EVERYWHERE: None}
+    gone = {grant for grant, scope in state.kept_grants if not leave.is_kept(grant, folders[scope])}
+    return [GrantTakenBack(grant=grant) for grant in sorted(gone, key=repr)]
+
+
+def _answered(state: State) -> RuleBook:
+    """The rules, without the one whose question a person answered when they let a sub-agent begin."""
+    rule = state.subtask.answered if state.subtask else ""
+    if not rule:
+        return state.rules
+    left = (one for one in state.rules.rules if not _asks_as(one, rule))
+    return replace(state.rules, rules=tuple(left))
+
+
+def _asks_as(one: Rule, name: str) -> bool:
+    """An administrator's rule asks each time."""
+    return one.name == name and one.decision is Verdict.ASK and one.source is not Source.MANAGED
+
+
+def other_roots(state: State) -> tuple[OtherRoot, ...]:
+    """The task's folders beside its workspace, with what their ignore files say."""
+    lines = {root.path: root.ignored for root in state.rules.roots}
+    return tuple(OtherRoot(path, lines.get(path, ())) for path in state.roots)
+
+
+def _shown(folder: str, workspace: str) -> str:
+    """A folder as a person reads it: below the workspace without the way there."""
+    inside = folder.removeprefix(f"{workspace}/")
+    return inside if inside != folder else folder

@@ -1,0 +1,136 @@
+"""What becomes of files that a call wrote: formatters change them, and language servers find new errors in them.
+
+What must stay true: the change was written down before, and stands whatever happens here. Nothing is looked at and
+nobody waits where no formatter and no language server is concerned.
+"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from fnmatch import fnmatch
+from pathlib import Path
+
+from halocline.edits.diff import unified
+from halocline.edits.text import BinaryContent, decode
+from halocline.ports.blobs import Blobs
+from halocline.ports.diagnostics import Diagnostics, EditedText
+from halocline.ports.host import Files, Shell, ShellCommand
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import Diff, DurableEvent, FileChanged, ShellMoved
+from halocline.protocol.messages import Note
+from halocline.protocol.values import Value
+
+FORMATTER = "formatter"
+LIMIT = 10.0
+"""Seconds that a formatter may take."""
+_LONGEST_DIFF = 4_000
+_LONGEST_OUTPUT = 1_000
+_LARGEST = 20_000_000
+SOMEBODY = "a formatter or somebody else"
+
+
+class Aftermath(Value, frozen=True):
+    """Further facts, and what the model has to know."""
+
+    facts: tuple[DurableEvent, ...] = ()
+    diffs: tuple[Diff, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+class Formatted(Value, frozen=True):
+    """What a formatter did: the command that `ran`, or why it failed; what it did to the shell."""
+
+    ran: str = ""
+    failure: str = ""
+    moved: ShellMoved | None = None
+
+
+class Follower(Value, frozen=True):
+    """What it takes to see to files once they are written. `formatters` are commands by pattern."""
+
+    workspace: Path
+    files: Files
+    shell: Shell
+    blobs: Blobs
+    diagnostics: Diagnostics
+    formatters: Mapping[str, str]
+
+    async def after(self, facts: Sequence[DurableEvent]) -> Aftermath:
+        """See to the files that the facts tell of."""
+        changed = [fact for fact in facts if isinstance(fact, FileChanged)]
+        formatted = [await self._format(one) for one in changed]
+        looked = [await self._now(one) if done.ran else one for one, done in zip(changed, formatted, strict=True)]
+        edits = [self._edit(one) for one in looked if self.diagnostics.knows(self._path(one))]
+        problems = await self.diagnostics.introduced(edits) if edits else ()
+        told = [await self._look(one, done) for one, done in zip(changed, formatted, strict=True)]
+        notes = [note for one in told for note in one.notes]
+        if problems:
+            from halocline.context.notes.diagnostics import introduced
+
+            notes.append(introduced(problems, self.workspace))
+        facts = [fact for one in told for fact in one.facts]
+        return Aftermath(tuple(facts), tuple(diff for one in told for diff in one.diffs), tuple(notes))
+
+    async def _look(self, was: FileChanged, formatted: Formatted) -> Aftermath:
+        """What the file holds now, when that is not what was written."""
+        moved = (formatted.moved,) if formatted.moved else ()
+        failed = (Note(formatted.failure, FORMATTER),) if formatted.failure else ()
+        now = await self._now(was) if formatted.ran or self.diagnostics.knows(self._path(was)) else was
+        if now.after == was.after:
+            return Aftermath(facts=moved, notes=failed)
+        who = f"`{formatted.ran}`" if formatted.ran else SOMEBODY
+        diff = unified(was.path, self._text(was.after), self._text(now.after))
+        said = unified(was.path, self._text(was.after), self._text(now.after), _LONGEST_DIFF).text
+        note = Note(f"{was.path} is not as you wrote it any more, {who} changed it:\n{said}", FORMATTER)
+        change = FileChanged(path=was.path, before=was.after, after=now.after, cause=was.cause)
+        return Aftermath((*moved, change), (diff,), (*failed, note))
+
+    async def _now(self, was: FileChanged) -> FileChanged:
+        """The fact with what is on disk now; the same when that is what was written, or cannot be told."""
+        if was.after is None:
+            return was
+        with suppress(OSError):
+            data = await self.files.read(self._path(was), _LARGEST)
+            with suppress(BinaryContent):
+                decode(data)
+                return FileChanged(path=was.path, before=was.before, after=self.blobs.put(data), cause=was.cause)
+        return was
+
+    async def _format(self, was: FileChanged) -> Formatted:
+        command = next((text for glob, text in self.formatters.items() if _fits(was.path, glob)), "")
+        if not command or was.after is None:
+            return Formatted()
+        path, folder = shlex.quote(str(self._path(was))), shlex.quote(str(self.workspace))
+        # In a shell of its own, so that it moves no folder and sets no variable for the model's commands.
+        text = f"(cd {folder} && {command.replace('{path}', path)}\n)"
+        try:
+            ran = await self.shell.run(ShellCommand(text, str(self.workspace), LIMIT), _unheard)
+        except ToolFailure as error:
+            return Formatted(failure=f"The formatter for {was.path} (`{command}`) could not run. {error.text}")
+        why, said = "", ran.output[-_LONGEST_OUTPUT:]
+        if ran.exit_code is None:
+            why = f"The formatter for {was.path} (`{command}`) was stopped after {LIMIT:g} s."
+        elif ran.exit_code:
+            why = f"The formatter for {was.path} (`{command}`) ended with exit code {ran.exit_code}:\n{said}"
+        return Formatted(command, why, ran.moved)
+
+    def _edit(self, change: FileChanged) -> EditedText:
+        return EditedText(self._path(change), self._text(change.before), self._text(change.after))
+
+    def _path(self, change: FileChanged) -> Path:
+        return self.workspace / change.path
+
+    def _text(self, reference: str | None) -> str | None:
+        if reference is None:
+            return None
+        with suppress(BinaryContent):
+            return decode(self.blobs.get(reference)).text
+        return ""
+
+
+def _fits(path: str, glob: str) -> bool:
+    return fnmatch(path, glob) or fnmatch(Path(path).name, glob)
+
+
+def _unheard(text: str) -> None:
+    return None

@@ -1,0 +1,431 @@
+"""From what the model asked to what it hears back: every call gets exactly one end.
+
+`prepare` answers by itself whatever cannot run (unknown tool, bad arguments, denied, rejected, skipped) and gives
+nothing then. `perform` runs what may run and never raises except for cancellation and an unwritable log.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.context.budget import CEILING, within
+from halocline.policy.gate import Decision, Posture, decide, places, scripts
+from halocline.policy.paths import Judged
+from halocline.ports.checkpoints import Checkpoints
+from halocline.ports.tool import PROGRESS, Overtaken, Summary, ToolContext, ToolOutput, Toolset
+from halocline.protocol import events as ev
+from halocline.protocol.commands import ResolveApproval
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.messages import Message, Note, ResultPart, Text, ToolCall, ToolResult, UserPart
+from halocline.protocol.permission_rules import Verdict
+from halocline.protocol.state.state import State
+from halocline.protocol.terminal_text import plain
+from halocline.task.calls.ask_person import Asking
+from halocline.task.calls.events import (
+    Run,
+    asked,
+    blotted,
+    granted,
+    let_through,
+    require_unmarked,
+    resolved,
+    started,
+    ticked,
+)
+from halocline.task.calls.network_access import Reach
+from halocline.task.calls.pending_approvals import Pending, named
+from halocline.task.calls.policy_input import lapsed, posture, scope_of, summary_of
+from halocline.task.calls.written_files import tell_of_writes
+from halocline.task.governor import remark
+from halocline.task.host import Machine
+from halocline.task.inbox import Inbox
+from halocline.task.log import Log, LogUnwritable
+
+if TYPE_CHECKING:
+    from halocline.ports.hooks import Outcome
+
+
+NOT_EXECUTED = (
+    "Nothing was executed: the arguments of this call are not complete and well-formed{why}. "
+    "Send the whole call again{advice}. Received: {received}"
+)
+DENIED = "Not allowed: {reason} (rule {rule}). Nothing was run; go on without it."
+NOBODY = (
+    "Not done: this needs a person's approval ({reason}; rule {rule}) and nobody can give it in this run. "
+    "Do not try to get around it. Do what you can without it, or finish and say what is left."
+)
+DECLINED = "The person declined this call; it was not run and nothing changed."
+MOVED = "Not done: a path of this call leads elsewhere than when it was judged. Nothing was changed; send it again."
+REWRITTEN = (
+    "Not done: a script that this command runs changed after the command was allowed. Nothing was run; send it again."
+)
+CHANGED = "Not done: a file changed after the person saw this edit. It is as it is now; read it again, then edit."
+UNKNOWN_TOOL = "There is no tool"
+SKIPPED = "Skipped, because the person declined an earlier call of this message."
+OVERTAKEN = "Refused by a new message of the person, which follows: this was not run and nothing changed."
+OVERTAKEN_ANSWER = "The person sent a new message instead of an answer. It follows."
+
+_log = logging.getLogger("halocline")
+
+
+class NotAdmitted(Exception):
+    """A gate was closed; `text` tells the model, `status` is how the call ends."""
+
+    def __init__(
+        self,
+        text: str,
+        status: ev.CallStatus = ev.CallStatus.REJECTED,
+        *,
+        notes: tuple[UserPart, ...] = (),
+        stops: bool = False,
+    ) -> None:
+        super().__init__(text)
+        self.text = text
+        self.status = status
+        self.notes = notes
+        self.stops = stops
+
+
+class ToolCalls:
+    """The tool calls of one task."""
+
+    def __init__(
+        self,
+        *,
+        log: Log,
+        emit: Callable[..., None],
+        state: Callable[[], State],
+        toolset: Toolset,
+        inbox: Inbox,
+        machine: Machine,
+        checkpoints: Checkpoints,
+        home: Path,
+        visible: Callable[[State], tuple[Message, ...]],
+    ) -> None:
+        self._log = log
+        self._emit = emit
+        self._state = state
+        self._toolset = toolset
+        self._machine = machine
+        self._checkpoints = checkpoints
+        self._home = home
+        self._visible = visible
+        self.pending = Pending()
+        self.asking = Asking(log=log, emit=emit, state=state, inbox=inbox, machine=machine)
+        if machine.hooks:
+            machine.hooks.attach(emit, state)
+
+    async def prepare(self, call: ToolCall) -> Run | None:
+        """Pass every gate, or end the call here."""
+        try:
+            if self._state().declined:
+                raise NotAdmitted(OVERTAKEN if self._state().interjected else SKIPPED, ev.CallStatus.SKIPPED)
+            if PROGRESS in call.arguments:
+                self._emit(*ticked(call, self._state().todos))
+            return await self._admit(self._understand(call, self._state().last_message.model))
+        except NotAdmitted as stopped:
+            self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
+        except Overtaken:
+            self._end(call, ev.CallStatus.REJECTED, OVERTAKEN)
+        except ToolFailure as failure:
+            self._end(call, ev.CallStatus.FAILED, failure.text)
+        except LogUnwritable:
+            raise
+        except Exception as bug:
+            self._broke(call, bug)
+        return None
+
+    async def perform(self, run: Run) -> None:
+        """Do it, and say how it ended. What it does to files that the model knows besides is put down to it."""
+        self._emit(started(run, self._state().sandbox))  # first of all: calls that run together begin in their order
+        attention, hooks = self._machine.attention, self._machine.hooks
+        if not attention or not (run.tool.kind is ev.ToolKind.EXECUTE or (run.tool.edits and hooks)):
+            await self._perform(run)
+            return
+        async with attention.watching(self._state, run.summary.command or f"a hook on {run.call.name}"):
+            await self._perform(run)
+
+    async def _perform(self, run: Run) -> None:
+        call, began = run.call, time.monotonic()
+        try:
+            if run.tool.edits:
+                await asyncio.gather(self._checkpoints.barrier(run.may_change, ran=run.by_command), self._log.sync())
+            if run.tool.edits or run.approved:
+                self._require_same_places(run)
+            output = await run.tool.run(run.input, self._context(run))
+            output = blotted(output, run, self._machine.blot)
+            self._emit(*output.events)
+            tell_of_writes(output.events, self._checkpoints, self._machine.blobs)
+            output = await self._followed(run, output)
+        except Overtaken:
+            self._end(call, ev.CallStatus.REJECTED, OVERTAKEN_ANSWER)
+        except ToolFailure as failure:
+            said = self._machine.blot(failure.text)
+            failed = partial(self._end, call, ev.CallStatus.FAILED, said)
+            await self._end_with_hooks(run, said, began, failed, failed=True)
+        except LogUnwritable:
+            raise
+        except Exception as bug:
+            self._broke(call, bug)
+        else:
+            said = "\n".join(part.text for part in output.content if isinstance(part, Text))
+            await self._end_with_hooks(run, said, began, partial(self._complete, run, output), failed=False)
+
+    async def _end_with_hooks(
+        self, run: Run, said: str, began: float, end: Callable[..., None], *, failed: bool
+    ) -> None:
+        """End a call that ran, with what hooks say to it. What cuts these short does not undo the call."""
+        outcome = None
+        try:
+            if hooks := self._machine.hooks:
+                outcome = await hooks.after(run.call, said, time.monotonic() - began, failed=failed)
+        finally:
+            if outcome is None:
+                end()
+            else:
+                objection = (Note(outcome.blocked, "hook"),) if outcome.blocked else ()
+                end((*outcome.notes, *objection), ends_turn=outcome.stops)
+
+    async def _followed(self, run: Run, output: ToolOutput) -> ToolOutput:
+        """With what became of the files that it wrote; those that were read are looked at in the background."""
+        machine, workspace = self._machine, Path(self._state().workspace)
+        if run.tool.kind is ev.ToolKind.READ:
+            for path in run.summary.paths:
+                machine.diagnostics.expect(workspace / path)
+        if not any(isinstance(fact, ev.FileChanged) for fact in output.events):
+            return output
+        from halocline.task.calls.post_edit_checks import Follower
+
+        follower = Follower(
+            workspace, self._context(run).files, machine.shell, machine.blobs, machine.diagnostics, machine.formatters
+        )
+        found = await follower.after(output.events)
+        self._emit(*found.facts)
+        tell_of_writes(found.facts, self._checkpoints, machine.blobs)
+        return replace(output, content=(*output.content, *found.notes), diffs=(*output.diffs, *found.diffs))
+
+    def _require_same_places(self, run: Run) -> None:
+        """A link may have been put in the way while a person was thinking, or a script changed that is to be run.
+
+        An edit may meet another file of the same name: what it does to that is looked at by its diff.
+        """
+        where, what = places(run.summary, self._posture())
+        if where != run.places or (run.approved and not run.tool.edits and what != run.identities):
+            raise ToolFailure(MOVED)
+        if run.summary.command and scripts(run.summary, self._posture()) != run.scripts:
+            raise ToolFailure(REWRITTEN)
+
+    def _understand(self, call: ToolCall, model: str) -> Run:
+        tool = self._toolset.find(call.name, self._state())
+        if tool is None:
+            known = ", ".join(spec.name for spec in self._toolset.specs(self._state()))
+            raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. The tools are: {known}.")
+        if call.malformed:
+            raise ToolFailure(self._not_executed(call))
+        try:
+            given, summary = summary_of(call, tool, model, self._state())
+        except msgspec.ValidationError as error:
+            raise ToolFailure(f"Wrong arguments for {call.name}: {error}. Nothing was run; send it again.") from error
+        if tool.instead and (other := tool.instead(given, self._state().shell.cwd)):
+            name, meant = other
+            return self._understand(replace(call, name=name, arguments=meant), model="")
+        return require_unmarked(Run(call, tool, given, summary))
+
+    def _not_executed(self, call: ToolCall) -> str:
+        cut = self._state().last_message.stop_reason.value == "max_tokens"
+        return NOT_EXECUTED.format(
+            why=" (the reply was cut off by the output limit)" if cut else "",
+            advice=", in smaller pieces: several short edits instead of one long one" if cut else "",
+            received=call.malformed[:200] + ("…" if len(call.malformed) > 200 else ""),
+        )
+
+    async def _admit(self, run: Run) -> Run:
+        await self._look_at_sandbox(run.summary)
+        decision = self._judge(run)
+        if self._machine.hooks:
+            run, decision = self._heard(run, decision, await self._machine.hooks.before(run.call))
+        run = let_through(run, decision)
+        return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
+
+    def _heard(self, run: Run, decision: Decision, said: "Outcome") -> tuple[Run, Decision]:
+        """The call and the decision after the hooks. What they make of the input is judged again; nothing is lifted
+
+        but the question of an approval, and that only as far as yolo mode would.
+        """
+        if said.blocked:
+            raise NotAdmitted(f"Not done. {said.blocked} Nothing was run.", notes=said.notes, stops=said.stops)
+        if said.arguments is not None:
+            run = self._changed(run, said.arguments)
+            decision = self._judge(run)
+        if said.asks:
+            decision = replace(decision, verdict=Verdict.ASK, rule="hook", reason=said.asks, grant=None)
+        elif said.allows and decision.verdict is Verdict.ASK:
+            decision = decide(run.summary, replace(self._posture(), approval_mode=ev.ApprovalMode.YOLO))
+        return replace(run, notes=(*run.notes, *said.notes)), decision
+
+    def _changed(self, run: Run, arguments: dict[str, Any]) -> Run:
+        try:
+            changed = self._understand(replace(run.call, arguments=arguments), model="")
+        except ToolFailure as failure:
+            raise NotAdmitted(
+                f"Not done. A hook changed this call to one that cannot be run: {failure.text}"
+            ) from failure
+        note = Note(f"A hook changed this call before it ran. What ran: {changed.summary.title}", "hook")
+        return replace(changed, notes=(note,))
+
+    async def _look_at_sandbox(self, summary: Summary) -> None:
+        """Before the first command is judged, and when another process has taken the task up: is there one?"""
+        if summary.in_sandbox is None:
+            return
+        found = await self._machine.shell.sandbox(self._state().approval_mode)
+        if found != self._state().sandbox:
+            self._emit(found)
+
+    def _judge(self, run: Run) -> Decision:
+        decision = decide(run.summary, self._posture())
+        if decision.verdict is Verdict.DENY:
+            raise NotAdmitted(DENIED.format(reason=decision.reason, rule=decision.rule))
+        return decision
+
+    async def _approve(self, run: Run, decision: Decision) -> Run:
+        diffs = await self._preview(run)
+        request = f"r{self.asking.next_seq}"
+        shown = self.pending.shown(request, diffs, partial(self._preview, replace(run, accepted=True)))
+        answer = await self.asking.ask_approval(asked(request, run, decision, diffs, self._state().sandbox), shown)
+        if answer is None:
+            raise NotAdmitted(NOBODY.format(reason=decision.reason, rule=decision.rule))
+        self._emit(resolved(request, run, answer, granted(answer, decision)))
+        if answer.decision.refuses:
+            said = f' They said: "{answer.note}"' if answer.note else ""
+            raise NotAdmitted(DECLINED + said, notes=answer.content)
+        await self._keep_leave(answer, decision)
+        run = replace(run, accepted=bool(answer.seen), approved=True)
+        await self._require_same_diffs(run, diffs, answer.seen)
+        return self._approved(run, answer)
+
+    async def _keep_leave(self, answer: ResolveApproval, decision: Decision) -> None:
+        grant = granted(answer, decision)
+        if grant is None or answer.scope is ev.Scope.TASK:
+            return
+        folder = Path(self._state().workspace) if answer.scope is ev.Scope.PROJECT else None
+        try:
+            by = f"in task {self._state().task}{f', through {answer.client}' if answer.client else ''}"
+            await asyncio.to_thread(self._machine.leave.keep, grant, folder, by)
+        except OSError as error:
+            self._emit(ev.Noticed(f"Leave was given for this call only: it cannot be kept ({error})."))
+
+    async def _preview(self, run: Run) -> tuple[ev.Diff, ...]:
+        return await run.tool.preview(run.input, self._context(run)) if run.tool.preview else ()
+
+    async def _require_same_diffs(self, run: Run, diffs: tuple[ev.Diff, ...], seen: str) -> None:
+        """A person approves what they saw: a file that changed meanwhile would be edited into something else."""
+        if diffs and (now := await self._preview(run)) != diffs and named(now) != seen:
+            raise ToolFailure(CHANGED)
+
+    def _approved(self, run: Run, answer: ResolveApproval) -> Run:
+        said = (Note(f"The person said on approving: {answer.note}", "approval"),) if answer.note else ()
+        notes = (*said, *answer.content)
+        if answer.arguments is None:
+            return replace(run, notes=(*run.notes, *notes))
+        edited = self._understand(replace(run.call, arguments=answer.arguments), model="")
+        judged = self._judge(edited)
+        edited = replace(let_through(edited, judged), accepted=run.accepted, approved=True)
+        changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
+        return replace(edited, notes=(Note(changed, "approval"), *notes))
+
+    def _complete(self, run: Run, output: ToolOutput, notes: tuple[Note, ...] = (), *, ends_turn: bool = False) -> None:
+        content: tuple[ResultPart, ...] = within(output.content, CEILING, self._machine.blobs.put)
+        first = next((part.text for part in content if isinstance(part, Text)), "")
+        content += (*run.notes, *notes, *self._remark(run.call, first))
+        self._emit(
+            ev.ToolCallEnded(
+                call=run.call.id,
+                name=run.call.name,
+                status=ev.CallStatus.COMPLETED,
+                result=ToolResult(run.call.id, content),
+                diffs=output.diffs,
+                ends_turn=output.ends_turn or ends_turn,
+                seen=output.seen,
+            ),
+        )
+
+    def _broke(self, call: ToolCall, bug: Exception) -> None:
+        """A tool's bug must not end the task: the trace goes to the program's log, one line to the model."""
+        _log.error("the tool %s broke on %s", call.name, call.arguments, exc_info=bug)
+        self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
+
+    def _end(
+        self,
+        call: ToolCall,
+        status: ev.CallStatus,
+        text: str,
+        notes: tuple[UserPart, ...] = (),
+        *,
+        ends_turn: bool = False,
+    ) -> None:
+        (said,) = within((Text(self._machine.blot(plain(text))),), CEILING, self._machine.blobs.put)
+        result = ToolResult(call.id, (said, *notes, *self._remark(call, text)), is_error=True)
+        self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
+
+    def _remark(self, call: ToolCall, text: str) -> tuple[Note, ...]:
+        said = remark(self._state(), call, text)
+        return (Note(said, "repetition"),) if said else ()
+
+    def _posture(self) -> Posture:
+        book = self._machine.leave.book()
+        if book != self._state().rules:
+            self._emit(ev.RulesChanged(book=book))
+        if self._state().kept_grants:
+            self._emit(*lapsed(self._state(), self._machine.leave))
+        return posture(self._state(), self._home, self._machine.facts)
+
+    def _context(self, run: Run) -> ToolContext:
+        state = self._state()
+        own = tuple(filter(None, (self._machine.folder, run.tool.keeps_in)))
+        scope = scope_of(run, posture(state, self._home, self._machine.facts), own)
+        return ToolContext(
+            call=run.call.id,
+            workspace=Path(state.workspace),
+            roots=tuple(map(Path, state.roots)),
+            files=self._machine.files.only(Judged(run.places, *own), scope),
+            shell=self._machine.shell,
+            search=self._machine.search.only(scope),
+            web=self._machine.web,
+            blobs=self._machine.blobs,
+            ask=self.asking.ask,
+            reach=Reach(run.summary, self._posture, self._machine.web),
+            progress=partial(self._progress, run.call.id),
+            code=self._machine.code,
+            documents=self._machine.documents,
+            browser=self._machine.browser,
+            takes_images=partial(self._machine.takes_images, state.last_message.model or state.model),
+            syntax_errors=self._machine.syntax_errors,
+            partial_edits=self._machine.partial_edits,
+            messages=self._visible(state),
+            todos=state.todos,
+            known={} if run.accepted else state.known,
+            mode=state.mode,
+            approval_mode=state.approval_mode,
+            model=state.model,
+            folder=self._machine.folder,
+            revisions=self._machine.revisions,
+            web_search=self._machine.web_search,
+            mcp=self._machine.mcp,
+            subagents=self._machine.subagents,
+            redact=self._machine.redact,
+            blot=self._machine.blot,
+            restored=self._machine.restored,
+            new_task_id=self._machine.new_task_id,
+            runs=run.runs,
+            rule=run.rule,
+        )
+
+    def _progress(self, call: str, text: str) -> None:
+        self._emit(ev.ToolCallProgressed(call, self._machine.blot(plain(text))))

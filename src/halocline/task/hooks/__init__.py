@@ -1,0 +1,1 @@
+"""When hooks run, what they get and what they answer."""

@@ -1,0 +1,73 @@
+"""What hooks are told before a conversation is shortened: numbers, and copies of what the model reads now. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from halocline.ports.hooks import Shortening
+from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolResult, UserMessage
+from halocline.protocol.state.state import State
+from halocline.protocol.values import JsonObject
+from halocline.task.hooks.payloads import Facts
+
+CONTEXT_JSON, CONTEXT_TEXT = "context.json", "context.txt"
+
+
+def conversation(messages: Sequence[Message]) -> dict[str, bytes]:
+    """What the model reads now, in two files: as JSON in Anthropic's form, which Cline's has, and as text."""
+    told = "\n\n".join(_told(message) for message in messages)
+    return {
+        CONTEXT_JSON: msgspec.json.encode([_in_json(message) for message in messages]),
+        CONTEXT_TEXT: told.encode(errors="replace"),
+    }
+
+
+def _in_json(message: Message) -> JsonObject:
+    said: list[JsonObject] = [{"type": "text", "text": text} for text in _texts(message)]
+    match message:
+        case AssistantMessage():
+            calls = message.tool_calls
+            said += ({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in calls)
+            return {"role": "assistant", "content": said}
+        case ToolResult():
+            result = {"type": "tool_result", "tool_use_id": message.call, "content": said, "is_error": message.is_error}
+            return {"role": "user", "content": [result]}
+        case _:
+            return {"role": "user", "content": said}
+
+
+def _told(message: Message) -> str:
+    """One message as text, with whose it is."""
+    whose = {UserMessage: "user", AssistantMessage: "assistant", ToolResult: "tool"}[type(message)]
+    calls = message.tool_calls if isinstance(message, AssistantMessage) else ()
+    called = (f"[{call.name} {msgspec.json.encode(call.arguments).decode()}]" for call in calls)
+    return "\n".join([f"{whose}:", *_texts(message), *called])
+
+
+def _texts(message: Message) -> list[str]:
+    return [part.text for part in message.content if isinstance(part, Text | Note)]
+
+
+def of_compaction(what: Shortening, state: State, files: Mapping[str, str]) -> Facts:
+    """What is told before a conversation is shortened. Cline counts its size in messages."""
+    used, trigger = state.last_usage, "manual" if what.asked else "auto"
+    return Facts(
+        event={
+            "taskId": state.task,
+            "ulid": state.task,
+            "contextSize": len(what.messages),
+            "contextTokens": what.tokens,
+            "compactionStrategy": what.strategy,
+            "previousApiReqIndex": state.steps - 1,
+            "tokensIn": used.input,
+            "tokensOut": used.output,
+            "tokensInCache": used.cache_write,
+            "tokensOutCache": used.cache_read,
+            "deletedRangeStart": what.first,
+            "deletedRangeEnd": what.last,
+            "contextJsonPath": files.get(CONTEXT_JSON, ""),
+            "contextRawPath": files.get(CONTEXT_TEXT, ""),
+        },
+        more={"trigger": trigger, "custom_instructions": what.focus},
+        subjects=(trigger,),
+    )

@@ -1,0 +1,256 @@
+"""When hooks run and what comes of it: one event for each run, in which everything stands that a replay needs.
+
+The hooks of a moment run together, those of the project before the person's own, so that the last to judge an input is
+the person's. What they said together is a pure function of their events.
+"""
+
+import asyncio
+import os.path
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from halocline.ports.hooks import Hook, HookEnd, HookRunner, Outcome, Shortening
+from halocline.protocol import events as ev
+from halocline.protocol.events import HookRan
+from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
+from halocline.protocol.messages import PASTED, PIPED, Image, Note, StopReason, Text, ToolCall, UserMessage
+from halocline.protocol.state.final_answer import final_text
+from halocline.protocol.state.state import State
+from halocline.protocol.values import Value
+from halocline.task.hooks import payloads as words
+from halocline.task.hooks.payloads import Facts
+
+HURRIED = 3.0
+"""Seconds that a hook may take when somebody waits for the program to let go."""
+MOST_HOLDS = 3
+"""How often in one turn hooks may send the model back to work."""
+CHANGED = "{what} since the folder was trusted, so its hooks do not run. Look at it, then: halo trust add"
+
+
+class Rules(Value, frozen=True):
+    """What the settings say. `changed` says what is otherwise than when a folder was trusted; empty when nothing is.
+
+    `blot` leaves keys out of what hooks say.
+    """
+
+    timeout: float
+    fails_closed: bool
+    transcript: str
+    changed: Callable[[str], str]
+    blot: Callable[[str], str] = str
+
+
+class LiveHooks:
+    """Fulfils `ports.hooks.Hooks` with scripts of this machine."""
+
+    def __init__(self, hooks: Sequence[Hook], runner: HookRunner, rules: Rules) -> None:
+        self._hooks = hooks
+        self._runner = runner
+        self._rules = rules
+        self._has_begun = False
+        self._holds = 0
+        self._notifying: set[asyncio.Task[list[HookRan]]] = set()
+        self._named: set[str] = set()
+        """What changed since a folder was trusted, and was said."""
+
+    def attach(self, emit: Callable[..., None], state: Callable[[], State]) -> None:
+        self._emit = emit
+        self._state = state
+
+    async def begins(self) -> ev.TurnEnded | None:
+        state = self._state()
+        self._holds = 0
+        if not self._has_begun:
+            self._has_begun = True
+            if end := refusal(await self._all(*_opening(state))):
+                return end
+        prompt, images = _prompt(state)
+        facts = Facts(event={"prompt": prompt, "attachments": images}, more={"prompt": prompt})
+        return refusal(await self._all(HookMoment.USER_PROMPT_SUBMIT, facts))
+
+    async def before(self, call: ToolCall) -> Outcome:
+        runs: list[HookRan] = []
+        for source in HookSource:  # the person's own see what the project's made of it
+            judged = outcome(runs)
+            now = call if judged.arguments is None else replace(call, arguments=judged.arguments)
+            facts = words.of_call(now, self._state().workspace)
+            runs += await self._of(source, HookMoment.PRE_TOOL_USE, facts, now)
+        return outcome(runs)
+
+    async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
+        before = words.of_call(call, self._state().workspace)
+        milliseconds = round(seconds * 1000)
+        facts = Facts(
+            event={**before.event, "result": said, "success": not failed, "executionTimeMs": milliseconds},
+            more={**before.more, ("error" if failed else "tool_response"): said, "duration_ms": milliseconds},
+            subjects=before.subjects,
+            failed=failed,
+        )
+        return outcome(await self._all(HookMoment.POST_TOOL_USE, facts, call))
+
+    async def before_compaction(self, what: Shortening) -> Outcome:
+        if not any(hook.moment is HookMoment.PRE_COMPACT for hook in self._hooks):
+            return Outcome()
+        from halocline.task.hooks import compaction as telling
+
+        files = telling.conversation(what.messages)
+        async with self._runner.lent(files, os.path.dirname(self._rules.transcript)) as paths:
+            facts = telling.of_compaction(what, self._state(), paths)
+            return outcome(await self._all(HookMoment.PRE_COMPACT, facts))
+
+    def waits(self, kind: str, message: str) -> None:
+        if not any(hook.moment is HookMoment.NOTIFICATION for hook in self._hooks):
+            return
+        event = {"event": kind, "source": "task", "message": message, "waitingForUserInput": True}
+        more = {"notification_type": kind, "message": message}
+        self._notifying.add(asyncio.ensure_future(self._all(HookMoment.NOTIFICATION, Facts(event, more, (kind,)))))
+
+    async def holds(self) -> bool:
+        state = self._state()
+        if state.last_message.stop_reason is not StopReason.END_TURN:
+            return False
+        more = {"stop_hook_active": self._holds > 0, "last_assistant_message": final_text(state)}
+        runs = await self._all(HookMoment.TASK_COMPLETE, Facts(_metadata(state), more))
+        held = any(run.content for run in runs)
+        self._holds += held
+        return held
+
+    async def ends(self, end: ev.TurnEnded | None) -> tuple[HookRan, ...]:
+        await self._settle_notifications()
+        state = self._state()
+        match end:
+            case None:
+                facts = Facts(_metadata(state), {"reason": "other"})
+                return tuple(await self._all(HookMoment.SESSION_SHUTDOWN, facts, tell=_later))
+            case ev.TurnEnded(reason=StopReason.END_TURN):
+                return ()
+            case ev.TurnEnded(reason=StopReason.CANCELLED):
+                return tuple(await self._all(HookMoment.TASK_CANCEL, Facts(_metadata(state)), tell=_later))
+        facts = Facts({**_metadata(state), "reason": end.reason, "error": end.text}, {"error": end.text})
+        return tuple(await self._all(HookMoment.TASK_ERROR, facts, tell=_later))
+
+    async def _settle_notifications(self) -> None:
+        if self._notifying:
+            await asyncio.wait(self._notifying, timeout=HURRIED)
+            for notifying in self._notifying:
+                notifying.cancel()
+            await asyncio.gather(*self._notifying, return_exceptions=True)
+            self._notifying.clear()
+
+    async def _all(
+        self,
+        moment: HookMoment,
+        facts: Facts,
+        call: ToolCall | None = None,
+        tell: Callable[[HookRan], None] | None = None,
+    ) -> list[HookRan]:
+        return [run for source in HookSource for run in await self._of(source, moment, facts, call, tell)]
+
+    async def _of(
+        self,
+        source: HookSource,
+        moment: HookMoment,
+        facts: Facts,
+        call: ToolCall | None = None,
+        tell: Callable[[HookRan], None] | None = None,
+    ) -> list[HookRan]:
+        chosen = [hook for hook in self._hooks if (hook.moment, hook.source) == (moment, source)]
+        chosen = [hook for hook in chosen if words.concerns(hook, facts)]
+        running = [self._one(hook, facts, call, tell or self._emit) for hook in chosen]
+        return list(await asyncio.gather(*running))
+
+    async def _one(self, hook: Hook, facts: Facts, call: ToolCall | None, tell: Callable[[HookRan], None]) -> HookRan:
+        state = self._state()
+        given = words.told(hook, state, facts, self._rules.transcript, state.last_at)
+        try:
+            end = await self._run(hook, given)
+        except asyncio.CancelledError:
+            tell(replace(words.ran(hook, call, HookEnd(), state, fails_closed=False), status=HookStatus.CANCELLED))
+            raise
+        closed = hook.on_failure == "block" or (not hook.on_failure and self._rules.fails_closed)
+        run = words.scrubbed(words.ran(hook, call, end, state, fails_closed=closed), self._rules.blot)
+        run = self._as_a_task(self._with_stop_named(run, end.stopped))
+        tell(run)
+        return run
+
+    async def _run(self, hook: Hook, given: bytes) -> HookEnd:
+        if hook.source is HookSource.PROJECT and (what := self._rules.changed(hook.folder)):
+            why = CHANGED.format(what=what)
+            return HookEnd(trouble=why, stopped=why)
+        timeout = hook.timeout or self._rules.timeout
+        if hook.moment in (HookMoment.TASK_CANCEL, HookMoment.SESSION_SHUTDOWN):
+            timeout = min(timeout, HURRIED)
+        return await self._runner.run(hook, given, timeout)
+
+    def _with_stop_named(self, run: HookRan, why: str) -> HookRan:
+        """The first run that did not take place since a folder changed tells the person and the model so."""
+        if not why or why in self._named:
+            return run
+        self._named.add(why)
+        self._emit(ev.Noticed(f"The hook {run.hook} was stopped: {why}"))
+        return replace(run, content=(words.note(run.hook, run.moment, f"It was stopped: {why}"), *run.content))
+
+    def _as_a_task(self, run: HookRan) -> HookRan:
+        """A hook that does not let the model rest gives it its reason as something to do, a few times."""
+        if run.moment is not HookMoment.TASK_COMPLETE:
+            return run
+        if run.decision is not HookDecision.BLOCK or run.stops or self._holds >= MOST_HOLDS:
+            return replace(run, decision=HookDecision.NONE, content=())
+        said = run.said or "This is not done yet."
+        return replace(run, content=(words.note(run.hook, run.moment, said), *run.content))
+
+
+def outcome(runs: Sequence[HookRan]) -> Outcome:
+    """What hooks said together about one call. The order in which they ended does not count."""
+    runs = sorted(runs, key=lambda run: (run.source, run.hook))
+    blocked = words.reasons(runs, HookDecision.BLOCK)
+    asks = words.reasons(runs, HookDecision.ASK)
+    changes = [run.arguments for run in runs if run.arguments is not None]
+    return Outcome(
+        blocked=blocked,
+        stops=any(run.stops for run in runs),
+        asks=asks,
+        allows=any((run.decision, run.source) == (HookDecision.ALLOW, HookSource.USER) for run in runs),
+        arguments=changes[-1] if changes else None,
+        notes=tuple(part for run in runs for part in run.content if isinstance(part, Note)),
+    )
+
+
+def refusal(runs: Sequence[HookRan]) -> ev.TurnEnded | None:
+    """The end of a turn whose prompt was refused."""
+    runs = sorted(runs, key=lambda run: (run.source, run.hook))
+    if said := words.reasons(runs, HookDecision.BLOCK):
+        return ev.TurnEnded(reason=StopReason.REFUSAL, text=f"The prompt was not sent. {said}")
+    return None
+
+
+def _later(run: HookRan) -> None:
+    """It is written down by whoever asked."""
+
+
+def _opening(state: State) -> tuple[HookMoment, Facts]:
+    """A task begins, or goes on in another process."""
+    source = "startup" if state.last_end is None else "resume"
+    event = _metadata(state)
+    more = {"source": source, "model": state.model}
+    if state.last_end is None:
+        return HookMoment.TASK_START, Facts(event, more, (source,))
+    previous = {"lastMessageTs": str(round(state.last_at * 1000)), "messageCount": len(state.messages)}
+    return HookMoment.TASK_RESUME, Facts({**event, "previousState": previous}, more, (source,))
+
+
+def _metadata(state: State) -> dict[str, object]:
+    return {"taskMetadata": {"taskId": state.task, "ulid": state.task, "initialTask": state.title}}
+
+
+def _is_theirs(part: Text | Note) -> bool:
+    return isinstance(part, Text) or part.source in (PASTED, PIPED)
+
+
+def _prompt(state: State) -> tuple[str, list[str]]:
+    """The words of the turn's prompt, and its pictures."""
+    first = state.messages[state.turn.first_message] if state.turn else UserMessage(())
+    content = first.content if isinstance(first, UserMessage) else ()
+    said = "\n".join(part.text for part in content if not isinstance(part, Image) and _is_theirs(part))
+    return said, [part.blob for part in content if isinstance(part, Image)]

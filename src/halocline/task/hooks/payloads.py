@@ -1,0 +1,296 @@
+"""What hooks are told and what they answer: JSON that scripts for Cline and scripts for Claude Code both understand.
+
+One object has the fields of both (none of their names collide), and an answer may use either's. Pure.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from halocline._version import __version__
+from halocline.ports.hooks import Hook, HookEnd
+from halocline.protocol.events import ApprovalMode, HookRan, Mode
+from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookStatus
+from halocline.protocol.messages import Note, ToolCall
+from halocline.protocol.state.state import State
+from halocline.protocol.values import JsonObject, Value
+
+LONGEST_CONTEXT = 50_000
+LONGEST_SAYING = 2_000
+GUARDS = (HookMoment.PRE_TOOL_USE, HookMoment.USER_PROMPT_SUBMIT)
+"""Moments at which a hook that fails blocks, unless the settings or its own entry say otherwise."""
+
+NAMES = {
+    "execute_command": "Bash",
+    "read_file": "Read",
+    "write_to_file": "Write",
+    "replace_in_file": "Edit",
+    "apply_patch": "Edit",
+    "list_files": "Glob",
+    "search_files": "Grep",
+    "web_fetch": "WebFetch",
+    "update_todos": "TodoWrite",
+    "ask_followup_question": "AskUserQuestion",
+}
+"""What our tools are called in Claude Code."""
+
+_MODES = {
+    ApprovalMode.ASK: "default",
+    ApprovalMode.ACCEPT_EDITS: "acceptEdits",
+    ApprovalMode.AUTO: "auto",
+    ApprovalMode.YOLO: "bypassPermissions",
+}
+_EXACT = re.compile(r"[\w\s|,-]*")
+_UNSEEN = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+    r"\U000e0000-\U000e0fff]"
+)
+"""What a terminal obeys, and what nobody sees: control sequences, marks of direction, tags."""
+_NO_BLOCK = (HookMoment.TASK_CANCEL, HookMoment.TASK_ERROR, HookMoment.SESSION_SHUTDOWN, HookMoment.NOTIFICATION)
+_TALKS = ("UserPromptSubmit", "SessionStart")
+"""Events of a settings file at which any output is for the model."""
+
+
+class Specific(Value, frozen=True, rename="camel"):
+    """What an answer says in Claude's newer form."""
+
+    permission_decision: Literal["", "allow", "deny", "ask", "defer"] = ""
+    permission_decision_reason: str = ""
+    updated_input: JsonObject | None = None
+    additional_context: str = ""
+
+
+class Answer(Value, frozen=True, rename="camel"):
+    """All that a hook may answer, in either form."""
+
+    cancel: bool = False
+    context_modification: str | None = None
+    error_message: str | None = None
+    context: str | None = None
+    override_input: JsonObject | None = None
+    review: bool = False
+    goes_on: bool = msgspec.field(default=True, name="continue")
+    stop_reason: str | None = None
+    decision: Literal["approve", "block", "allow", "deny", "ask"] | None = None
+    reason: str | None = None
+    hook_specific_output: Specific = Specific()
+
+
+class Facts(Value, frozen=True):
+    """What is told at one moment. `event` is the part that Cline names after the moment, `more` are Claude's fields.
+
+    `subjects` are what a matcher is held against; none when it does not count.
+    """
+
+    event: JsonObject
+    more: JsonObject = {}
+    subjects: tuple[str, ...] = ()
+    failed: bool = False
+
+
+def told(hook: Hook, state: State, facts: Facts, transcript: str, at: float) -> bytes:
+    """What one hook gets on its standard input."""
+    assert hook.moment is not None
+    provider, _, slug = state.model.partition("/")
+    given = {
+        "clineVersion": __version__,
+        "hookName": hook.moment.value,
+        "timestamp": str(round(at * 1000)),
+        "taskId": state.task,
+        "workspaceRoots": [state.workspace, *state.roots],
+        "userId": "",
+        "model": {"provider": provider, "slug": slug},
+        hook.moment[:1].lower() + hook.moment[1:]: facts.event,
+        "session_id": state.task,
+        "transcript_path": transcript,
+        "cwd": state.workspace,
+        "permission_mode": "plan" if state.mode is Mode.PLAN else _MODES[state.approval_mode],
+        "hook_event_name": hook.event,
+        **facts.more,
+    }
+    return msgspec.json.encode(given) + b"\n"
+
+
+def of_call(call: ToolCall, workspace: str) -> Facts:
+    """What is told of a call, before it."""
+    claudes = NAMES.get(call.name, call.name)
+    return Facts(
+        event={"toolName": call.name, "parameters": call.arguments},
+        more={"tool_name": claudes, "tool_input": _with_path(call.arguments, workspace), "tool_use_id": call.id},
+        subjects=(call.name, claudes),
+    )
+
+
+def _with_path(arguments: JsonObject, workspace: str) -> JsonObject:
+    """Claude's tools have their path under another name, and absolute."""
+    path = arguments.get("path")
+    if not isinstance(path, str):
+        return arguments
+    return {**arguments, "file_path": path if path.startswith(("/", "~")) else f"{workspace}/{path}"}
+
+
+def changed(call: ToolCall, changes: Mapping[str, Any], workspace: str) -> JsonObject:
+    """The input that a hook made of a call's: what it does not name stays."""
+    changes = dict(changes)
+    path = changes.pop("file_path", None) if "file_path" not in call.arguments and "path" in call.arguments else None
+    if path is not None and path != _with_path(call.arguments, workspace)["file_path"]:
+        changes["path"] = path
+    return {**call.arguments, **changes}
+
+
+def concerns(hook: Hook, facts: Facts) -> bool:
+    """Whether a hook's matcher, and its event, are for this."""
+    if hook.event == "PostToolUseFailure" and not facts.failed:
+        return False
+    if hook.in_settings and hook.event == "PostToolUse" and facts.failed:
+        return False
+    if hook.matcher in ("", "*") or not facts.subjects:
+        return True
+    if _EXACT.fullmatch(hook.matcher):
+        return not {name.strip() for name in re.split("[|,]", hook.matcher)}.isdisjoint(facts.subjects)
+    return any(re.search(hook.matcher, subject) for subject in facts.subjects)
+
+
+def ran(hook: Hook, call: ToolCall | None, end: HookEnd, state: State, *, fails_closed: bool) -> HookRan:
+    """What a hook's run comes to."""
+    assert hook.moment is not None
+    event = HookRan(
+        hook=hook.name,
+        moment=hook.moment,
+        source=hook.source,
+        status=HookStatus.COMPLETED,
+        call=call.id if call else "",
+        exit_code=end.exit_code,
+        seconds=end.seconds,
+    )
+    trouble, answer = _answer(hook, end)
+    if trouble:
+        blocks = fails_closed and hook.moment in GUARDS
+        return msgspec.structs.replace(
+            event,
+            status=HookStatus.TIMED_OUT if end.timed_out else HookStatus.FAILED,
+            decision=HookDecision.BLOCK if blocks else HookDecision.NONE,
+            said=_bounded(trouble, LONGEST_SAYING),
+        )
+    decision = _decision(hook, answer)
+    changes = answer.hook_specific_output.updated_input or answer.override_input
+    kept = call is not None and hook.moment is HookMoment.PRE_TOOL_USE and changes is not None
+    return msgspec.structs.replace(
+        event,
+        decision=decision,
+        said=_bounded(_reason(answer), LONGEST_SAYING),
+        content=_content(hook, answer),
+        arguments=changed(call, changes or {}, state.workspace) if call is not None and kept else None,
+        stops=not answer.goes_on,
+    )
+
+
+def _decision(hook: Hook, answer: Answer) -> HookDecision:
+    """A hook that blocks where nothing can be blocked is only heard."""
+    specific = answer.hook_specific_output.permission_decision
+    if answer.cancel or not answer.goes_on or answer.decision in ("block", "deny") or specific == "deny":
+        heard = hook.moment in _NO_BLOCK or hook.event == "SessionStart"
+        classic = hook.moment is HookMoment.TASK_COMPLETE and not hook.in_settings
+        return HookDecision.NONE if heard or classic else HookDecision.BLOCK
+    if hook.moment is not HookMoment.PRE_TOOL_USE:
+        return HookDecision.NONE
+    if answer.review or answer.decision == "ask" or specific == "ask":
+        return HookDecision.ASK
+    return HookDecision.ALLOW if specific == "allow" or answer.decision in ("approve", "allow") else HookDecision.NONE
+
+
+def _reason(answer: Answer) -> str:
+    said = (
+        answer.hook_specific_output.permission_decision_reason,
+        answer.reason,
+        answer.error_message,
+        answer.stop_reason,
+    )
+    return next((text.strip() for text in said if text and text.strip()), "")
+
+
+def _content(hook: Hook, answer: Answer) -> tuple[Note, ...]:
+    words = (answer.hook_specific_output.additional_context, answer.context_modification, answer.context)
+    text = "\n\n".join(text.strip() for text in words if text and text.strip())
+    return (note(hook.name, hook.moment or "", text),) if text else ()
+
+
+def scrubbed(run: HookRan, blot: Callable[[str], str]) -> HookRan:
+    """A run as the log and the model have it: no keys in its words, and nothing that a terminal would obey."""
+    content = tuple(
+        msgspec.structs.replace(part, text=_harmless(blot(part.text))) if isinstance(part, Note) else part
+        for part in run.content
+    )
+    name, said = _harmless(blot(run.hook)), _harmless(blot(run.said))
+    return msgspec.structs.replace(run, hook=name, said=said, content=content)
+
+
+def _harmless(text: str) -> str:
+    return _UNSEEN.sub("", text)
+
+
+def note(hook: str, moment: str, text: str) -> Note:
+    """Words of a hook, as the model reads them."""
+    return Note(f"From the hook {hook} ({moment}):\n{_bounded(text, LONGEST_CONTEXT)}", "hook")
+
+
+def _answer(hook: Hook, end: HookEnd) -> tuple[str, Answer]:
+    """What went wrong, and what it says; one of them says nothing."""
+    if end.trouble:
+        return end.trouble, Answer()
+    found = _last_object(end.output)
+    if end.exit_code == 2:
+        said = end.errors.strip() or (_reason(_read(found)[1]) if found else "") or end.output.strip()
+        return "", Answer(cancel=True, reason=said)
+    if found is not None:
+        return _read(found)
+    if end.exit_code:
+        last = end.errors.strip() or end.output.strip()
+        how = f"it ended with exit code {end.exit_code}" if end.exit_code > 0 else f"signal {-end.exit_code} ended it"
+        return how + (f": {last[-LONGEST_SAYING:]}" if last else ""), Answer()
+    text = end.output.strip()
+    if text.startswith("{"):
+        return f"its answer is no JSON object: {text[:200]}", Answer()
+    return "", Answer(context=text if hook.in_settings and hook.event in _TALKS else None)
+
+
+def _read(found: JsonObject) -> tuple[str, Answer]:
+    try:
+        return "", msgspec.convert(found, Answer)
+    except msgspec.ValidationError as error:
+        return f"its answer is not understood: {error}", Answer()
+
+
+def _last_object(output: str) -> JsonObject | None:
+    """The last JSON object that begins a line; other lines may stand around it."""
+    decode = json.JSONDecoder().raw_decode
+    for start in reversed([match.start() for match in re.finditer(r"^\{", output.strip(), re.MULTILINE)][-200:]):
+        try:
+            found, _ = decode(output.strip(), start)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            return found
+    return None
+
+
+def _bounded(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}\n[… {len(text) - limit:,} more characters are left out]"
+
+
+def reasons(runs: Sequence[HookRan], decision: HookDecision) -> str:
+    """Why, in the words of those that decided so."""
+    return " ".join(_sentence(run) for run in runs if run.decision is decision)
+
+
+def _sentence(run: HookRan) -> str:
+    if run.status is HookStatus.COMPLETED:
+        return (
+            f"The hook {run.hook} says: {run.said.rstrip('.')}."
+            if run.said
+            else f"The hook {run.hook} gives no reason."
+        )
+    return f"The hook {run.hook} failed: {run.said}. It guards this, so nothing goes on without it."

@@ -1,0 +1,113 @@
+"""Whether a turn's answer has the form that was asked for. Never trusted: every answer is checked against the schema.
+
+Nothing is repaired but one thing: the answer may stand in one code fence. `jsonschema` is imported when there is
+something to check. Nothing is fetched: a schema refers to itself alone.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from halocline.protocol.events import AnswerAccepted, AnswerRefused
+from halocline.protocol.messages import StopReason
+from halocline.protocol.state.final_answer import final_text
+from halocline.protocol.state.state import State
+from halocline.protocol.values import JsonObject
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
+
+_FENCE = r"(?is)\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*"
+_MOST_PROBLEMS = 5
+_LONGEST_PROBLEM = 300
+
+
+def judged(state: State) -> tuple[AnswerAccepted | AnswerRefused, ...]:
+    """What is to be said of the turn's answer: nothing when no form was asked for, or the reply was cut or refused."""
+    if state.output_schema is None or state.last_message.stop_reason is not StopReason.END_TURN:
+        return ()
+    answer, problems = checked(final_text(state), state.output_schema)
+    if problems:
+        from halocline.context.notes.answer_schema import not_in_form
+
+        return (AnswerRefused(problems=problems, content=(not_in_form(problems),)),)
+    return (AnswerAccepted(answer=answer),)
+
+
+def checked(text: str, schema: JsonObject) -> tuple[Any, tuple[str, ...]]:
+    """The value that the text is, and what is wrong with it."""
+    from referencing.exceptions import Unresolvable
+
+    fenced = re.fullmatch(_FENCE, text)
+    try:
+        value = msgspec.json.decode(fenced[1] if fenced else text)
+        errors = list(_validator(schema).iter_errors(value))
+    except msgspec.DecodeError as error:
+        return None, (f"The answer is not one JSON value: {_reason(error)}.",)
+    except RecursionError:
+        return None, ("The answer is nested too deeply.",)
+    except Unresolvable:
+        return None, ("The schema refers to what is not in it, so no answer can fit.",)
+    return value, tuple(map(_problem, errors[:_MOST_PROBLEMS]))
+
+
+def schema_problem(schema: JsonObject) -> str:
+    """What is wrong with a schema itself, and where; empty when it can be used."""
+    from jsonschema.exceptions import SchemaError
+    from referencing.exceptions import Unresolvable
+
+    validator = _validator(schema)
+    try:
+        validator.check_schema(schema)
+        for reference in _references(schema):
+            _resolve(schema, reference)
+    except SchemaError as error:
+        return _problem(error)
+    except Unresolvable:
+        return f"The reference {reference} leads nowhere in it; nothing is fetched."
+    return ""
+
+
+def _validator(schema: JsonObject) -> "Validator":
+    from jsonschema.validators import Draft202012Validator, validator_for
+    from referencing import Registry
+
+    kind = validator_for(schema, default=Draft202012Validator)
+    return kind(schema, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
+
+
+def _resolve(schema: JsonObject, reference: str) -> None:
+    """Raises Unresolvable."""
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012, specification_with
+
+    specification = specification_with(schema.get("$schema", ""), default=DRAFT202012)
+    resource = specification.create_resource(schema)
+    Registry().with_resource(resource.id() or "", resource).resolver(resource.id() or "").lookup(reference)
+
+
+def _references(node: object) -> Iterator[str]:
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        for inner in node.values():
+            yield from _references(inner)
+    elif isinstance(node, list):
+        for inner in node:
+            yield from _references(inner)
+
+
+def _problem(error: "ValidationError") -> str:
+    """What is wrong, behind the JSON pointer of its place. Of several ways to be right, the first is told of."""
+    while error.context:
+        error = error.context[0]
+    pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in error.absolute_path)
+    words = error.message if len(error.message) <= _LONGEST_PROBLEM else error.message[:_LONGEST_PROBLEM] + "…"
+    return f"At {pointer or 'the root'}: {words}."
+
+
+def _reason(error: msgspec.DecodeError) -> str:
+    return str(error).removeprefix("JSON is malformed: ")

@@ -1,0 +1,1 @@
+"""What the model is told before a request: files, jobs and lists that changed."""

@@ -1,0 +1,106 @@
+"""What the task looks at before each request: the person's to-do list and the files that the model has seen.
+
+Nothing here runs in a replay: what it found is in the log.
+"""
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halocline.ports.host import Files
+from halocline.protocol.events import Event, FilesChangedOutside, Todo, TodosChanged, TodosReminded, TodoStatus
+from halocline.protocol.state.file_knowledge import TODO_FILE
+from halocline.protocol.state.state import State
+
+if TYPE_CHECKING:
+    from halocline.task.updates.known_files import KnownFiles
+    from halocline.task.updates.todo_file import TodoFile
+
+News = TodosChanged | TodosReminded | FilesChangedOutside
+
+
+class Attention:
+    """The looks of one task, whose log it hears. After `every` requests it reminds of the list; 0 for never."""
+
+    def __init__(self, folder: Path, files: Files, every: int) -> None:
+        self._folder = folder
+        self._todo_file: TodoFile | None = None
+        self._every = every
+        self._files = files
+        self._known: KnownFiles | None = None
+
+    def push(self, event: Event) -> None:
+        if isinstance(event, TodosChanged):
+            self._list().changed(event)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    async def news(self, state: State) -> list[News]:
+        """Nothing most of the time."""
+        news: list[News] = await self._files_changed(state) if state.known else []
+        if (todos := self._edited(state.todos)) is not None:
+            from halocline.context.notes.todos import edited
+
+            return [*news, TodosChanged(todos=todos, by="person", content=(edited(todos),))]
+        return [*news, *reminders(state, self._every)]
+
+    @asynccontextmanager
+    async def watching(self, state: Callable[[], State], what: str) -> AsyncIterator[None]:
+        """Known files that change within are changed by `what` the task ran."""
+        if not state().known:
+            yield
+            return
+        looks = self._looks()
+        before = await looks.differing(state())
+        try:
+            yield
+        finally:
+            looks.ran(what, before, await looks.differing(state()))
+
+    async def _files_changed(self, state: State) -> list[News]:
+        from halocline.task.updates.known_files import jobs_of
+
+        files = await self._looks().changed(state)
+        if not files:
+            return []
+        from halocline.context.notes.files import changed_files
+
+        return [FilesChangedOutside(tuple(files), (changed_files(files, state.known, jobs_of(state)),))]
+
+    def _edited(self, todos: tuple[Todo, ...]) -> tuple[Todo, ...] | None:
+        if not todos and not os.path.exists(self._folder / TODO_FILE):
+            return None
+        return self._list().edited(todos)
+
+    def _list(self) -> "TodoFile":
+        if self._todo_file is None:
+            from halocline.task.updates.todo_file import TodoFile  # a task without a list does without
+
+            self._todo_file = TodoFile(self._folder)
+        return self._todo_file
+
+    def _looks(self) -> "KnownFiles":
+        if self._known is None:
+            from halocline.task.updates.known_files import KnownFiles  # a task that has seen no file does without
+
+            self._known = KnownFiles(self._files)
+        return self._known
+
+
+def reminders(state: State, every: int) -> list[TodosReminded]:
+    """One, when open items wait and the mode changed, or the list is old; each further one takes twice as long."""
+    seen, open_items = state.todo_age, any(todo.status is not TodoStatus.COMPLETED for todo in state.todos)
+    if not every or not open_items:
+        return []
+    if seen.mode_changed:
+        from halocline.context.notes.todos import switched
+
+        return [TodosReminded((switched(state.todos, state.mode),))]
+    if seen.requests < every << seen.reminders:
+        return []
+    from halocline.context.notes.todos import overdue
+
+    return [TodosReminded((overdue(state.todos, seen.requests),))]

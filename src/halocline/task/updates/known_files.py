@@ -1,0 +1,125 @@
+"""Which of the files that the model has seen are no longer as it saw them, and whether the task itself did that.
+
+A look is one `stat` for a known file; only one that looks different, or was written too lately to tell, is hashed.
+With a person's words and around a command all are looked at, else a bounded number: where there are many, in turns.
+What must stay true: what the model knew is in the state, a fold of events; here is only what spares the hashing.
+"""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from halocline.policy.paths import Classifier
+from halocline.policy.read_scope import ReadScope
+from halocline.ports.blobs import reference
+from halocline.ports.host import Files, Mark
+from halocline.protocol.permission_rules import Place
+from halocline.protocol.state.file_knowledge import ChangedFile, KnownFile
+from halocline.protocol.state.persistent import pairs
+from halocline.protocol.state.state import State
+from halocline.task.calls.policy_input import other_roots
+
+LARGEST = 20_000_000
+NEWEST, IN_TURNS = 32, 32
+"""How many of the files that became known last, and how many of the others, are looked at before each request."""
+SETTLED, SETTLED_FINE = 2_000_000_000, 50_000_000
+"""Nanoseconds after which a time of change is believed: file systems count in steps of up to two seconds, and those
+that tell parts of a millisecond in steps of the system's clock, ten milliseconds at most."""
+
+
+class KnownFiles:
+    """Looks at a task's known files. `ran` remembers what a command or hook changed until the model is told."""
+
+    def __init__(self, files: Files, clock: Callable[[], int] = time.time_ns) -> None:
+        self._files = files
+        self._clock = clock
+        self._marks: dict[str, tuple[Mark | None, str | None]] = {}
+        self._by: dict[str, str] = {}
+        self._next = 0
+
+    async def changed(self, state: State) -> list[ChangedFile]:
+        """The files to tell the model of; hidden ones are passed over."""
+        found = await self._differing(state, self._due(state))
+        by, self._by = self._by, {}
+        if found and state.rules.hides:
+            kinds, workspace = _classifier(state), Path(state.workspace)
+            found = {
+                path: now for path, now in found.items() if kinds.kind(_place(workspace, path)) is not Place.IGNORED
+            }
+        return [ChangedFile(path, now, by.get(path, "")) for path, now in found.items()]
+
+    async def differing(self, state: State) -> dict[str, str | None]:
+        """Each known file that is another one now, with what it holds."""
+        return await self._differing(state, pairs(state.known))
+
+    def _due(self, state: State) -> Sequence[tuple[str, KnownFile]]:
+        """What to look at now."""
+        known = pairs(state.known)
+        if state.unheard or len(known) <= NEWEST + IN_TURNS:
+            return known
+        older = len(known) - NEWEST
+        begin = self._next if self._next < older else 0
+        self._next = min(begin + IN_TURNS, older)
+        by_commands = [(name, state.known[name]) for name in self._by if name in state.known]
+        return [*known[begin : self._next], *known[older:], *by_commands]
+
+    async def _differing(self, state: State, known: Sequence[tuple[str, KnownFile]]) -> dict[str, str | None]:
+        marks = await self._files.marks(Path(state.workspace), [name for name, _ in known])
+        now: dict[str, str | None] = {}
+        for (name, file), mark in zip(known, marks, strict=True):
+            settled = self._marks.get(name)
+            content = settled[1] if settled and settled[0] == mark else await self._content(state, name, mark)
+            if content != file.content:
+                now[name] = content
+        return now
+
+    def ran(self, what: str, before: dict[str, str | None], after: dict[str, str | None]) -> None:
+        """What is different after a command, and was not before it, is the command's."""
+        self._by |= {path: what for path, now in after.items() if path not in before or before[path] != now}
+
+    async def _content(self, state: State, name: str, mark: Mark | None) -> str | None:
+        """The hash of a file; of one that cannot be read, the one that is known."""
+        content = None if mark is None else state.known[name].content
+        if mark is not None:
+            files = self._files.only(_nothing, _scope(state, name))
+            with suppress(OSError):
+                content = reference(await files.read(Path(state.workspace, name), LARGEST + 1))
+        if mark is None or _is_settled(mark, self._clock()):
+            self._marks[name] = mark, content
+        return content
+
+
+def _classifier(state: State) -> Classifier:
+    return Classifier(Path(state.workspace), ignored=state.rules.ignored, roots=other_roots(state))
+
+
+def _scope(state: State, name: str) -> ReadScope:
+    """A known file where it was read: what a link put in its place leads to is none of the task's."""
+    kinds = _classifier(state)
+    place = os.path.join(kinds.workspace, name)
+    own = (place,) if kinds.kind(place) in (Place.SECRET, Place.OUTSIDE) else ()
+    return ReadScope(kinds, dict.fromkeys([*(root.path for root in kinds.roots), *own], ""))
+
+
+def _place(workspace: Path, name: str) -> str:
+    try:
+        return os.path.realpath(workspace / name)
+    except OSError:  # it is changed just now
+        return str(workspace / name)
+
+
+def _nothing(place: str) -> bool:
+    """Looking writes no file."""
+    return False
+
+
+def _is_settled(mark: Mark, now: int) -> bool:
+    fine = mark.modified % 1_000_000 and mark.altered % 1_000_000
+    return max(mark.modified, mark.altered) < now - (SETTLED_FINE if fine else SETTLED)
+
+
+def jobs_of(state: State) -> Sequence[str]:
+    """The commands that still run."""
+    return [job.job for job in state.jobs]

@@ -1,0 +1,69 @@
+"""The to-do list as a Markdown file in the task's folder, which a person may edit while the task runs or rests.
+
+What must stay true: the file is written after the log, and never over what a person changed since it was last written
+or read; then the person's list wins, and the model is told.
+"""
+
+import os
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from halocline.files.regular import read_beginning
+from halocline.protocol.events import Todo, TodosChanged
+from halocline.protocol.state.file_knowledge import TODO_FILE
+from halocline.protocol.state.todo_markdown import from_markdown, to_markdown
+
+LARGEST = 64_000
+"""Bytes of a file that is taken for a list."""
+HEAD = "<!-- Edit this list as you like: the agent is told before its next step. Only items are kept. -->"
+
+Look = tuple[int, int, int]
+
+
+class TodoFile:
+    """Is told of each change of the list, and writes it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / TODO_FILE
+        self._looked: Look | None = None
+
+    def changed(self, event: TodosChanged) -> None:
+        """Write the list, unless the person has another one there that was not read yet."""
+        if self._is_ours() or event.by == "person":
+            self._write(event.todos)
+
+    def edited(self, todos: tuple[Todo, ...]) -> tuple[Todo, ...] | None:
+        """A person's list, if the file has another one than `todos`; a file without items is not taken for one."""
+        look = self._look()
+        if look is None or look == self._looked:
+            return None
+        with suppress(OSError):
+            theirs = from_markdown(self._read())
+            self._looked = look
+            if theirs and theirs != from_markdown(to_markdown(todos)):
+                return theirs
+        return None
+
+    def _is_ours(self) -> bool:
+        """Nobody touched it since it was written or read; in a new process nobody knows, so what is there stays."""
+        return self._look() in (None, self._looked)
+
+    def _look(self) -> Look | None:
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def _read(self) -> str:
+        return read_beginning(self._path, LARGEST).decode("utf-8", "replace")
+
+    def _write(self, todos: tuple[Todo, ...]) -> None:
+        """A full disk costs the person this view of the list, not the task."""
+        beside = self._path.with_suffix(".new")
+        with suppress(OSError):
+            with open(beside, "w", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
+                file.write(f"{HEAD}\n\n{to_markdown(todos)}")
+            os.replace(beside, self._path)
+            self._looked = self._look()

@@ -1,0 +1,127 @@
+import pytest
+from tests.providers.documents import documents
+
+from halocline.protocol.errors import UsageError
+from halocline.protocol.secrets.secret import Secret
+from halocline.providers.catalog.file import BUNDLED, Catalogue
+from halocline.providers.catalog.vendors import VENDORS, Vendor
+from halocline.runtime.models.keys import FoundKey, Keys
+from halocline.runtime.models.resolve import local_models, open_model
+from halocline.store.blobs import DiskBlobs
+from halocline.store.paths import Home
+from halocline.store.secrets.store import SecretStore
+from halocline.store.settings.settings import Price, Provider, Settings
+from halocline.testing.model_server import ModelServer
+
+
+@pytest.fixture
+def blobs(tmp_path):
+    return DiskBlobs(tmp_path / "blobs")
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home.of({"HALOCLINE_HOME": str(tmp_path / "home")})
+
+
+@pytest.fixture
+def chosen(home, blobs):
+    """Gives the name of the model that is chosen."""
+
+    async def choose(named="", key="", env=None, **settings):
+        given = FoundKey(Secret(key), "--api-key") if key else None
+        keys = Keys(home, env or {}, given, settings.get("base_url", ""))
+        model = await open_model(named, Settings(**settings), env or {}, keys, blobs, Catalogue(BUNDLED))
+        await model.close()
+        return model.name
+
+    return choose
+
+
+async def test_what_is_named_wins_over_the_settings_and_these_over_what_has_a_key(chosen):
+    env = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}
+    assert await chosen("openai/x", env=env, model="anthropic/y") == "openai/x"
+    assert await chosen(env=env, model="openai/z") == "openai/z"
+    assert await chosen(env=env) == f"anthropic/{VENDORS['anthropic'].default_model}"
+
+
+@pytest.mark.parametrize(
+    ("env", "name"),
+    [
+        ({"ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k"}, "anthropic/claude-sonnet-5-5"),
+        ({"OPENAI_API_KEY": "k"}, "openai/gpt-5.6"),
+        ({"GEMINI_API_KEY": "k"}, "gemini/gemini-3.8-flash"),
+        ({"GOOGLE_API_KEY": "k", "GEMINI_API_KEY": " "}, "gemini/gemini-3.8-flash"),
+        # Google's other services use this variable, too, so that a key for models alone goes before it.
+        ({"GOOGLE_API_KEY": "k", "OPENROUTER_API_KEY": "k"}, "openrouter/openrouter/auto"),
+    ],
+)
+async def test_the_first_vendor_with_a_key_is_taken_when_no_model_is_named(chosen, env, name):
+    assert await chosen(env=env) == name
+
+
+async def test_a_stored_key_is_enough_and_a_variable_of_another_vendor_goes_before_it(chosen, home):
+    SecretStore(home.credentials).put("anthropic", Secret("sk-ant-1"))
+    SecretStore(home.credentials).put("groq@http://127.0.0.1:1", Secret("gsk_1"))
+    assert await chosen() == f"anthropic/{VENDORS['anthropic'].default_model}"
+    assert await chosen(env={"GROQ_API_KEY": "k"}) == f"groq/{VENDORS['groq'].default_model}"
+
+
+async def test_a_key_stored_for_one_server_is_none_for_another(chosen, home):
+    SecretStore(home.credentials).put("groq@http://127.0.0.1:1", Secret("gsk_1"))
+    with pytest.raises(UsageError, match="There is no key for Groq"):
+        await chosen("groq")
+    assert await chosen(base_url="http://127.0.0.1:1/v1") == f"groq/{VENDORS['groq'].default_model}"
+
+
+async def test_a_provider_without_a_model_gives_its_default_one(chosen):
+    assert await chosen("openai", key="k") == f"openai/{VENDORS['openai'].default_model}"
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("nobody/x", "There is no provider 'nobody'."),
+        ("ollama", "'ollama' names no model."),
+        ("anthropic/x", "There is no key for Anthropic: ANTHROPIC_API_KEY is not set."),
+    ],
+)
+async def test_a_choice_that_cannot_work_is_refused_with_the_reason(chosen, named, said):
+    with pytest.raises(UsageError) as error:
+        await chosen(named)
+    assert error.value.text == said
+
+
+async def test_a_local_server_says_which_models_it_has():
+    async with ModelServer() as server:
+        vendor = Vendor("near", "Near", "openai_chat", base_url=server.url("openai"), local=True)
+        assert await local_models(vendor) == ["scripted"]
+
+
+async def test_where_no_local_server_is_there_are_no_models(unused_tcp_port):
+    vendor = Vendor("near", "Near", "openai_chat", base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", local=True)
+    assert await local_models(vendor) == []
+
+
+async def test_a_cost_limit_can_be_kept_with_the_price_that_the_server_states(chosen):
+    row = {"id": "new", "context_length": 9, "pricing": {"prompt": "0.000001", "completion": "0.000002"}}
+    async with documents({"/v1/models": {"data": [row]}}) as server:
+        address = f"{server.url}/v1"
+        assert await chosen("openai/new", key="k", base_url=address, max_cost=1.0) == "openai/new"
+        with pytest.raises(UsageError, match="the price of openai/other is not known"):
+            await chosen("openai/other", key="k", base_url=address, max_cost=1.0)
+
+
+async def test_a_cost_limit_needs_a_price_and_the_settings_can_give_it(chosen):
+    with pytest.raises(UsageError, match="the price of openai/mine is not known"):
+        await chosen("openai/mine", key="k", max_cost=1.0)
+    prices = {"openai/mine": Price(input=1.0, output=2.0)}
+    assert await chosen("openai/mine", key="k", max_cost=1.0, prices=prices) == "openai/mine"
+
+
+async def test_a_stored_key_does_not_follow_a_provider_that_the_settings_move(chosen, home):
+    SecretStore(home.credentials).put("groq", Secret("gsk_1"))
+    assert await chosen("groq") == f"groq/{VENDORS['groq'].default_model}"
+    moved = {"groq": Provider(base_url="http://127.0.0.1:1/v1")}
+    with pytest.raises(UsageError, match="There is no key for Groq"):
+        await chosen("groq", providers=moved)

@@ -1,0 +1,46 @@
+"""Which system prompt a task gets: by its models' windows, and by what the person set."""
+
+import pytest
+
+from halocline.protocol.errors import SettingsError
+from halocline.providers.catalog.file import BUNDLED, Catalogue
+from halocline.runtime.prompts.system_prompt import facts, is_compact, wishes
+from halocline.store.paths import Home
+from halocline.store.settings.settings import Price, Settings
+
+CATALOGUE = Catalogue(BUNDLED, BUNDLED)
+SMALL = {"openai/small": Price(window=32_768), "openai/large": Price(window=32_769)}
+
+
+@pytest.mark.parametrize(
+    ("models", "settings", "compact"),
+    [
+        (["openai/small"], {}, True),
+        (["openai/large"], {}, False),
+        (["openai/large", "openai/small"], {}, True),
+        (["openai/nobody-knows"], {}, False),
+        (["openai/nobody-knows"], {"context_window": 8_000}, True),
+        (["openai/small"], {"context_window": 200_000}, False),
+        (["openai/small"], {"prompt": "full"}, False),
+        (["openai/large"], {"prompt": "compact"}, True),
+        (["scripted/x.toml"], {}, False),
+        (["no-such-provider/x"], {}, False),
+    ],
+)
+def test_the_prompt_is_compact_for_a_small_window_or_when_it_is_wanted(models, settings, compact):
+    assert is_compact(models, Settings(prices=SMALL, **settings), CATALOGUE) is compact
+
+
+def test_the_catalogue_knows_the_window():
+    assert facts("openai/gpt-4", Settings(), CATALOGUE).window == 8_192
+
+
+def test_what_a_person_wants_comes_from_settings_and_files(tmp_path):
+    settings, home = Settings(append_system_prompt="Loud.", language="Welsh"), Home(tmp_path)
+    assert (wishes(settings, home).added, wishes(settings, home).language) == ("Loud.", "Welsh")
+    home.prompts.mkdir()
+    (home.prompts / "role.md").write_text("A pirate.")
+    assert wishes(settings, home).sections == {"role": "A pirate."}
+    (home.prompts / "mood.md").write_text("Grim.")
+    with pytest.raises(SettingsError, match="no section 'mood'"):
+        wishes(settings, home)

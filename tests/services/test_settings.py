@@ -1,0 +1,83 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from halocline.protocol.errors import HaloclineError
+from halocline.services.settings import SECTIONS, SettingsDesk
+from halocline.store.paths import Home
+from halocline.store.settings.settings import Settings, load_settings
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def test_every_setting_is_in_one_section() -> None:
+    assert Counter(name for names in SECTIONS.values() for name in names) == Counter(Settings.__struct_fields__)
+
+
+def test_every_setting_is_told_and_may_be_set_to_what_it_is(home: Home) -> None:
+    desk = SettingsDesk(home, {})
+    for row in desk.listed():
+        assert row.doc, row.name
+        if row.default is not None:
+            desk.put(row.name, row.default)
+    assert load_settings(home.settings, {}) == Settings()
+
+
+def test_a_value_says_where_it_is_from(home: Home) -> None:
+    home.settings.write_text('profile = "fast"\nmax_steps = 5\n[profiles.fast]\nmax_failures = 7\n[mcp]\nwait = 1\n')
+    rows = {row.name: row for row in SettingsDesk(home, {"HALOCLINE_MODEL": "a/b"}).listed()}
+    sources = {name: rows[name].source for name in ("model", "max_steps", "max_failures", "mcp.wait", "mcp.share")}
+    assert sources == {
+        "model": "HALOCLINE_MODEL",
+        "max_steps": "settings.toml",
+        "max_failures": "profile fast",
+        "mcp.wait": "settings.toml",
+        "mcp.share": "",
+    }
+
+
+def test_what_looks_like_a_key_is_not_shown_and_never_written_back(home: Home) -> None:
+    text = 'proxy = "http://me:secret12@proxy.example"\n[providers.own.headers]\nx-key = "abc"\n'
+    home.settings.write_text(text)
+    desk = SettingsDesk(home, {})
+    rows = {row.name: row for row in desk.listed()}
+    assert "secret12" not in repr(rows)
+    assert "abc" not in repr(rows["providers"])
+    assert rows["proxy"].hidden
+    for name in ("proxy", "providers"):
+        with pytest.raises(HaloclineError, match="not shown"):
+            desk.put(name, rows[name].value)
+    assert home.settings.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("max_steps", 0), ("max_steps", "many"), ("nothing", 1), ("mcp", {"no": 1}), ("mcp.nothing", 1), ("model", 5)],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_written(home: Home, name: str, value: object) -> None:
+    home.settings.write_text("max_steps = 5\n")
+    with pytest.raises(HaloclineError):
+        SettingsDesk(home, {}).put(name, value)
+    assert home.settings.read_text() == "max_steps = 5\n"
+
+
+def test_a_file_that_is_wrong_already_is_left_alone(home: Home) -> None:
+    home.settings.write_text("max_steps = = 5\n")
+    with pytest.raises(HaloclineError):
+        SettingsDesk(home, {}).put("max_steps", 7)
+    assert home.settings.read_text() == "max_steps = = 5\n"
+
+
+def test_a_link_to_the_file_stays_a_link_and_the_mode_stays(home: Home, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.toml"
+    real.write_text("# mine\n")
+    real.chmod(0o640)
+    home.settings.symlink_to(real)
+    SettingsDesk(home, {}).put("max_steps", 7)
+    assert home.settings.is_symlink()
+    assert real.read_text() == "# mine\nmax_steps = 7\n"
+    assert real.stat().st_mode & 0o777 == 0o640
